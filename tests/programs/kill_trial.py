@@ -1,8 +1,9 @@
 """``make kill-trial TRIALS=20``: a run that is killed at random times and resumed gives the same bytes.
 
 `KillTrial` runs a small config once without a disturbance. Then it starts the config in a new folder, kills
-it by SIGKILL after a random time, resumes it, and so on until it is done; every CSV file but the timings must
-have the bytes of the undisturbed run. It continues with new folders until there were enough kills.
+it by SIGKILL after a random time, fills a file of its report with zeros, resumes it, and so on until it is
+done; every CSV file but the timings must have the bytes of the undisturbed run. It continues with new folders
+until there were enough kills.
 """
 
 from __future__ import annotations
@@ -88,9 +89,18 @@ class KillTrial:
             kill = os.killpg if self.rng.random() < 0.5 else os.kill
             kill(process.pid, signal.SIGKILL)
             process.wait()
+            self._damage(name)
             return True
         self._check(process, name)
         return False
+
+    def _damage(self, name: str) -> None:
+        """Fill one file that the run can make again with zeros, as a crash of the machine does."""
+        folder = self.folder / name
+        files = [path for path in (folder / ".report", *sorted(folder.glob("*.csv"))) if path.is_file()]
+        if files:
+            path = self.rng.choice(files)
+            path.write_bytes(bytes(path.stat().st_size))
 
     def _start(self, name: str) -> Any:
         arguments = ["run", str(self.config), "--out", str(self.folder / name), "--jobs", "2"]

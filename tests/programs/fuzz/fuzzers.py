@@ -13,9 +13,9 @@ from pathlib import Path
 
 from programs.fuzz import model_mutants
 from programs.fuzz.json_mutants import mutate_text
-from programs.fuzz.run_fuzzers import Manifest, Store
+from programs.fuzz.run_fuzzers import Copies, Manifest, Report, Store
 
-from confml.errors import ConfmlError
+from confml.errors import ConfmlError, printable
 
 CORPUS = Path(__file__).parent / "corpus"
 MOST = 20_000  # bytes of a mutant
@@ -24,7 +24,8 @@ _WORDS = (
     b"", b"\0", b"\xff", b"\xef\xbb\xbf", b"\n", b"\r", b",", b";", b"\t", b'"', b"'", b"{", b"}", b"[", b"]",
     b":", b"- ", b"*a", b"&a ", b"!!", b"<<", b"~", b"null", b"nan", b"inf", b"-1", b"0", b"1e999", b"9" * 30,
     b"../../x", b"1_0", b"\xd9\xa1", b"\xe2\x80\xa8", b"@data", b"@attribute", b"a[1..99999999]",
-    b"\x1f\x8b", b"PK\x03\x04",
+    b"\x1f\x8b", b"PK\x03\x04", b"\x1b]0;title\x07", b"1..9999999999", b"1000000000000", b"/dev/zero",
+    b"memory: cache", b"estimator__memory: /tmp",
 )  # fmt: skip
 
 
@@ -147,19 +148,28 @@ class Config:
 
         path = folder / "mutant.yaml"
         path.write_bytes(data)
-        load_config(str(path))
+        config = load_config(str(path))
+        splits = config.protocol.repeats * (config.protocol.folds if config.protocol.kind == "k-fold" else 1)
+        assert splits <= 1_000_000, "splits without a bound"
+        for part in (*config.methods, *config.steps):
+            caches = [value for key, value in part.params.items() if key.rpartition("__")[2] == "memory"]
+            assert not any(caches), "joblib would unpickle the files of a folder"
 
 
 FUZZERS = {
     fuzzer.name: fuzzer
-    for fuzzer in (Config(), Csv(), Card(), Archive(), Manifest(), Store(), model_mutants.Model())
+    for fuzzer in (
+        *(Config(), Csv(), Card(), Archive(), Manifest(), Store()),
+        *(Report(), Copies(), model_mutants.Model()),
+    )
 }
 
 
 def check_message(error: ConfmlError) -> None:
-    """An error says something, in lines that are not too long."""
+    """An error says something, in lines that are not too long, without control characters when shown."""
     text = str(error)
     assert text.strip() and len(text) < 20_000, f"a message of {len(text)} characters"
+    assert all(one.isprintable() or one in "\n\t" for one in printable(text)), "control characters"
 
 
 def feed(fuzzer, data: bytes, folder: Path) -> None:

@@ -6,8 +6,10 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 
+import numpy as np
 from programs.fuzz import stored_run
 
 
@@ -63,6 +65,76 @@ class Store:
         check_command("report", run)
         if kind in ("arrays", "cells") and not signed and b'"sha256"' in cell.read_bytes():
             assert stored_run.metrics(run) == stored_run.expected_metrics(), "a damaged record was used"
+
+
+class Report:
+    """Bookkeeping files and tables of a report, damaged or of zeros: the next report has the same bytes."""
+
+    name = "report"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml.report import open_run
+        from confml.report.write import update_report
+
+        run = stored_run.copy_to(folder)
+        results = open_run(run)
+        update_report(results, run, tried=True)
+        tables = {path: path.read_bytes() for path in run.rglob("*.csv")}
+        files = [run / ".report", *sorted(run.glob(".*.json")), run / "metrics.csv", run / "summary.csv"]
+        path = [one for one in files if one.exists()][len(data) % 3]
+        path.write_bytes(bytes(path.stat().st_size) if sum(data) % 2 else data)
+        update_report(open_run(run), run, tried=False)
+        changed = [path.name for path, content in tables.items() if path.read_bytes() != content]
+        assert not changed, f"a damaged {path.name} leaves {changed}"
+
+
+class Copies:
+    """Damaged files of the caches of parsed text, kernels and staged data: never read as they are."""
+
+    name = "copies"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml._jit import kernel
+        from confml.data.parsed import keep_parsed, read_parsed
+        from confml.runner.staged import staged
+
+        values = np.arange(40.0).reshape(8, 5)
+        with _environment(CONFML_CACHE=str(folder / "copies"), CONFML_STAGE=str(folder / "stage")):
+            keep_parsed("key", values)
+            (stored,) = (folder / "copies" / "parsed").glob("*.npy")
+            whole = stored.read_bytes()
+            stored.write_bytes(data)
+            found = read_parsed("key")
+            assert found is None or data == whole and np.array_equal(found, values)
+
+            cache = kernel(_twice)._cache._cache_file
+            path = Path(cache._path("key"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            assert cache.load("key") is None
+
+            source = folder / "source"
+            source.mkdir(exist_ok=True)
+            (source / "X.npy").write_bytes(whole)
+            sums = {"X.npy": hashlib.sha256(whole).hexdigest()}
+            (staged(source, "digest", sums) / "X.npy").write_bytes(data)
+            assert (staged(source, "digest", sums) / "X.npy").read_bytes() == whole
+
+
+def _twice(value):
+    return 2 * value
+
+
+@contextlib.contextmanager
+def _environment(**values: str):
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def check_command(command: str, run: Path) -> None:
