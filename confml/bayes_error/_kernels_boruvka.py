@@ -31,7 +31,7 @@ FREE = 8
 
 @kernel
 def boruvka(tree, rank, first, layers, d2, ends):
-    """Orthogonal trees (forests, where no further tree exists) of all positions of a `WideTree`.
+    """Return orthogonal trees (forests, where no further tree exists) of all positions of a `WideTree`.
 
     d2, ends (n, k): the lists of `nearest_lists`. Returns u < v, d2, key, layer, unsorted.
     """
@@ -290,7 +290,7 @@ def _next_of_list(rank, lists, used, part, i, firsts):
 
 @kernel
 def _cheaper_half(cost, parts):
-    """The cost up to which parts are searched now: of those that cost anything, at least half."""
+    """Return the cost up to which parts are searched now: of those that cost anything, at least half."""
     costs = np.empty(parts, np.int64)
     m, total = 0, 0
     for c in range(parts):
@@ -304,7 +304,7 @@ def _cheaper_half(cost, parts):
 
 @kernel
 def _relabel(root, part):
-    """Number the joined parts from 0 on; how many they are."""
+    """Return part numbers counted from 0 after the union, and the number of parts."""
     number = np.empty(len(root), np.int32)
     parts = 0
     for c in range(len(root)):
@@ -321,8 +321,9 @@ def _relabel(root, part):
 
 @kernel(counts_references=False)
 def _label_nodes(tree, part, part_of_node):
-    """part_of_node (nodes,): the one part that all rows of a node belong to, or -1; given: the same before
-    parts were joined."""
+    """Fill part_of_node (nodes,): the one part that all rows of a node belong to, or -1. given: the same
+    before parts were joined.
+    """
     leaves = len(tree.members)
     for leaf in range(leaves):
         own = part[tree.members[leaf, 0]]

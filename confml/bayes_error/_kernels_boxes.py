@@ -35,8 +35,7 @@ class Boxes(NamedTuple):
 
 @kernel
 def nearby_order(X, rows, cell):
-    """The rows (m,) of X reordered: halved at the median of the widest attribute, again and again, down to
-    cells."""
+    """Reorder the rows (m,) of X: halved recursively at the median of the widest feature, down to cells."""
     order = rows.copy()
     stack = np.empty((DEPTH, 2), np.int64)
     stack[0, 0], stack[0, 1] = 0, order.size
@@ -71,8 +70,8 @@ def nearby_order(X, rows, cell):
 
 @kernel
 def boxes_of(X, start, stop, low, high, first, last, left, right, at):
-    """Boxes of the range and of its halves down to cells, in preorder from index at; returns the next free
-    index.
+    """Return the boxes of the range and of its halves down to cells, in preorder from index at; returns the
+    next free index.
 
     low, high (nodes, d); first, last, left, right (nodes,): range and children (-1 at cells) of each node.
     """
@@ -112,7 +111,7 @@ def boxes_of(X, start, stop, low, high, first, last, left, right, at):
 
 @kernel
 def _box_distance(a_side, p, b_side, q):
-    """Squared distance of the boxes of two nodes."""
+    """Return squared distance of the boxes of two nodes."""
     total = 0.0
     for a in range(a_side.low.shape[1]):
         gap = max(a_side.low[p, a] - b_side.high[q, a], b_side.low[q, a] - a_side.high[p, a])
@@ -123,7 +122,7 @@ def _box_distance(a_side, p, b_side, q):
 
 @kernel
 def _row_box_distance(X, i, side, q, enough):
-    """Squared distance of row X[i] to a node's box, or a part of it that is above `enough`."""
+    """Return squared distance of row X[i] to a node's box, or a part of it that is above `enough`."""
     total = 0.0
     for a in range(X.shape[1]):
         gap = max(side.low[q, a] - X[i, a], X[i, a] - side.high[q, a])
@@ -136,7 +135,7 @@ def _row_box_distance(X, i, side, q, enough):
 
 @kernel
 def _highest(height, offset, side, root, stop):
-    """Largest value of each node's rows; nodes root..stop-1 are in preorder."""
+    """Return the largest value of each node's rows; nodes root..stop-1 are in preorder."""
     most = np.zeros(stop - root, np.float64)
     for node in range(stop - 1, root - 1, -1):
         if side.left[node] >= 0:
@@ -183,7 +182,7 @@ def _parents(side, root, stop):
 
 @kernel
 def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limit):
-    """Pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see
+    """Return pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see
     `thresholds`).
 
     a_side, b_side: `Boxes`, of which nodes root..stop-1 belong to the ranges; h_u, h_v heights, squared; m

@@ -54,7 +54,7 @@ def lower_minima(product, up_u, up_v, h_u, h_v, lanes, groups):
 
 @kernel
 def _smallest_of_rows(values, m):
-    """The m-th smallest (m counts from 1) of each column of a (few, n) array: (n,)."""
+    """Return the m-th smallest (m counts from 1) of each column of a (few, n) array: (n,)."""
     few, n = values.shape
     held = np.full((m, n), np.float32(np.inf), np.float32)
     for i in range(few):
@@ -70,7 +70,8 @@ def _smallest_of_rows(values, m):
 
 @kernel
 def thresholds(lanes, groups, h_u, h_v, m):
-    """Bounds of the filter: (u, v) can matter only if d <= max(alpha(u), h(v)) and d <= max(beta(v), h(u)).
+    """Return the bounds of the filter: (u, v) can matter only if d <= max(alpha(u), h(v)) and d <=
+    max(beta(v), h(u)).
 
     alpha = min(own_u, max(shortest, h_u)), beta = min(own_v, max(shortest, h_v)), with own_u the m-th
     smallest max(d, h(v)) and shortest the smallest max(own_u, h_u). Returns own_u, own_v, shortest.
@@ -86,7 +87,7 @@ def thresholds(lanes, groups, h_u, h_v, m):
 
 @kernel
 def capped(own, shortest, h):
-    """alpha or beta of `thresholds`."""
+    """Return alpha or beta of `thresholds`."""
     bound = np.empty(own.size, np.float32)
     for i in range(own.size):
         bound[i] = min(own[i], max(shortest, h[i]))
@@ -97,7 +98,8 @@ def capped(own, shortest, h):
 def witnessed(
     layers, layer, u, v, d2, start_u, index_u, start_v, index_v, own_u, own_v, shortest, h_u, h_v, m
 ):
-    """Whether the bounds also hold in the later trees: each has a witness that no earlier tree has used.
+    """Return whether the bounds also hold in the later trees: each has a witness that no earlier tree has
+    used.
 
     The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: numbers in
     the bounds' two sets of the positions from start_u and start_v on, -1 outside; own_u and the rest as
@@ -151,8 +153,9 @@ def witnessed(
 
 @kernel
 def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
-    """Positions (i, j) of a tile that pass the filter, as two arrays; empty ones of size limit + 1 if too
-    many."""
+    """Return the positions (i, j) of a tile that pass the filter, as two arrays; empty ones of size limit + 1
+    if too many.
+    """
     a, b = product.shape
     found = 0
     capacity = 4 * (a + b)
@@ -191,7 +194,7 @@ def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
 
 @kernel
 def exact_edges(X, rank, ii, jj, positions_u, positions_v):
-    """Edge list of positions_u[ii], positions_v[jj] with exact squared distances."""
+    """Return edge list of positions_u[ii], positions_v[jj] with exact squared distances."""
     n = ii.size
     u, v = np.empty(n, np.int32), np.empty(n, np.int32)
     d2, key = np.empty(n, np.float64), np.empty(n, np.int64)

@@ -9,7 +9,7 @@ from confml._jit import kernel
 
 @kernel(counts_references=False)
 def find(parent, x):
-    """The representative of x's set; the path to it is halved on the way."""
+    """Return the representative of x's set; the path to it is halved on the way."""
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
@@ -31,7 +31,8 @@ def unite(parent, x, y):
 
 @kernel
 def union_trees(n, layers, layer, u, v, d2, offset):
-    """How Kruskal's algorithm united positions offset..offset+n-1, in each layer, without path compression.
+    """Return how Kruskal's algorithm united positions offset..offset+n-1, in each layer, without path
+    compression.
 
     The edges are those of one forest per layer, sorted by weight. Returns parent (layers, n), link (layers,
     n): the weight at which a position came under its parent, and whether every layer spans all rows. The
@@ -61,7 +62,8 @@ def union_trees(n, layers, layer, u, v, d2, offset):
 
 @kernel
 def roots_of_parts(n, u, v, offset, smallest):
-    """A row in the bulk of each part of at least `smallest` rows that the longer edges of one tree join.
+    """Return a row in the bulk of each part of at least `smallest` rows that the longer edges of one tree
+    join.
 
     Parts are the lowest branches: two branches of that size each, united by one edge, are two parts, unless
     they hold smaller ones themselves. One root where there is no such edge.
@@ -92,8 +94,9 @@ def roots_of_parts(n, u, v, offset, smallest):
 
 @kernel
 def nearest_roots(parent, link, roots):
-    """For each row the root with the smallest bottleneck, worst of all layers, and that bottleneck
-    (squared)."""
+    """Return for each row the root with the smallest bottleneck, worst of all layers, and that bottleneck
+    (squared).
+    """
     layers, n = parent.shape
     nearest, height = np.zeros(n, np.int64), np.full(n, np.inf)
     for i in range(n):

@@ -13,13 +13,13 @@ from confml._jit import kernel
 
 @kernel(counts_references=False)
 def edge_key(rank, i, j):
-    """The number that orders edges of equal length; rank holds the row numbers of the positions i, j."""
+    """Return the number that orders edges of equal length; rank has the row numbers of positions i, j."""
     a, b = np.int64(rank[i]), np.int64(rank[j])
     return (a << 32) | b if a < b else (b << 32) | a
 
 
 def sorted_order(d2, key):
-    """Positions that sort edges by (d2, key)."""
+    """Return the positions that sort edges by (d2, key)."""
     order = np.argsort(d2)
     lengths = d2[order]
     same = lengths[1:] == lengths[:-1]
@@ -47,7 +47,7 @@ def placed(positions, order, u, v, d2, key, layer):
 
 @kernel
 def take(u, v, d2, key, order):
-    """The edge list in another order."""
+    """Return the edge list in another order."""
     n = order.size
     u2, v2 = np.empty(n, np.int32), np.empty(n, np.int32)
     w2, k2 = np.empty(n, np.float64), np.empty(n, np.int64)
@@ -59,7 +59,7 @@ def take(u, v, d2, key, order):
 
 @kernel
 def merge(ua, va, da, ka, ub, vb, db, kb):
-    """One sorted edge list out of two."""
+    """Merge two sorted edge lists."""
     n, m = da.size, db.size
     u, v = np.empty(n + m, np.int32), np.empty(n + m, np.int32)
     d2, key = np.empty(n + m, np.float64), np.empty(n + m, np.int64)

@@ -14,7 +14,7 @@ from confml.bayes_error._kernels_disjoint_set import unite
 
 @kernel
 def layered_kruskal(n, layers, u, v, offset_u, split, offset_v):
-    """Layer of each edge of a sorted list, or -1; and the number of edges in each layer.
+    """Return the layer of each edge of a sorted list, or -1; and the number of edges in each layer.
 
     Positions from `split` on are counted from offset_v, the others from offset_u, so that two ranges of
     positions become 0..n-1.
@@ -42,7 +42,7 @@ def layered_kruskal(n, layers, u, v, offset_u, split, offset_v):
 
 @kernel
 def pick(u, v, d2, key, layer):
-    """The edges with a layer (layer >= 0), in order."""
+    """Return the edges with a layer (layer >= 0), in order."""
     n = 0
     for e in range(u.size):
         if layer[e] >= 0:
@@ -59,7 +59,8 @@ def pick(u, v, d2, key, layer):
 
 @kernel
 def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_b):
-    """Crossings of the orthogonal trees of two classes, out of a sorted list with each edge's layer.
+    """Return the crossings of the orthogonal trees of two classes, out of a sorted list with each edge's
+    layer.
 
     Returns crossings (layers,); least, most (layers,), the tie band of each tree; and the crossing edges of
     any of these trees as (u, v, d2, key) with position u in class a, v in class b.
@@ -90,8 +91,9 @@ def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_
 
 @kernel
 def _mixed(u, v, d2, split):
-    """Whether an inner and a crossing edge share a distance; otherwise all orders of equal distances give the
-    same number of crossings."""
+    """Return whether an inner and a crossing edge share a distance; otherwise all orders of equal distances
+    give the same number of crossings.
+    """
     start = 0
     while start < u.size:
         stop, inside, across = start, 0, 0
@@ -109,7 +111,8 @@ def _mixed(u, v, d2, split):
 
 @kernel
 def _tie_band(n, t, layer, u, v, d2, offset_u, split, offset_v, keep):
-    """Least and most crossings that tree t can have under ties; marks the crossing edges of both in keep.
+    """Return the least and most crossings that tree t can have under ties; marks the crossing edges of both
+    in keep.
 
     The trees before t are fixed, and their edges are left out. Among equal distances, taking the edges inside
     classes first gives the least, taking them last the most (a spanning tree is a basis of a matroid, and

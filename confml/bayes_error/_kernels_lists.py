@@ -60,14 +60,16 @@ def _add_vote(votes, code, top, tied):
 
 @kernel
 def _error(own, top, tied):
-    """Probability of another class than the own in a random choice among the classes with most votes."""
+    """Return the probability of another class than the own in a random choice among the classes with most
+    votes.
+    """
     return 1 - 1 / tied if own == top else 1.0
 
 
 @kernel
 def vote_sums(lists, codes, n_classes):
-    """Sums over the rows for each k = 1..K: of the error, the vote risk, and the squares of the error and of
-    the mean of both: (4, K).
+    """Return the sums over the rows for each k = 1..K: of the error, the vote risk, and the squares of the
+    error and of the mean of both: (4, K).
 
     lists (n, K): row numbers of the neighbours, nearest first; codes (n,). The error of a row is that of
     `_error`; its vote risk is 1 - (most votes) / k.
@@ -92,7 +94,7 @@ def vote_sums(lists, codes, n_classes):
 
 @kernel
 def vote_values(lists, codes, n_classes):
-    """Error and vote risk of each row by the votes of its whole list: two arrays (n,)."""
+    """Return the error and vote risk of each row by the votes of its whole list: two arrays (n,)."""
     n, k = lists.shape
     errors, risks = np.empty(n), np.empty(n)
     votes = np.zeros(n_classes, np.int64)

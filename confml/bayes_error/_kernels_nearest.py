@@ -44,7 +44,7 @@ def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, own, 
 
 @kernel
 def _least(row, high, base, start, stop):
-    """The smallest upper bound of a squared distance among positions start..stop-1."""
+    """Return the smallest upper bound of a squared distance among positions start..stop-1."""
     least = np.float32(np.inf)
     for j in range(start, stop):
         d = row[j] + (high[j] + base)
@@ -54,7 +54,7 @@ def _least(row, high, base, start, stop):
 
 @kernel
 def _exact(X, rank, row, low, i, start, stop, bound):
-    """The smallest squared distance of i to start..stop-1 and the smallest row number that has it."""
+    """Return the smallest squared distance of i to start..stop-1 and the smallest row number that has it."""
     best, number = np.inf, np.iinfo(np.int64).max
     for j in range(start, stop):
         if j != i and row[j] + (low[j] + low[i]) <= bound:
@@ -66,7 +66,7 @@ def _exact(X, rank, row, low, i, start, stop, bound):
 
 @kernel
 def replacements(n, u1, v1, u2, v2, d2):
-    """Length of the edge that would stand in for each edge of a spanning tree, were it gone: (n - 1,).
+    """Return the length of the replacement edge of each edge of a spanning tree: (n - 1,).
 
     u1, v1 (n - 1,): the tree. u2, v2, d2: the minimum spanning forest of all other edges, sorted by length:
     the shortest edge across a cut that a tree edge leaves is one of it. inf where nothing else joins the cut.

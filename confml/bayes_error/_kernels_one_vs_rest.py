@@ -10,7 +10,7 @@ from confml.bayes_error._kernels_disjoint_set import find, unite
 
 @kernel
 def class_crossings(layers, n_classes, layer, class_u, class_v):
-    """Edges of each layer with exactly one end in each class: (layers, n_classes)."""
+    """Return the edges of each layer with exactly one end in each class: (layers, n_classes)."""
     counts = np.zeros((layers, n_classes), np.int64)
     for e in range(layer.size):
         if layer[e] >= 0 and class_u[e] != class_v[e]:
@@ -21,8 +21,9 @@ def class_crossings(layers, n_classes, layer, class_u, class_v):
 
 @kernel
 def class_tie_bands(n, layers, n_classes, layer, u, v, d2, class_u, class_v):
-    """Least and most crossings of each class that each tree can have under ties: two arrays (layers,
-    n_classes). The trees before it are fixed, and their edges are left out."""
+    """Return the least and most crossings of each class that each tree can have under ties: two arrays
+    (layers, n_classes). The trees before it are fixed, and their edges are left out.
+    """
     least, most = np.zeros((layers, n_classes), np.int64), np.zeros((layers, n_classes), np.int64)
     for t in range(layers):
         _class_tie_bands(n, t, n_classes, layer, u, v, d2, class_u, class_v, least[t], most[t])
@@ -81,7 +82,9 @@ def _class_tie_bands(n, t, n_classes, layer, u, v, d2, class_u, class_v, least, 
 
 @kernel
 def total_tie_band(n, u, v, d2, class_u, class_v):
-    """Least and most edges between classes, all together, over all minimum spanning trees; edges as above."""
+    """Return the least and most edges between classes, all together, over all minimum spanning trees; edges
+    as above.
+    """
     low, high = np.arange(n), np.arange(n)
     least = most = 0
     start = 0

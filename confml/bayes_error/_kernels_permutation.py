@@ -9,7 +9,7 @@ from confml._jit import kernel
 
 @kernel
 def as_few_crossings(u, v, inside, shuffles, observed, seed):
-    """How many shuffles of the labels (n,) give at most `observed` edges with one end inside."""
+    """Return how many shuffles of the labels (n,) give at most `observed` edges with one end inside."""
     np.random.seed(seed)
     labels = inside.copy()
     count = 0

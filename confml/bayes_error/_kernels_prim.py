@@ -11,7 +11,7 @@ from confml.bayes_error._kernels_edges import edge_key, squared_distance
 
 @kernel
 def dense_trees(X, rank, start, stop, layers):
-    """Orthogonal trees (forests where no tree is left) of positions start..stop-1 with a full distance
+    """Return orthogonal trees (forests where no tree is left) of positions start..stop-1 with a full distance
     matrix.
 
     Returns u, v, d2, key, layer, unsorted. Memory: (stop - start)^2 float64.
@@ -59,8 +59,9 @@ def dense_trees(X, rank, start, stop, layers):
 
 @kernel
 def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, heads, links, link_d2, link_key):
-    """Edges of the orthogonal trees of all crossing edges and given inner edges, without storing the
-    crossings; for each tree also those of the tree in which crossing edges go first among equal distances.
+    """Return the edges of the orthogonal trees of all crossing edges and given inner edges, without storing
+    the crossings; for each tree also those of the tree in which crossing edges go first among equal
+    distances.
 
     heads (n + 1,), links: neighbours of each local position by inner edges (both directions), with link_d2
     and link_key. Time O(layers * a * b * d), memory O(a + b). Returns u, v, d2, key, unsorted, an edge twice

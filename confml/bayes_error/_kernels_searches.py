@@ -41,7 +41,7 @@ def has_equal_neighbours(X):
 
 @kernel
 def smallest_ranks(tree, rank):
-    """first (nodes,): the smallest row number in each node."""
+    """Return first (nodes,): the smallest row number in each node."""
     leaves = len(tree.members)
     first = np.full(leaves + len(tree.child) - 1, LAST, np.int64)
     for leaf in range(leaves):
@@ -104,7 +104,7 @@ def _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists):
 
 @kernel
 def fill_lists_by_leaf(tree, rank, first, begin, stop, d2, ends):
-    """`fill_nearest_lists` for leaves begin..stop-1: one search for all rows of a leaf.
+    """Fill lists as `fill_nearest_lists` for leaves begin..stop-1, by one search for all rows of a leaf.
 
     Faster for few features, where the rows of a leaf need the same leaves around them.
     """
@@ -206,13 +206,13 @@ def _order_tie(near, other, square, rank):
 
 @kernel(counts_references=False)
 def _number(rank, i):
-    """The row number at a position, and the largest number for -1."""
+    """Return the row number at a position, and the largest number for -1."""
     return rank[i] if i >= 0 else LAST
 
 
 @kernel(counts_references=False)
 def is_used(chain_head, chain_next, chain_other, degree, u, v):
-    """Whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
+    """Return whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
     if len(chain_next) == 0 or chain_head[u] < 0:  # no chains with a single tree
         return False
     if degree[u] > degree[v]:
@@ -229,7 +229,8 @@ def is_used(chain_head, chain_next, chain_other, degree, u, v):
 def nearest_outside(
     tree, rank, first, part, part_of_node, used, leaf, own, bound, key, box, nodes, gaps, out
 ):
-    """The first unused edge from the rows of a leaf in part `own` to another part, if before (bound, key).
+    """Return the first unused edge from the rows of a leaf in part `own` to another part, if before (bound,
+    key).
 
     part (n,): part of each row; part_of_node (nodes,): the one part of all rows of a node, or -1; used: the
     chains of `is_used`; box (2, d), nodes, gaps, out: room. Returns the edge's squared distance, key, and

@@ -82,15 +82,17 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
 
 
 def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """X (n, d) times a power of two that brings the largest range near 1, and the factor that takes distances
-    back."""
+    """Return X (n, d) times a power of two that brings the largest range near 1, and the factor that takes
+    distances back.
+    """
     exponent = unit_exponent(X, half_range(X))
     return np.ascontiguousarray(np.ldexp(X, exponent)), math.ldexp(1.0, -exponent)
 
 
 def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:
-    """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each
-    range."""
+    """Return the boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node
+    of each range.
+    """
     # These boxes are not a `WideTree`: the filter compares nodes of two sets with each other, and the cells
     # must be ranges of positions; the vectors of `WideTree` compare one row with many boxes.
     # halving stops at cells of more than CELL / 2 rows, or one cell a range

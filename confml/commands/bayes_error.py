@@ -237,7 +237,7 @@ def _check_partners(options: dict[str, Any]) -> None:
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
-    """The spec for `confml.data.load`, and the true Bayes error of synthetic data."""
+    """Return the spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
     from confml.errors import ConfigError
 

@@ -249,7 +249,7 @@ def _listed(card: Card, states: list[FileState]) -> dict[str, Any]:
 
 
 def _files_state(states: list[FileState]) -> str:
-    """One word for all files of a card."""
+    """Return one word for all files of a card."""
     if not states:
         return "bundled"
     if any(state.state == "wrong" for state in states):
@@ -376,7 +376,7 @@ def _print_verified(told: dict[str, Any], named: bool) -> None:
 
 
 def _table(heads: list[str] | None, rows: list[list[Any]]) -> None:
-    """Columns of text, the numbers to the right."""
+    """Return columns of text, numbers aligned to the right."""
     texts = [*([heads] if heads else []), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[j]) for row in texts) for j in range(len(texts[0]))]
     for row in texts:

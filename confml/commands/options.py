@@ -101,7 +101,7 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters(texts: Iterable[str]) -> dict[str, Any]:
-    """The values of ``--param NAME=VALUE``: numbers, true, false and null as such, else text."""
+    """Return the values of ``--param NAME=VALUE``: numbers, true, false and null as such, else text."""
     return dict(map(_parameter, texts))
 
 

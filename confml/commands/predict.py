@@ -256,7 +256,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _monitor(model: Any, options: dict[str, Any]) -> Any:
-    """The monitor of batches of labelled rows, None if it is not asked for."""
+    """Return the monitor of batches of labelled rows, None if it is not asked for."""
     if options["batch_rows"] is None and options["batches"] is None:
         return None
     from confml.predictions.monitoring import BATCH_ROWS, BatchMonitor
@@ -277,7 +277,9 @@ def _tell_batches(monitor: Any, path: Path | None, tell: Callable[[str], None]) 
 
 
 def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:
-    """The config or model, None with --train, and the file of new rows, None if the model is saved only."""
+    """Return the config or model, None with --train, and the file of new rows, None if the model is saved
+    only.
+    """
     given = list(files)
     train = options["train"] is not None
     least = (0 if train else 1) + (0 if options["save"] is not None else 1)
@@ -329,7 +331,7 @@ def _check_new(new: str) -> None:
 
 
 def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
-    """The model of a file, or one that is fitted."""
+    """Return the model of a file, or one that is fitted."""
     from confml.predictions.model_file import is_model_file
 
     if source is not None and is_model_file(source):
@@ -363,7 +365,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
 
 
 def _config(source: str | None, options: dict[str, Any]) -> Any:
-    """The config of the command line, or the one that --train stands for."""
+    """Return the config of the command line, or the one that --train stands for."""
     from confml.config import load_config, make_config
     from confml.predictions import LEVELS, config_values
 
@@ -408,7 +410,7 @@ def _tables(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _destination(path: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that is there when it is complete."""
+    """Open standard output, or a file that appears when it is complete."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

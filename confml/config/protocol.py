@@ -39,7 +39,7 @@ Delay = Annotated[
 
 
 class Protocol(Part):
-    """How data sets are divided into training and test parts."""
+    """Division of data sets into training and test parts."""
 
     short = "kind"
 

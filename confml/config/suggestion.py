@@ -50,7 +50,7 @@ class Suggestion:
     findings: list[Finding] = field(default_factory=list)
 
     def values(self) -> dict[str, Any]:
-        """The config as plain values."""
+        """Return the config as plain values."""
         values: dict[str, Any] = {"name": self.data.name, "datasets": [self.dataset]}
         if self.steps:
             values["steps"] = self.steps
@@ -62,7 +62,7 @@ class Suggestion:
         }
 
     def yaml(self) -> str:
-        """The config as a commented YAML file."""
+        """Return the config as a commented YAML file."""
         counts = ", ".join(f"{_yaml(str(label))}: {count}" for label, count in self._classes())
         lines = [
             f"# {len(self.data)} rows, {len(self.data.table_attributes)} features; classes: {counts}",
@@ -140,7 +140,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
 
 
 def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], dict[str, str]]:
-    """The file as text and as a data set, with the encoding and the decimal mark that it needs."""
+    """Return the file as text and as a data set, with the encoding and the decimal mark that it needs."""
     reasons: dict[str, str] = {}
     for encoding in (found["encoding"],) if "encoding" in found else _ENCODINGS:
         try:
@@ -206,7 +206,7 @@ def _are_dates(texts: Sequence[str]) -> bool:
 
 
 def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
-    """Questions on columns that may name subjects with several rows each."""
+    """Return questions on columns that may name subjects with several rows each."""
     found = []
     for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True):
         distinct = len(set(table.column(name)))
@@ -223,7 +223,7 @@ def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
 
 
 def _protocol(rows: int, reasons: dict[str, str]) -> tuple[dict[str, Any], int]:
-    """The protocol, and the number of training rows of a split."""
+    """Return the protocol, and the number of training rows of a split."""
     if rows < K_FOLD_ROWS:
         folds = max(2, min(FOLDS, rows // 2))
         reasons["protocol"] = "every row is a test row once"
@@ -258,7 +258,7 @@ def _levels(train: int, reasons: dict[str, str]) -> list[float]:
 
 
 def _yaml(value: Any) -> str:
-    """A value in YAML's flow style."""
+    """Return a value in YAML's flow style."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_yaml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -58,7 +58,7 @@ class Warned:
         return f"{f'{self.dataset}: ' if self.dataset else ''}{self.sentence}; {self.remedy} [{self.code}]"
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
+        """Return the warning as plain values, for JSON."""
         return asdict(self)
 
 

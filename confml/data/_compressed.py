@@ -33,12 +33,12 @@ BROKEN = (
 
 
 def compression_of(data: bytes) -> str | None:
-    """``gzip``, ``bzip2``, ``zstandard``, or None for data that begin with none of their marks."""
+    """Return ``gzip``, ``bzip2``, ``zstandard``, or None for data that begin with none of their marks."""
     return next((kind for magic, kind in MAGIC.items() if data.startswith(magic)), None)
 
 
 def decompress(kind: str, data: bytes, limit: int | None = None) -> bytes:
-    """The content of compressed ``data``; several parts in one file are read one after another.
+    """Return the content of compressed ``data``; several parts in one file are read one after another.
 
     Raises DataError, without a place, for broken data and where more than ``limit`` bytes come out.
     """
@@ -52,7 +52,7 @@ def decompress(kind: str, data: bytes, limit: int | None = None) -> bytes:
 
 
 def zip_member(source: Path | BinaryIO, member: str, limit: int | None = None) -> bytes:
-    """A file of a zip archive. Raises DataError, without a place, as `decompress` does."""
+    """Return a file of a zip archive. Raises DataError, without a place, as `decompress` does."""
     try:
         with zipfile.ZipFile(source) as archive:
             names = archive.namelist()
@@ -72,7 +72,7 @@ def zip_member(source: Path | BinaryIO, member: str, limit: int | None = None) -
 
 
 def read_limited(stream, limit: int | None = None) -> bytes:
-    """All bytes of a stream. Raises DataError where there are more than ``limit``."""
+    """Return all bytes of a stream. Raises DataError where there are more than ``limit``."""
     limit = LARGEST if limit is None else limit
     parts, count = [], 0
     while part := stream.read(min(1 << 20, limit + 1 - count)):
@@ -88,20 +88,20 @@ def too_large(limit: int) -> DataError:
 
 
 def in_words(error: BaseException) -> str:
-    """The cause in one line."""
+    """Return the cause in one line."""
     if isinstance(error, EOFError):
         return "it ends before its end mark"
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def there_are(names: list[str]) -> str:
-    """A hint that lists the members of an archive."""
+    """Return a hint that lists the members of an archive."""
     shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
     return f"there are {shown}" if names else "it is empty"
 
 
 def open_compressed(kind: str, stream: BinaryIO):
-    """A reader of the content of a compressed stream."""
+    """Return a reader of the content of a compressed stream."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=stream)
     if kind == "bzip2":

@@ -38,7 +38,7 @@ class Columns:
 def read_columns(
     spec: CsvSpec, files: Sequence[TextTable], features: Sequence[str], notes: list[str]
 ) -> Columns:
-    """The features as numbers and categories.
+    """Return the features as numbers and categories.
 
     A column under ``nominal`` is categorical, and so is one none of whose training values is a number. Raises
     one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
@@ -150,7 +150,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
-    """The numbers, NaN where one is missing, and the rows that are no numbers."""
+    """Return the numbers, NaN where one is missing, and the rows that are no numbers."""
     if decimal == ",":
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
     if "_" not in "".join(texts):
@@ -180,7 +180,7 @@ def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list
 
 
 def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:
-    """A column that mixes numbers and text, with the lines of the rarer kind."""
+    """Return a column that mixes numbers and text, with the lines of the rarer kind."""
     texts, odd = table.column(name), wrong
     if 2 * len(wrong) > present > len(wrong):
         is_wrong = set(wrong)

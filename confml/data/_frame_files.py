@@ -13,7 +13,8 @@ _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an
 
 
 def read_frame(path: Path, kind: str) -> TextTable:
-    """The table in a file. ``kind``: ``parquet`` or ``excel`` (the first sheet, its first row the header).
+    """Return the table in a file. ``kind``: ``parquet`` or ``excel`` (the first sheet, its first row the
+    header).
 
     Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
     and where the package that reads it is not installed.
@@ -45,7 +46,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
 
 
 def _read(path: Path, kind: str, what: str):
-    """The names, the columns as text, the row numbers and the notes of a file."""
+    """Return the names, the columns as text, the row numbers and the notes of a file."""
     import pandas as pd
 
     notes: list[str] = []
@@ -101,7 +102,7 @@ def _check_workbook(path: Path) -> None:
 
 
 def cell_text(value) -> str:
-    """A cell as a CSV file would hold it; a missing one is empty."""
+    """Return a cell as a CSV file would hold it; a missing one is empty."""
     import pandas as pd
 
     if isinstance(value, str):

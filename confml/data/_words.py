@@ -18,12 +18,12 @@ SHOWN = 3  # places that one message names
 
 
 def is_missing(text: str) -> bool:
-    """Whether a field stands for a missing value, in every column of every table file and DataFrame."""
+    """Return whether a field is a missing value, in every column of every table file and DataFrame."""
     return text in MISSING
 
 
 def is_number(text: str) -> bool:
-    """Whether a field is a number as Python reads it, without underscores; a missing value is none."""
+    """Return whether a field is a number as Python reads it, without underscores; a missing value is none."""
     if "_" in text or is_missing(text):
         return False
     try:
@@ -34,7 +34,7 @@ def is_number(text: str) -> bool:
 
 
 def at_lines(lines: Sequence[int], unit: str = "line") -> str:
-    """``lines 3, 5, 9 and 2 more``."""
+    """Return ``lines 3, 5, 9 and 2 more``."""
     distinct = sorted(set(lines))
     shown = ", ".join(map(str, distinct[:SHOWN]))
     more = len(distinct) - SHOWN
@@ -42,23 +42,23 @@ def at_lines(lines: Sequence[int], unit: str = "line") -> str:
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:
-    """Names with commas between them, the first ``most`` of them."""
+    """Return names separated by commas, the first ``most`` of them."""
     names = list(names)
     shown = ", ".join(short(name, 60) for name in names[:most])
     return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def quoted(names: Iterable[str], most: int = 5) -> str:
-    """`listed`, each name in quotes."""
+    """Return `listed`, each name in quotes."""
     return listed((f"'{short(name, 58)}'" for name in names), most)
 
 
 def short(text: str, most: int = 30) -> str:
-    """A text on one line, of at most ``most`` characters."""
+    """Return a text on one line, of at most ``most`` characters."""
     text = " ".join(text[: 4 * most].split())
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """``1 row``, ``2 rows``."""
+    """Return ``1 row``, ``2 rows``."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

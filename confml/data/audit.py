@@ -38,13 +38,13 @@ class Finding:
     lines: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
+        """Return the finding as plain values, for JSON."""
         given = asdict(self).items()
         return {key: list(value) if isinstance(value, tuple) else value for key, value in given}
 
 
 def audit(data: DataSet) -> list[Finding]:
-    """The findings in a data set, in O(n log n) time per feature.
+    """Return the findings in a data set, in O(n log n) time per feature.
 
     Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
     times, labels that look alike, identifiers, features that determine the label, constant and duplicate
@@ -66,7 +66,8 @@ def audit(data: DataSet) -> list[Finding]:
 
 
 def audited_rows(data: DataSet, most: int = MOST_VALUES) -> DataSet:
-    """The data set, or about ``most`` / (number of features) of its rows if it has more than ``most`` values.
+    """Return the data set, or about ``most`` / (number of features) of its rows if it has more than ``most``
+    values.
 
     The rows are chosen by a hash of their values in the 16 features that vary most, so that equal rows are
     all chosen or all left out: their share stays the same, and the time does not grow with the number of
@@ -104,7 +105,7 @@ def _columns(table: np.ndarray) -> list[np.ndarray]:
 
 
 def row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """(n,) the first row that equals each row; missing values are equal to each other.
+    """Return (n,) the first row that equals each row; missing values are equal to each other.
 
     Rows are compared by a hash of 64 bits, and those with equal hashes value by value.
     """
@@ -119,7 +120,7 @@ def row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _mixed(bits: Sequence[np.ndarray]) -> np.ndarray:
-    """(n,) a hash of the bits of all columns."""
+    """Return (n,) a hash of the bits of all columns."""
     mixed = np.zeros(len(bits[0]), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in bits:
@@ -178,7 +179,7 @@ def _repeat(rows: np.ndarray) -> str:
 
 
 def _repeats(groups: np.ndarray) -> np.ndarray:
-    """(n,) bool, whether an earlier row is of the same group."""
+    """Return (n,) bool, whether an earlier row is of the same group."""
     again = np.ones(len(groups), dtype=bool)
     again[np.unique(groups, return_index=True)[1]] = False
     return again
@@ -230,7 +231,7 @@ def _alike_labels(data: DataSet) -> list[Finding]:
 
 
 def alike_sentence(labels: Sequence[str]) -> str:
-    """That labels look alike and are different classes."""
+    """Return a sentence on labels that look alike and are different classes."""
     return f"labels {quoted(labels)} are different texts and count as different classes"
 
 
@@ -261,7 +262,7 @@ _ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)"
 
 
 def identifier_finding(names: Sequence[str]) -> Finding:
-    """That features have a different value in every row."""
+    """Return a finding on features that have a different value in every row."""
     column, have = ("column", "has") if len(names) == 1 else ("columns", "have")
     listed = ", ".join(short(name, 60) for name in names[:5])
     return Finding(
@@ -273,7 +274,9 @@ def identifier_finding(names: Sequence[str]) -> Finding:
 
 
 def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
-    """Features that determine the label, more often than chance would have it; equal rows count once."""
+    """Return the features that determine the label, more often than chance would have it; equal rows count
+    once.
+    """
     kept = train[~_repeats(rows[train])]
     labels = y[kept]
     sizes = np.bincount(labels)
@@ -326,8 +329,9 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
 
 
 def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
-    """Whether two rows of one value have two labels, and the number of runs of labels in the order of
-    values."""
+    """Return whether two rows of one value have two labels, and the number of runs of labels in the order of
+    values.
+    """
     order = np.lexsort((labels, values))
     value, label = values[order], labels[order]
     changes = label[1:] != label[:-1]

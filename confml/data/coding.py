@@ -12,7 +12,7 @@ _BLOCK = 2048  # rows coded at a time, so that they stay in the processor's cach
 
 
 def sort_categories(texts: Iterable[str]) -> tuple[str, ...]:
-    """Categories in their order: by value if all are whole numbers, else by their characters."""
+    """Return categories in their order: by value if all are whole numbers, else by their characters."""
     distinct = set(texts)
     if all(re.fullmatch(r"[+-]?[0-9]+", text) for text in distinct):
         return tuple(sorted(distinct, key=lambda text: (int(text), text)))
@@ -25,7 +25,7 @@ def code_columns(
     categories: Sequence[Sequence[str] | None],
     coding: str = "dummy",
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The columns of X, and their names.
+    """Return the columns of X, and their names.
 
     table: (n, a) numbers, and for a nominal attribute places in its ``categories`` (None: numeric).
     coding: ``dummy`` makes one 0/1 column a category, called ``colour=red``; ``dummy-drop-first`` leaves

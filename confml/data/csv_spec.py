@@ -35,7 +35,9 @@ class CsvSpec:
 
 
 def read_spec(given: Mapping[str, Any]) -> CsvSpec:
-    """The spec of plain keys; hyphens and underscores are the same. Raises ConfigError for a wrong one."""
+    """Return the spec of plain keys; hyphens and underscores are the same. Raises ConfigError for a wrong
+    one.
+    """
     values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
     known = CsvSpec.__dataclass_fields__
     for key in values:
@@ -118,7 +120,7 @@ def column_mistakes(
 
 
 def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
-    """The names of the features, in the order of the file.
+    """Return the names of the features, in the order of the file.
 
     Raises one ConfigErrors for all keys that name wrong columns, ConfigError where no feature is left.
     """

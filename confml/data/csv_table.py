@@ -52,7 +52,8 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
 
 
 def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
-    """`load_csv` of tables that were read already: the training rows, and the test rows where there are any.
+    """Load tables that were read already, as `load_csv` does: the training rows, and the test rows if there
+    are any.
 
     The rows of a table that are left out are taken out of it.
     """
@@ -131,7 +132,7 @@ def _check_labels(file: TextTable, label: str) -> None:
 
 
 def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndarray:
-    """(n,) int64 if every label is a whole number in its usual form, else text."""
+    """Return (n,) int64 if every label is a whole number in its usual form, else text."""
     texts = [text for file in files for text in file.column(label)]
     distinct = set(texts)
     if all(_INTEGER.fullmatch(text) for text in distinct):
@@ -179,7 +180,7 @@ def _shown(label: int | str) -> str:
 
 
 def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
-    """(n, k) the texts of the identifier columns; empty where a test file does not have the column."""
+    """Return (n, k) the texts of the identifier columns; empty where a test file does not have the column."""
     if not names:
         return None
     columns = []
@@ -190,7 +191,7 @@ def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
 
 
 def _texts(texts: Sequence[str]) -> np.ndarray:
-    """(n,) text; numpy takes 4 bytes per character of the longest one for each."""
+    """Return (n,) text; numpy takes 4 bytes per character of the longest one for each."""
     longest = max(map(len, texts), default=1)
     require_memory(4 * longest * len(texts), f"a column of texts of up to {longest} characters")
     return np.array(texts, dtype=str)

@@ -80,7 +80,7 @@ def read_csv(path: Path, separator: str | None = None, encoding: str | None = No
 
 
 def read_header(path: Path, separator: str | None = None, encoding: str | None = None) -> list[str]:
-    """The names of the columns, from the beginning of the file. Raises as `read_csv`."""
+    """Return the names of the columns, from the beginning of the file. Raises as `read_csv`."""
     data = _read(path, _HEAD)
     if len(data) == _HEAD:  # cut at a line, whose end is one byte at least in every encoding
         data = data[: data.rindex(b"\n") + 1] if b"\n" in data else data
@@ -97,7 +97,7 @@ def read_header(path: Path, separator: str | None = None, encoding: str | None =
 
 
 def _taken(path: Path, text: str, separator: str | None) -> str:
-    """The separator given, or the one found in the text."""
+    """Return the separator given, or the one found in the text."""
     if not text.strip():
         raise DataError("the file is empty", where=str(path))
     return separator_of(separator) if separator is not None else sniff(text)
@@ -107,7 +107,7 @@ def _taken(path: Path, text: str, separator: str | None) -> str:
 
 
 def _read(path: Path, most: int = -1) -> bytes:
-    """The bytes of a file, uncompressed; the first ``most`` of them where the file is not compressed."""
+    """Return the bytes of a file, uncompressed; only the first ``most`` if the file is not compressed."""
     require_regular(path)
     try:
         with open(path, "rb") as stream:
@@ -134,7 +134,7 @@ def check_is_text(path: Path, data: bytes) -> None:
 
 
 def marked_encoding(data: bytes) -> str | None:
-    """The encoding that a byte-order mark names, None without a mark."""
+    """Return the encoding that a byte-order mark names, None without a mark."""
     return next((name for bom, name in _BOMS if data.startswith(bom)), None)
 
 
@@ -185,7 +185,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def separator_of(given: str) -> str:
-    """The separator that a character or a word stands for. Raises ConfigError for anything else."""
+    """Return the separator that a character or a word stands for. Raises ConfigError for anything else."""
     taken = SEPARATORS.get(given, given)
     if len(taken) != 1 or taken in "\"\n'":
         words = ", ".join(word for word in SEPARATORS if word.isalpha())
@@ -196,7 +196,9 @@ def separator_of(given: str) -> str:
 
 
 def sniff(text: str) -> str:
-    """The separator that cuts the first records into most columns, equally many in each if one does so."""
+    """Return the separator that cuts the first records into most columns, equally many in each if one does
+    so.
+    """
     text = "\n".join(text.split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT])
     best, best_score = None, (False, 1)
     for candidate in (*_SNIFFED, " "):
@@ -218,14 +220,16 @@ def sniff(text: str) -> str:
 
 
 def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The records that hold anything, with the line on which each begins."""
+    """Yield the records that hold anything, with the line on which each begins."""
     yield from records_of(text.split("\n"), separator, path, len(text) + 1)
 
 
 def records_of(
     lines: Iterable[str], separator: str, path: Path, longest: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """The records in lines without their ends, as `_records`; fields have at most ``longest`` characters."""
+    """Yield the records in lines without their ends, as `_records`; fields have at most ``longest``
+    characters.
+    """
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
     # The csv module refuses fields above a limit of the whole process. It is only ever raised: that is safe
@@ -252,7 +256,9 @@ def records_of(
 
 
 def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
-    """The header, once every record has its length; empty fields at the ends of all lines do not count."""
+    """Return the header, once every record has its length; empty fields at the ends of all lines do not
+    count.
+    """
     longest = max(len(fields) for fields in _all(header, records))
     check_width(longest, f"{path}, line {line}")
     while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):

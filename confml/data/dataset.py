@@ -133,12 +133,13 @@ class DataSet:
         return {name: self.ids[:, j] for j, name in enumerate(self.id_columns)}
 
     def class_counts(self) -> dict:
-        """Rows of each class, in the order of ``classes``."""
+        """Return rows of each class, in the order of ``classes``."""
         labels, counts = np.unique(self.y, return_counts=True)
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     def part_row(self, rows: np.ndarray) -> np.ndarray:
-        """Row numbers counted from 0 within the provider's part each row is in; the same without parts.
+        """Return row numbers counted from 0 within the provider's part each row is in; the same without
+        parts.
 
         rows: (m,) row numbers of this data set.
         """
@@ -176,7 +177,7 @@ class DataSet:
 
 
 def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
-    """Labels as a `DataSet` keeps them: int64 if all are whole numbers, else text.
+    """Return labels as a `DataSet` keeps them: int64 if all are whole numbers, else text.
 
     values: (n,) text or numbers; ``"7"`` and the number 7.0 are the whole number 7, and so is the text
         ``"7.0000"`` if every label reads as a whole number. Blanks around text do not count.
@@ -198,7 +199,8 @@ def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
 
 
 def label_variants(labels: Iterable[str]) -> list[tuple[str, ...]]:
-    """Groups of labels that differ only in case, blanks or the form of a number, as ``1``, ``1.0``, ``01``.
+    """Return groups of labels that differ only in case, blanks or the form of a number, as ``1``, ``1.0``,
+    ``01``.
 
     labels: distinct texts. Returns the groups of two or more, each in the order given.
     """

@@ -114,7 +114,7 @@ def _by_hand(file: CardFile) -> str:
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """Temporary folder on the file system of the cache, so that renaming a file is atomic."""
+    """Create a temporary folder on the file system of the cache, so that renaming a file is atomic."""
     parent = download_folder()
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -26,12 +26,12 @@ _CHUNK = 1 << 20
 
 
 def download_folder() -> Path:
-    """Where fetched files are put: the last folder of the search path."""
+    """Return the folder of downloaded files: the last folder of the search path."""
     return cache_folder() / "data"
 
 
 def search_path() -> list[Path]:
-    """The folders in which files are looked for, in order."""
+    """Return the folders in which files are looked for, in order."""
     given = os.environ.get("CONFML_DATA", "").split(os.pathsep)
     return [*(Path(folder) for folder in given if folder), download_folder()]
 
@@ -52,7 +52,7 @@ class FileState:
     problem: str | None = None
 
     def as_dict(self) -> dict[str, str | None]:
-        """As plain values, for JSON."""
+        """Return the state as plain values, for JSON."""
         return {
             "file": f"{self.file.folder}/{self.file.name}",
             "state": self.state,
@@ -64,7 +64,7 @@ class FileState:
 
 
 def find(card: str, file: CardFile) -> Path:
-    """The right file on this machine; ``card`` is the name to fetch it by.
+    """Return the right file on this machine; ``card`` is the name to fetch it by.
 
     A file whose content is wrong is passed over where a later folder has the right one. Raises DataError for
     a file that is nowhere, or nowhere right: with the folders looked in or the checksums, and what to do.
@@ -101,7 +101,7 @@ def look(file: CardFile, *, again: bool = False) -> FileState:
 
 
 def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = True) -> FileState:
-    """Whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
+    """Return whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
     options = {"again": again, "remember": remember}
     try:
         known = digests(path, content=False, **options)
@@ -120,12 +120,12 @@ def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = T
 
 
 def states(card: Card, *, again: bool = False) -> list[FileState]:
-    """The state of every file of a card, in its order."""
+    """Return the state of every file of a card, in its order."""
     return [look(file, again=again) for file in card.files]
 
 
 def verify(cards: Iterable[Card]) -> dict[str, list[FileState]]:
-    """The state of every file of some cards, all of them read anew, by the card's name."""
+    """Return the state of every file of some cards, all of them read anew, by the card's name."""
     seen: dict[tuple, FileState] = {}  # variants share their files: each is read once
     found: dict[str, list[FileState]] = {}
     for card in cards:
@@ -139,7 +139,7 @@ def verify(cards: Iterable[Card]) -> dict[str, list[FileState]]:
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
+    """Return SHA-256 (hex) of a file's bytes."""
     with open(path, "rb") as stream:
         return _digest(stream)
 
@@ -155,7 +155,7 @@ def _digest(stream) -> str:
 
 
 def digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
-    """``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
+    """Return ``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
     stat = path.stat()
     # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
     # time of its last change of state.

@@ -17,7 +17,8 @@ from confml.errors import ConfigError, DataError, did_you_mean
 
 
 def load_card(spec: Mapping[str, Any]) -> DataSet:
-    """The data set of ``{"name": ..., "card": ...}``; the card is the one of the name unless it is given.
+    """Return the data set of ``{"name": ..., "card": ...}``; the card is the one of the name unless it is
+    given.
 
     Raises ConfigError for a card or key that is not known; DataError for files that are missing, broken or
     not what the card expects.
@@ -100,7 +101,7 @@ def _read_inline(card: Card) -> _Table:
 
 
 def _table(card: Card, rows: Rows, files: Sequence[tuple[CardFile, Rows]] = ()) -> _Table:
-    """The table of the rows of all files, with the card's columns."""
+    """Return the table of the rows of all files, with the card's columns."""
     label = card.label or rows.label
     assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
@@ -144,7 +145,7 @@ def _read_rows(card: Card, file: CardFile) -> Rows:
 
 
 def _joined(all_rows: Sequence[Rows]) -> Rows:
-    """The rows of several files below each other; columns of text get one common list of texts."""
+    """Return the rows of several files below each other; columns of text get one common list of texts."""
     if len(all_rows) == 1:
         return all_rows[0]
     values = np.concatenate([rows.values for rows in all_rows])
@@ -185,7 +186,9 @@ def _in_train(files: Sequence[tuple[CardFile, int]]) -> np.ndarray | None:
 
 
 def _read_images(card: Card) -> _Table:
-    """Images and labels of IDX files, paired in the order of the card, each image flattened row by row."""
+    """Return the images and labels of IDX files, paired in the order of the card, each image flattened row by
+    row.
+    """
     from confml.data.files import find
 
     images = [file for file in card.files if file.holds == "attributes"]
@@ -246,7 +249,7 @@ def _handle_missing(card: Card, table: _Table, notes: list[str]) -> _Table:
 
 
 def _change_classes(card: Card, table: _Table) -> _Table:
-    """The label as an attribute, classes left out, classes merged: in this order."""
+    """Return the label as an attribute, classes left out, classes merged: in this order."""
     if card.label_as_attribute is not None:
         if table.y.dtype.kind != "i":
             raise DataError("label-as-attribute is for labels that are numbers", where=str(card.path))
@@ -269,7 +272,8 @@ def _change_classes(card: Card, table: _Table) -> _Table:
 def _numbers_and_categories(
     card: Card, table: _Table
 ) -> tuple[np.ndarray, tuple[tuple[str, ...] | None, ...]]:
-    """The table with sorted categories' codes and the places of ordinal words; categories by attribute.
+    """Return the table with sorted categories' codes and the places of ordinal words; categories by
+    attribute.
 
     Only categories that occur in the rows count: a file's declarations name others.
     """

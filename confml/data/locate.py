@@ -8,7 +8,8 @@ from confml.errors import ConfmlError
 
 
 def resource_folder(kind: str) -> Path:
-    """The folder of ``"datasets"`` or ``"configs"``: inside an installed package, else the checkout's own.
+    """Return the folder of ``"datasets"`` or ``"configs"``: inside an installed package, else the checkout's
+    own.
 
     A wheel carries both inside the package; an editable install has neither there and reads the checkout,
     so that an edited card counts at once. Raises ConfmlError where there is neither.

@@ -22,7 +22,7 @@ def raised_by(name: str) -> str:
 
 
 def available_memory() -> int | None:
-    """Bytes that this machine can still give, or None where that is not known."""
+    """Return bytes that this machine can still give, or None where that is not known."""
     try:
         with open("/proc/meminfo", encoding="ascii") as stream:
             for line in stream:
@@ -50,5 +50,5 @@ def require_memory(count: int, purpose: str, *, where: str | None = None, hint: 
 
 
 def gigabytes(count: int) -> str:
-    """``3.7 GB``."""
+    """Return ``3.7 GB``."""
     return f"{count / 1e9:.1f} GB"

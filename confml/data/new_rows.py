@@ -37,7 +37,7 @@ class NewRows:
     labels: list[str] | None
 
     def labelled(self) -> np.ndarray:
-        """(n,) bool, which rows have a label that is not missing."""
+        """Return (n,) bool, which rows have a label that is not missing."""
         if self.labels is None:
             return np.zeros(len(self.lines), dtype=bool)
         return np.array([not is_missing(text) for text in self.labels], dtype=bool)
@@ -116,13 +116,13 @@ class RowCoder:
                 self.ranges[:, j] = values.min(), values.max(), len(values)
 
     def without_counts(self) -> RowCoder:
-        """A copy that has coded no rows yet."""
+        """Return a copy that has coded no rows yet."""
         fresh = copy.copy(self)
         fresh.unknown = {}
         return fresh
 
     def with_decimal(self, mark: str) -> RowCoder:
-        """A copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
+        """Return a copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
         check_decimal(mark)
         other = self.without_counts()
         other.decimal = mark
@@ -165,7 +165,9 @@ class RowCoder:
         return notes
 
     def code(self, table: TextTable) -> NewRows:
-        """The rows of a table. Raises DataError for a text, an infinite or a missing value in a feature."""
+        """Return the rows of a table. Raises DataError for a text, an infinite or a missing value in a
+        feature.
+        """
         n, names = len(table.rows), self.features
         values = np.empty((n, len(names)))
         for j, (name, codes) in enumerate(zip(names, self._codes, strict=True)):
@@ -232,14 +234,16 @@ class RowCoder:
         return column
 
     def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
-        """The features of each new row that are filled in from the training rows; None if none is ever."""
+        """Return the features of each new row that are filled in from the training rows; None if none is
+        ever.
+        """
         if self.missing != "mean":
             return None
         missing = np.isnan(rows.table)
         return [tuple(self.features[j] for j in np.flatnonzero(row)) for row in missing]
 
     def unknown_notes(self) -> list[str]:
-        """Sentences on the categories that no training row has."""
+        """Return sentences on the categories that no training row has."""
         return [
             f"column '{short(name, 60)}' has categories that no training row has: "
             f"{quoted(sorted(found.texts))} ({counted(found.rows, 'row')}, the first on {found.place}); "
@@ -267,7 +271,7 @@ class RowCoder:
 
 
 def _coding_of(data: DataSet) -> str:
-    """The coding that made the columns of a data set from its table."""
+    """Return the coding that made the columns of a data set from its table."""
     none = np.empty((0, len(data.table_attributes)))
     for coding in CODINGS:
         if code_columns(none, data.table_attributes, data.categories, coding)[1] == data.attributes:
@@ -276,5 +280,5 @@ def _coding_of(data: DataSet) -> str:
 
 
 def _codes_of(categories: Sequence[str]) -> dict[str, float]:
-    """The code of each category of a column."""
+    """Return the code of each category of a column."""
     return {text: float(code) for code, text in enumerate(categories)}

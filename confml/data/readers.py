@@ -43,7 +43,8 @@ class Rows:
 
 
 def read_bytes(path: Path, compressed: str | None = None, member: str | None = None) -> bytes:
-    """The uncompressed bytes of a file: ``compressed`` is ``gzip`` or None, ``member`` a file in a zip file.
+    """Return the uncompressed bytes of a file: ``compressed`` is ``gzip`` or None, ``member`` a file in a zip
+    file.
 
     Raises DataError for a file that cannot be read, whose compressed data are broken or cut short, or which
     unpacks to more than 4 GiB.
@@ -62,7 +63,9 @@ def read_bytes(path: Path, compressed: str | None = None, member: str | None = N
 
 
 def read_text(path: Path, compressed: str | None = None, member: str | None = None) -> str:
-    """`read_bytes` as text with plain line ends: UTF-8, or Latin-1 where it is not (some old files)."""
+    """Read bytes (`read_bytes`) as text with plain line ends: UTF-8, or Latin-1 if it is not UTF-8 (some old
+    files).
+    """
     return decoded(read_bytes(path, compressed, member))
 
 
@@ -86,7 +89,7 @@ def read_delimited(
     compressed: str | None = None,
     missing: str | None = None,
 ) -> Rows:
-    """Rows of text, one a line; empty lines do not count.
+    """Return rows of text, one a line; empty lines do not count.
 
     separator: ``blanks``, ``comma`` or ``semicolon``; blanks around a field do not count.
     names: of the columns; None reads them from the first line after ``skip_lines``.
@@ -121,14 +124,14 @@ def read_delimited(
 def code_rows(
     path: Path, names: tuple[str, ...], rows: Sequence[Sequence[str]], text_columns: Collection[str]
 ) -> Rows:
-    """Rows of texts that are not in a file of their own; ``path`` is for messages."""
+    """Return rows of texts that are not in a file of their own; ``path`` is for messages."""
     return replace(
         _coded(path, [",".join(row) for row in rows], 0, "comma", names, text_columns, None), lines=None
     )
 
 
 def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:
-    """Rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute."""
+    """Return rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute."""
     lines = read_text(path, member=member).split("\n")
     names: list[str] = []
     nominal: list[str] = []
@@ -158,7 +161,7 @@ def read_keel(path: Path, *, member: str | None = None, missing: str | None = No
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """The array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples."""
+    """Return the array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples."""
     data = read_bytes(path, "gzip")
     magic = data[:4].hex()
     if len(data) < 4 or data[:3] != b"\x00\x00\x08" or data[3] == 0:
@@ -185,7 +188,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
-    """(n, columns) numbers by numpy's parser, or None where a field is no number."""
+    """Return (n, columns) numbers by numpy's parser, or None where a field is no number."""
     if not any(line.strip() for line in lines):
         return None
     try:
@@ -206,7 +209,9 @@ def _coded(
     text_columns: Collection[str],
     missing: str | None,
 ) -> Rows:
-    """Rows with columns of text: every column is coded by its distinct texts, which then become numbers."""
+    """Return rows with columns of text: every column is coded by its distinct texts, which then become
+    numbers.
+    """
     numbers = [number for number in range(first, len(lines)) if not lines[number].isspace() and lines[number]]
     if not numbers:
         raise DataError("the file is empty: it has no rows", where=str(path))
@@ -245,7 +250,7 @@ def _coded(
 
 
 def _number(text: str) -> float:
-    """The finite number in a text, or NaN."""
+    """Return the finite number in a text, or NaN."""
     try:
         value = float(text)
     except ValueError:

@@ -103,7 +103,7 @@ def _chunks(
 
 
 def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: str | None) -> str:
-    """The separator that finds most of the expected columns in the header, or else most columns."""
+    """Return the separator that finds most of the expected columns in the header, or else most columns."""
     sniffed = text.sniff("\n".join(head))
     best, most = sniffed, 0
     first = () if usual is None else (text.separator_of(usual),)
@@ -119,7 +119,7 @@ def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: st
 
 
 def _lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
-    """The lines of a stream without their ends."""
+    """Yield the lines of a stream without their ends."""
     for one in filter(None, (encoding, usual)):
         text.check_encoding(one)
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)

@@ -36,12 +36,12 @@ class TextTable:
         self.place = {name: at for at, name in enumerate(self.names)}  # of each column
 
     def column(self, name: str) -> list[str]:
-        """(n,) the fields of a column."""
+        """Return (n,) the fields of a column."""
         at = self.place[name]
         return [row[at] for row in self.rows]
 
     def where(self, row: int, name: str | None = None) -> str:
-        """The place of a row, and of its field in a column, for messages."""
+        """Return the place of a row, and of its field in a column, for messages."""
         place = f"{self.path}, {self.unit} {self.lines[row]}"
         return place if name is None else f"{place}, column '{name}'"
 
@@ -52,13 +52,13 @@ class TextTable:
 
 
 def table_name(path: Path | str) -> str:
-    """The name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
+    """Return the name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
     path = Path(path)
     return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
 def file_error(path: Path, error: OSError) -> DataError:
-    """The error of a file that cannot be opened."""
+    """Return the error of a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         try:
             beside = [other.name for other in path.parent.iterdir() if other.is_file()]

@@ -85,7 +85,7 @@ def uncompress_z(data: bytes, limit: int | None = None) -> bytes:
 
 
 def _end_of_group(bit: int, group: int, width: int) -> int:
-    """Where the next group of codes begins: after a whole number of groups of eight codes."""
+    """Return where the next group of codes begins: after a whole number of groups of eight codes."""
     size = 8 * width
     return group + -(-(bit - group) // size) * size
 
@@ -98,7 +98,7 @@ _SHAR_FILE = re.compile(
 
 
 def _shar_member(data: bytes, member: str) -> bytes:
-    """A file of a shell archive: the lines of its here-document, without the X that ``sed`` removes."""
+    """Return a file of a shell archive: lines of its here-document, without the X that ``sed`` removes."""
     lines = data.split(b"\n")
     names: list[str] = []
     number = 0

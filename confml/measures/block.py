@@ -236,7 +236,7 @@ class Block:
         self._fill_curves()
 
     def _fill_labels(self) -> None:
-        """Labels, coverage of classes, and confusion matrices."""
+        """Fill labels, coverage of classes, and confusion matrices."""
         labels = self.labels
         used = np.greater(self.label_counts, 0)
         codes = self.parts((np.cumsum(used, axis=1) - 1)[self.of_case, self.true_codes])

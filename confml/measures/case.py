@@ -85,7 +85,7 @@ class Case:
         return self.once("confidence", lambda: self.prediction.confidence)
 
     def accepted(self, threshold: float) -> np.ndarray:
-        """(n,) bool: `Prediction.accepted`."""
+        """Return (n,) bool: `Prediction.accepted`."""
         return accepted(self.prediction.kind, self.confidence, self.certainty, threshold)
 
     @property
@@ -101,15 +101,15 @@ class Case:
         return self.once("curve", compute)
 
     def region(self, level: float) -> np.ndarray:
-        """(n, c) `Prediction.region`."""
+        """Return (n, c) `Prediction.region`."""
         return self.once(("region", level), lambda: self.prediction.region(level))
 
     def sizes(self, level: float) -> np.ndarray:
-        """(n,) number of labels in each region."""
+        """Return (n,) number of labels in each region."""
         return self.once(("sizes", level), lambda: self.region(level).sum(axis=1))
 
     def covered(self, level: float) -> np.ndarray:
-        """(n,) bool: the region contains the true label."""
+        """Return (n,) bool: the region contains the true label."""
         return self.once(
             ("covered", level),
             lambda: self.known & self.region(level)[np.arange(len(self.truth)), self.true_columns],

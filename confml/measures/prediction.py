@@ -192,7 +192,7 @@ class Prediction:
         return accepted(self.kind, self.confidence, self.certainty, threshold)
 
     def _standardised(self) -> np.ndarray:
-        """(n,) (mean - t0) / sd of the predicted class, with the limits for sd = 0 (0 on t0 itself)."""
+        """Return (n,) (mean - t0) / sd of the predicted class, with limits for sd = 0 (0 if mean = t0)."""
         predicted = np.arange(len(self)), self.predicted_columns
         above = self.scores[predicted] - self.posterior_threshold
         sd = self.extra["sd"][predicted]

@@ -97,7 +97,7 @@ def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) ->
 
 
 def critical_difference(methods: int, datasets: int, level: float = 0.05) -> float:
-    """Nemenyi's critical difference of mean ranks, q sqrt(k (k + 1) / (6 N)); NaN for one method."""
+    """Return Nemenyi's critical difference of mean ranks, q sqrt(k (k + 1) / (6 N)); NaN for one method."""
     from scipy.stats import studentized_range
 
     if methods < 2:
@@ -168,7 +168,9 @@ def signed_rank_p_value(differences) -> float:
 
 
 def holm(p_values) -> np.ndarray:
-    """Holm's step-down correction of m p-values (m,): the i-th smallest times m - i + 1, never decreasing."""
+    """Return Holm's step-down correction of m p-values (m,): the i-th smallest times m - i + 1, never
+    decreasing.
+    """
     p_values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * (len(p_values) - np.arange(len(p_values)))

@@ -81,7 +81,7 @@ class FewRows:
         return [np.sort(self._alphas[self.codes == code]) for code in range(len(self.classes))]
 
     def _distances(self, x: np.ndarray) -> np.ndarray:
-        """(m,) distances of a new row; squares are added in the order of the features."""
+        """Return (m,) distances of a new row; squares are added in the order of the features."""
         total = np.zeros(len(self.X))
         difference = np.empty(len(self.X))
         for column, value in zip(self._columns, x, strict=True):
@@ -91,7 +91,9 @@ class FewRows:
         return np.sqrt(total)
 
     def _counts(self, distances: np.ndarray) -> tuple[list[int], list[int], list[float]]:
-        """Numbers of alphas above and equal to that of the new row, and its alpha, under each label."""
+        """Return the numbers of alphas above and equal to that of the new row, and its alpha, under each
+        label.
+        """
         k = self.same.shape[1]
         ends = self._ends
         nearest = [_smallest(distances[ends[z] : ends[z + 1]], k) for z in range(len(self.classes))]
@@ -150,14 +152,14 @@ def prediction_of_counts(
 
 
 def _smallest(distances: np.ndarray, k: int) -> np.ndarray:
-    """(k,) the smallest distances, ascending; +inf where there are fewer."""
+    """Return (k,) the smallest distances, ascending; +inf where there are fewer."""
     if len(distances) > k:
         distances = np.partition(distances, k - 1)[:k]
     return np.append(np.sort(distances), np.full(k - len(distances), np.inf))
 
 
 def _sums(lists: np.ndarray) -> np.ndarray:
-    """(n,) sums of ascending lists (n, k), added in their order."""
+    """Return (n,) sums of ascending lists (n, k), added in their order."""
     total = np.zeros(len(lists))
     for column in lists.T:
         total = total + column
@@ -165,7 +167,7 @@ def _sums(lists: np.ndarray) -> np.ndarray:
 
 
 def _strangeness(same: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(n,) same / other: +inf where same is, x/0 = +inf and 0/0 = 1."""
+    """Return (n,) same / other: +inf where same is, x/0 = +inf and 0/0 = 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = same / other
     ratio[(other == 0) & (same == 0)] = 1.0

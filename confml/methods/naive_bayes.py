@@ -98,11 +98,11 @@ class NaiveBayes(Method):
         return self
 
     def predict_proba(self, X) -> np.ndarray:
-        """(n, c) posterior probabilities, in the order of ``classes_``."""
+        """Return (n, c) posterior probabilities, in the order of ``classes_``."""
         return self.confident_predict(X)["probability"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``probability`` of X (n, d)."""
+        """Return the view ``probability`` of X (n, d)."""
         with np.errstate(over="ignore"):  # so far away that the density is 0
             X = self.check_predict_data(X) * self._factors
         prior = np.log(self.class_counts_ / self.class_counts_.sum())
@@ -150,7 +150,7 @@ class CategoryProbabilities:
         self._log = _log_estimates(places, codes, V + 1, V, class_counts, m, prior)  # the last: never seen
 
     def log(self, values: np.ndarray) -> np.ndarray:
-        """(n, c) logarithms of the probabilities of ``values`` (n,)."""
+        """Return (n, c) logarithms of the probabilities of ``values`` (n,)."""
         places = np.searchsorted(self.categories, values)
         places[places == len(self.categories)] = 0
         return self._log[np.where(self.categories[places] == values, places, len(self.categories))]
@@ -166,7 +166,7 @@ class Bins:
         self._log = _log_estimates(self._places(values), codes, bins, bins, class_counts, m, prior)
 
     def log(self, values: np.ndarray) -> np.ndarray:
-        """(n, c) logarithms of the probabilities of the intervals that ``values`` (n,) are in."""
+        """Return (n, c) logarithms of the probabilities of the intervals that ``values`` (n,) are in."""
         return self._log[self._places(values)]
 
     def _places(self, values: np.ndarray) -> np.ndarray:
@@ -183,7 +183,7 @@ class Gaussians:
         self.sds = np.array([_sd(values) or whole for values in of_class])
 
     def log(self, values: np.ndarray) -> np.ndarray:
-        """(n, c) logarithms of the densities at ``values`` (n,)."""
+        """Return (n, c) logarithms of the densities at ``values`` (n,)."""
         return _log_gaussian((values[:, None] - self.means) / self.sds, self.sds)
 
 
@@ -202,7 +202,7 @@ class KernelDensity:
             self.centres.append(np.unique(values, return_counts=True))
 
     def log(self, values: np.ndarray) -> np.ndarray:
-        """(n, c) logarithms of the densities at ``values`` (n,)."""
+        """Return (n, c) logarithms of the densities at ``values`` (n,)."""
         out = np.empty((len(values), len(self.centres)))
         for column, ((centres, counts), width) in enumerate(zip(self.centres, self.widths, strict=True)):
             block = max(1, _BLOCK // len(centres))
@@ -222,7 +222,9 @@ def m_estimate(counts, total, m: float, prior):
 def _log_estimates(
     places: np.ndarray, codes: np.ndarray, rows: int, V: int, class_counts: np.ndarray, m: float, prior: str
 ) -> np.ndarray:
-    """(rows, c) logarithms of m-estimates, of training examples with places (m,) below V and codes (m,)."""
+    """Return (rows, c) logarithms of m-estimates, of training examples with places (m,) below V and codes
+    (m,).
+    """
     counts = np.zeros((rows, len(class_counts)))
     np.add.at(counts, (places, codes), 1)
     before = np.full(rows, 1 / V)

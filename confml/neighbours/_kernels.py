@@ -47,7 +47,7 @@ def offer(distance, code, filled, distances, codes, beyond):
 
 @kernel
 def squared_limit(filled, distances):
-    """The largest squared distance of a row that can be among the K nearest or tie with the last."""
+    """Return the largest squared distance of a row that can be among the K nearest or tie with the last."""
     if filled < distances.size:
         return FAR
     last = distances[distances.size - 1]
@@ -56,7 +56,7 @@ def squared_limit(filled, distances):
 
 @kernel
 def search_candidates(row, X, codes, candidates, distances, found, beyond):
-    """The K nearest of one query row (d,) among the rows X[candidates]."""
+    """Fill the lists of the K nearest of one query row (d,) among the rows X[candidates]."""
     filled = 0
     limit = FAR
     for j in candidates:
@@ -68,7 +68,9 @@ def search_candidates(row, X, codes, candidates, distances, found, beyond):
 
 @kernel
 def search_tree(queries, tree, codes, distances, found, beyond):
-    """The K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's rows."""
+    """Search the K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's
+    rows.
+    """
     leaves = len(tree.members)
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     for i in range(len(queries)):
@@ -98,7 +100,7 @@ def search_tree(queries, tree, codes, distances, found, beyond):
 
 @kernel
 def search_products(queries, X, codes, products, slack, usable, lows, highs, distances, found, beyond):
-    """The K nearest of each query row (n, d) in X (m, d), by the bounds of a `DistanceFilter`.
+    """Search the K nearest of each query row (n, d) in X (m, d), by the bounds of a `DistanceFilter`.
 
     products (n, m); slack, usable (n,) of the queries; lows, highs (m,): squared lengths of the training rows
     minus and plus their slack. Apart from a term of the query, a squared distance lies between

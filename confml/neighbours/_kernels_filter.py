@@ -10,7 +10,7 @@ from confml.neighbours.lanes import PANEL
 
 @kernel
 def largest_deviation(X, centre):
-    """The largest |X[i, a] - centre[a]|; NaN where a centre is not finite."""
+    """Return the largest |X[i, a] - centre[a]|; NaN where a centre is not finite."""
     largest = 0.0
     for i in range(len(X)):
         for a in range(len(centre)):
@@ -22,7 +22,7 @@ def largest_deviation(X, centre):
 
 @kernel
 def centred(X, centre, scale, out, norms):
-    """out[i] = float32(scale (X[i] - centre)), norms[i] = squared length of out[i] in float64."""
+    """Set out[i] = float32(scale (X[i] - centre)) and norms[i] = squared length of out[i] in float64."""
     for i in range(len(X)):
         row = X[i]
         norm = 0.0
@@ -35,7 +35,7 @@ def centred(X, centre, scale, out, norms):
 
 @kernel
 def largest_norm(X, centre):
-    """The largest |X[i] - centre|^2."""
+    """Return the largest |X[i] - centre|^2."""
     largest = 0.0
     for i in range(len(X)):
         norm = 0.0

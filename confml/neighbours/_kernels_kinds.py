@@ -17,7 +17,7 @@ SMALLEST_SUM = 1e-290
 
 @kernel
 def minkowski_distance(a, b, nominal, power, limit):
-    """Minkowski distance of rows a and b (d,) whose first ``nominal`` columns hold category codes.
+    """Return the Minkowski distance of rows a and b (d,) whose first ``nominal`` columns hold category codes.
 
     (sum |a_i - b_i|^power)^(1/power), added in the order of the columns; the largest difference if ``power``
     is infinite. A nominal column adds 0 or 1; with nominal columns only, the distance is the number of codes
@@ -67,7 +67,7 @@ def minkowski_distance(a, b, nominal, power, limit):
 
 @kernel
 def search_minkowski(rows, X, codes, nominal, power, distances, found, beyond):
-    """The K nearest of each query row (n, d) in X (m, d) by Minkowski distance.
+    """Search the K nearest of each query row (n, d) in X (m, d) by Minkowski distance.
 
     See `confml.neighbours._kernels` for the arrays that are filled.
     """
@@ -85,7 +85,9 @@ def search_minkowski(rows, X, codes, nominal, power, distances, found, beyond):
 
 @kernel
 def search_angles(rows, X, codes, distances, found, beyond):
-    """The K nearest of each query row (n, d) in X (m, d), all of length 1, by the angle between two rows."""
+    """Search the K nearest of each query row (n, d) in X (m, d), all of length 1, by the angle between two
+    rows.
+    """
     places = distances.shape[1]
     for i in range(len(rows)):
         filled = 0

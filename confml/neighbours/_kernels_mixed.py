@@ -11,7 +11,9 @@ from confml.neighbours.distances import mixed_distance
 
 @kernel
 def search_mixed(rows, X, codes, nominal, distances, found, beyond):
-    """The K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are filled."""
+    """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
+    filled.
+    """
     places = distances.shape[1]
     for i in range(len(rows)):
         filled = 0

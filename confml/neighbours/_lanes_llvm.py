@@ -30,7 +30,7 @@ def _data(context, builder, kind, value):
 
 
 def _filled(builder, lanes, x):
-    """A vector of equal numbers."""
+    """Return a vector of equal numbers."""
     vector = ir.VectorType(x.type, lanes)
     zero = ir.Constant(ir.IntType(32), 0)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), x, zero)
@@ -39,7 +39,7 @@ def _filled(builder, lanes, x):
 
 
 def _equal(builder, lanes, row, attribute):
-    """A vector filled with one attribute of a row."""
+    """Return a vector filled with one attribute of a row."""
     return _filled(builder, lanes, builder.load(builder.gep(row, [attribute])))
 
 
@@ -76,7 +76,7 @@ def _lanes_at(builder, data, lanes, d, block, attribute):
 
 
 def _row(context, builder, kind, X, r):
-    """The attributes of row r, and how many they are."""
+    """Return the features of row r and their number."""
     array = context.make_array(kind)(context, builder, X)
     d = builder.extract_value(array.shape, 1)
     return builder.gep(array.data, [builder.mul(r, d)]), d
@@ -84,7 +84,9 @@ def _row(context, builder, kind, X, r):
 
 @intrinsic
 def squares_to_rows(typingctx, Q, r, rows, leaf, bound, out):
-    """out (LEAF,) = sum over a of (Q[r, a] - rows[leaf, a, :])^2; the mask of those that are <= bound."""
+    """Set out (LEAF,) = sum over a of (Q[r, a] - rows[leaf, a, :])^2; return the mask of those that are <=
+    bound.
+    """
 
     def code(context, builder, signature, arguments):
         return _squares(context, builder, signature, arguments, arguments[4])
@@ -94,7 +96,7 @@ def squares_to_rows(typingctx, Q, r, rows, leaf, bound, out):
 
 @intrinsic
 def squares_within(typingctx, Q, r, rows, leaf, bounds, out):
-    """`squares_to_rows` with one bound for each row, bounds (LEAF,)."""
+    """Compute `squares_to_rows` with one bound for each row, bounds (LEAF,)."""
 
     def code(context, builder, signature, arguments):
         data = _data(context, builder, signature.args[4], arguments[4])
@@ -121,12 +123,13 @@ def _squares(context, builder, signature, arguments, bound):
 
 
 def _gaps(lanes):
-    """An intrinsic for boxes that stand side by side, so many a block."""
+    """Return an intrinsic for boxes stored side by side, ``lanes`` boxes per block."""
 
     def gaps(typingctx, low, high, r, lows, highs, block, bound, out):
-        """out (lanes,) = squared gaps between the box from low[r] to high[r] and the boxes of a block: the
-        sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; the mask of
-        those <= bound. Rows are boxes whose low and high are the same."""
+        """Set out (lanes,) = squared gaps between the box from low[r] to high[r] and the boxes of a block:
+        the sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2. Return
+        the mask of those <= bound. Rows are boxes whose low and high are the same.
+        """
 
         def code(context, builder, signature, arguments):
             low, high, r, lows, highs, block, bound, out = arguments
@@ -159,7 +162,7 @@ gaps_to_rows = _gaps(LEAF)
 
 
 def _insertion(lanes):
-    """An intrinsic that inserts into lists of this length."""
+    """Return an intrinsic that inserts into lists of this length."""
 
     def insert(typingctx, near, other, r, square, j):
         """Insert a square and the row j into the ascending lists near[r], other[r], after equal squares, and
@@ -171,7 +174,7 @@ def _insertion(lanes):
             places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [lanes, *range(lanes - 1)])
 
             def row(kind, array):
-                """The list as a vector, and its place in memory."""
+                """Return the list as a vector, and its address in memory."""
                 start = _row(context, builder, kind, array, r)[0]
                 start = builder.bitcast(start, ir.VectorType(start.type.pointee, lanes).as_pointer())
                 return builder.load(start, align=kind.dtype.bitwidth // 8), start
@@ -221,8 +224,9 @@ def rows_within(typingctx, Q, r, rows, leaf, bound):
 
 @intrinsic
 def boxes_within(typingctx, Q, r, lows, highs, block, bound, out):
-    """out (WIDE_FAN,) = rounded squared gaps between Q[r] and the boxes of a block; the mask of those
-    <= bound."""
+    """Return out (WIDE_FAN,) = rounded squared gaps between Q[r] and the boxes of a block; the mask of those
+    <= bound.
+    """
 
     def code(context, builder, signature, arguments):
         X, r, lows, highs, block, bound, out = arguments
@@ -268,7 +272,7 @@ def run_above(typingctx, values, at, less, less_at, limit):
 
 @intrinsic
 def lowest_bit(typingctx, mask):
-    """The place of the lowest bit of a mask that is not 0."""
+    """Return the place of the lowest bit of a mask that is not 0."""
 
     def code(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -278,7 +282,7 @@ def lowest_bit(typingctx, mask):
 
 @intrinsic
 def products_above(typingctx, rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
-    """Products of GROUP rows and a panel of PANEL columns of `IntegerRows`, and a test of each pair.
+    """Compute products of GROUP rows and a panel of PANEL columns of `IntegerRows`, and test each pair.
 
     halves (GROUP, PANEL) = product - norms[row + r] // 2 - others[PANEL panel + e] // 2, filled if a pair
     passes. masks (GROUP,): bit e is set if the value exceeds the smaller one of least[kind, row + r] and
@@ -299,7 +303,7 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
             return builder.load(builder.bitcast(builder.gep(start, [place]), vector.as_pointer()), align=4)
 
         def limits(position, array):
-            """The limits of this kind."""
+            """Return the limits of this kind."""
             made = context.make_array(kinds[position])(context, builder, array)
             return builder.gep(made.data, [builder.mul(kind, builder.extract_value(made.shape, 1))])
 
@@ -314,7 +318,7 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
         one = ir.Constant(vector, [1] * _WIDTH)
 
         def value(start, r):
-            """A vector filled with the number of row + r."""
+            """Return a vector filled with the number of row + r."""
             return _filled(builder, _WIDTH, builder.load(builder.gep(start, [builder.add(row, number(r))])))
 
         totals = {}
@@ -356,7 +360,7 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
 
 
 def _paired_products(builder, x, y):
-    """The sums of the products of both 16-bit halves of each 32-bit integer, which is one instruction."""
+    """Return the sum of the products of both 16-bit halves of each 32-bit integer (one instruction)."""
     wide, short = ir.VectorType(ir.IntType(32), 2 * _WIDTH), ir.VectorType(ir.IntType(16), 2 * _WIDTH)
     x, y = (builder.sext(builder.bitcast(vector, short), wide) for vector in (x, y))
     products = builder.mul(x, y)

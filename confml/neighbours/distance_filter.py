@@ -84,7 +84,8 @@ class DistanceFilter:
 
     @classmethod
     def of(cls, X: np.ndarray) -> DistanceFilter | None:
-        """The filter for training rows X (m, d), scaled such that the longest row has length at most 1.
+        """Return the filter for training rows X (m, d), scaled such that the longest row has length at most
+        1.
 
         None where the bound would not hold: equal rows, squares outside the range of float64, too many
         features for float32 sums.
@@ -124,7 +125,7 @@ class DistanceFilter:
         return values, norms
 
     def query(self, T: np.ndarray) -> FilterRows:
-        """New rows T (r, d)."""
+        """Return a query of new rows T (r, d)."""
         values, norms = self._centred(T)
         if self._exact:
             exact = (T == np.rint(T)).all(axis=1) & (norms <= _EXACT_NORM)
@@ -135,7 +136,7 @@ class DistanceFilter:
         return FilterRows(values, norms, slack, norms < _HUGE_NORM)
 
     def similarities(self, rows: FilterRows, first: int, last: int, space: np.ndarray) -> np.ndarray:
-        """Products (b, last - first) of rows and the training rows from ``first`` to ``last``.
+        """Return products (b, last - first) of rows and the training rows from ``first`` to ``last``.
 
         The similarity g = z_i . z_j increases as the distance decreases. The result is a view of ``space``,
         a flat array.
@@ -146,7 +147,9 @@ class DistanceFilter:
         return tile
 
     def similarity_limits(self, distances: np.ndarray) -> np.ndarray:
-        """Similarities, minus a term of the new row, above which distances can be below these (..., m)."""
+        """Return similarities, minus a term of the new row, above which distances can be below these (...,
+        m).
+        """
         with np.errstate(over="ignore"):
             squares = np.square(distances * self._scale) * (1 + 1e-6)
             return (self.low - squares / 2).astype(np.float32)

@@ -13,7 +13,7 @@ from confml._jit import kernel
 
 @kernel
 def squared_distance(a, b, limit):
-    """Squared distance of a (d,) and b (d,); a result above ``limit`` may be a partial sum."""
+    """Return the squared distance of a (d,) and b (d,); a result above ``limit`` may be a partial sum."""
     total = 0.0
     start = 0
     while start < a.size:
@@ -29,7 +29,7 @@ def squared_distance(a, b, limit):
 
 @kernel(counts_references=False)
 def squared_distance_of_rows(Q, r, X, t):
-    """Squared distance of Q[r] and X[t] (d,)."""
+    """Return the squared distance of Q[r] and X[t] (d,)."""
     total = 0.0
     for a in range(X.shape[1]):
         e = Q[r, a] - X[t, a]
@@ -106,7 +106,8 @@ def minus_squared_distances(rows, columns, first, out):
 
 @kernel
 def mixed_distance(a, b, nominal, limit):
-    """Distance of rows a (d,) and b (d,) whose first ``nominal`` columns hold category codes (eq. 3.2).
+    """Return the distance of rows a (d,) and b (d,) whose first ``nominal`` columns hold category codes (eq.
+    3.2).
 
     The root of the number of codes that differ plus the squared differences of the other columns, added in
     this order; with nominal columns only, the number of codes that differ (Hamming distance). A result above

@@ -13,7 +13,8 @@ from confml.neighbours.scaling import SafeScale
 def nearest_rows(
     X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray
 ) -> NearestRows | MixedRows:
-    """A training set with ``query(rows, k)``: `MixedRows` where a feature is nominal, else `NearestRows`.
+    """Return a training set with ``query(rows, k)``: `MixedRows` where a feature is nominal, else
+    `NearestRows`.
 
     X: (m, d), finite. codes: (m,) class codes below ``classes``. nominal: (d,) bool.
     """
@@ -50,7 +51,7 @@ class MixedRows:
         self.X, self.codes, self.classes = self._ordered(X), codes, classes
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
-        """The min(k, m) nearest training rows of each of ``rows`` (n, d)."""
+        """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
         found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
         kernels.search_mixed(
             self._ordered(rows),
@@ -68,7 +69,9 @@ class MixedRows:
 
 
 def rows_of_pairs(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, int]:
-    """Rows X (m, d) for `mixed_distance`: nominal columns first, on a safe scale; and the number of these."""
+    """Return rows X (m, d) for `mixed_distance` (nominal columns first, on a safe scale), and the number of
+    nominal columns.
+    """
     if nominal.any():
         rows = MixedRows(X, np.zeros(len(X), dtype=np.int64), 1, nominal)
         return rows.X, rows.count
@@ -76,7 +79,7 @@ def rows_of_pairs(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def nominal_first(nominal: np.ndarray) -> tuple[np.ndarray, int]:
-    """The order of columns that puts the nominal ones (d,) bool first, and their number."""
+    """Return the order of columns that puts the nominal ones (d,) bool first, and their number."""
     return np.argsort(~nominal, kind="stable"), int(nominal.sum())
 
 

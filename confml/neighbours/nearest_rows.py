@@ -39,7 +39,7 @@ class Neighbours:
 
     @classmethod
     def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> Neighbours:
-        """Arrays for a search to fill."""
+        """Return arrays for a search to fill."""
         return cls(
             np.empty((rows, places)),
             np.empty((rows, places), dtype=np.int64),
@@ -86,7 +86,7 @@ class NearestRows:
             self._tree = wide_tree(self.X, leaves_in_order(len(order)))
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
-        """The min(k, m) nearest training rows of each of ``rows`` (n, d), float64."""
+        """Return the min(k, m) nearest training rows of each of ``rows`` (n, d), float64."""
         rows = self._scale.apply(rows)
         found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self._scale.unit)
         out = found.distances, found.codes, found.beyond

@@ -43,7 +43,7 @@ class SafeScale:
         largest: float = LARGEST_RANGE,
         farthest: float = FARTHEST,
     ) -> SafeScale:
-        """The scale of training rows X (m, d), finite; equal rows are measured by their largest value."""
+        """Return the scale of training rows X (m, d), finite; equal rows are scaled by the largest value."""
         if X.size == 0:
             return cls(0, farthest)
         size = half_range(X) or 0.5 * float(np.abs(X).max(initial=0.0))
@@ -51,7 +51,7 @@ class SafeScale:
         return cls(0 if usual else unit_exponent(X, size), farthest)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
-        """Rows X (n, d) on this scale: a new array, or X itself where nothing changes."""
+        """Return rows X (n, d) on this scale: a new array, or X itself where nothing changes."""
         if self.exponent:
             with np.errstate(over="ignore", under="ignore"):
                 X = np.ldexp(X, self.exponent)
@@ -66,7 +66,7 @@ class SafeScale:
 
 
 def half_range(X: np.ndarray) -> float:
-    """Half of the largest range over the features of X (m, d); the range itself may overflow.
+    """Return half of the largest range over the features of X (m, d); the range itself may overflow.
 
     The whole range where the half underflows to 0.
     """
@@ -90,7 +90,8 @@ def _extremes(X: np.ndarray, reduce) -> np.ndarray:
 
 
 def unit_exponent(X: np.ndarray, size: float) -> int:
-    """The exponent of the power of two that brings ``size`` near 1, without overflow of X or of the way
-    back."""
+    """Return the exponent of the power of two that brings ``size`` near 1, without overflow of X or of the
+    way back.
+    """
     exponent = -math.frexp(size)[1] if size > 0 else 0
     return max(min(exponent, 1023 - math.frexp(max(float(X.max()), -float(X.min())))[1]), -1023)

@@ -199,7 +199,7 @@ def _fitted(
     levels: Sequence[float],
     say: Callable[[str], None],
 ) -> Model:
-    """The model of the parameters of `predict`."""
+    """Return the model of the parameters of `predict`."""
     import pandas as pd
 
     from confml.config import restore_config
@@ -227,7 +227,7 @@ def _fitted(
 
 
 def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
-    """The answers with labels as the training DataFrame has them, such as True in place of its text."""
+    """Return the predictions with labels of the type in the training DataFrame, such as bool."""
     from confml.data.frame_table import cell_text
 
     own = {cell_text(value): value for value in given.drop_duplicates().tolist()}
@@ -268,7 +268,7 @@ def config_values(
     levels: Sequence[float] = LEVELS,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """The values of a config with one data set and one method, for rows to be predicted."""
+    """Return the values of a config with one data set and one method, for rows to be predicted."""
     return {
         "name": "predict",
         "datasets": [dict(dataset)],

@@ -61,8 +61,9 @@ class Batch:
     id_columns: tuple[str, ...]
 
     def csv(self) -> tuple[list[str], list[list[str]]]:
-        """Header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where the file has
-        it, then columns as those of the region tables of a run, and those of the explanation."""
+        """Return the header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where
+        the file has it, then columns as those of the region tables of a run, and those of the explanation.
+        """
         prediction, lines = self.prediction, self.rows.lines
         labels = np.asarray(prediction.labels)
         header, columns = region_table(Case(prediction, labels), lines[self.predicted], ())
@@ -97,7 +98,9 @@ class Batch:
         return [*own, *header], [*([field(value) for value in column] for column in own.values()), *full]
 
     def frame(self) -> pd.DataFrame:
-        """The same as a DataFrame: regions are tuples of labels, neighbours tuples of lines and distances."""
+        """Return the same as a DataFrame: regions are tuples of labels, neighbours tuples of lines and
+        distances.
+        """
         import pandas as pd
 
         prediction = self.prediction
@@ -133,7 +136,7 @@ class Batch:
         return everything
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
-        """The columns of the new rows themselves; an identifier called as another column gets ``id.``."""
+        """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""
         own: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
         ends = {"line", "label", *taken}
         for j, name in enumerate(self.id_columns):
@@ -181,7 +184,7 @@ def _not_empty(region: np.ndarray, prediction: Prediction) -> np.ndarray:
 
 
 def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:
-    """The fields of all rows; those without a prediction are empty."""
+    """Return the fields of all rows; those without a prediction are empty."""
     if predicted.all():
         return list(column)
     fields = [""] * len(predicted)
@@ -191,7 +194,7 @@ def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """A text as an entry of a list that is joined by ``|``, as in regions."""
+    """Escape a text as an entry of a list that is joined by ``|``, as in regions."""
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 

@@ -104,7 +104,7 @@ class Decider:
     view: str
 
     def decide(self, views: Mapping[str, Prediction]) -> Decisions:
-        """The decision with the least expected cost for each row.
+        """Return the decision with the least expected cost for each row.
 
         The first class of several with the same cost; abstaining only where it is cheaper than every class.
         """
@@ -124,8 +124,9 @@ class Decider:
 
 
 def _products(scores: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """The matrix product, added in the order of the classes, so that it does not depend on the number of
-    rows."""
+    """Return the matrix product, added in the order of the classes, so that it does not depend on the number
+    of rows.
+    """
     total = np.zeros((len(scores), table.shape[1]))
     for column in range(len(table)):
         total += scores[:, column, None] * table[column]
@@ -157,7 +158,7 @@ def read_costs(path: Path | str) -> Costs:
 
 
 def costs_of(values: Any, where: str | None = None) -> Costs:
-    """Costs from a mapping with ``matrix`` and perhaps ``abstain``. Raises ConfigError."""
+    """Return costs from a mapping with ``matrix`` and perhaps ``abstain``. Raises ConfigError."""
     if not isinstance(values, Mapping) or not isinstance(values.get("matrix"), Mapping):
         raise ConfigError(
             f"expected a mapping with matrix and abstain, got {values!r:.60}", where=where, hint=_FORM

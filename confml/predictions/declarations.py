@@ -194,7 +194,7 @@ def _parsed(text: str) -> tuple[_Form, ...]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators outside of brackets."""
+    """Return the parts of a text between separators outside of brackets."""
     parts, depth = [""], 0
     for piece in re.split(rf"({re.escape(separator)}|[\[\]])", text):
         depth += (piece == "[") - (piece == "]")
@@ -206,7 +206,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _term(text: str) -> tuple[str | None, int]:
-    """The name and the number of ``n``, ``3``, ``n+1``, ``c-1``."""
+    """Return the name and the number of ``n``, ``3``, ``n+1``, ``c-1``."""
     match = re.fullmatch(r"([a-zA-Z]\w*)?\s*([+-]?\s*\d+)?", text)
     if match is None:
         raise TypeError(f"{text!r} is no size")

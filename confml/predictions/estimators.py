@@ -134,7 +134,7 @@ class NodeTable:
         _check_tree(left, right, (left == -1) & (right == -1), _column(self.nodes, "feature"), self.features)
 
     def restored(self) -> Any:
-        """The tree of scikit-learn. Raises ValueError for nodes of another version."""
+        """Return the tree of scikit-learn. Raises ValueError for nodes of another version."""
         from sklearn.tree._tree import NODE_DTYPE, Tree
 
         tree = Tree(self.features, np.array([self.values.shape[2]], dtype=np.intp), 1)
@@ -175,7 +175,7 @@ class LeafTable:
         return np.unique(_column(self.nodes, "feature_idx")[self._is_categorical])
 
     def restored(self) -> Any:
-        """The predictor of scikit-learn. Raises ValueError for nodes of another version."""
+        """Return the predictor of scikit-learn. Raises ValueError for nodes of another version."""
         from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
@@ -303,14 +303,14 @@ _FORMS: Mapping[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
 
 
 def _restored(value: Any) -> Any:
-    """A value with the objects of scikit-learn in the place of tables."""
+    """Return a value with the objects of scikit-learn in the place of tables."""
     if isinstance(value, NodeTable | LeafTable | CategoryBins):
         return value.restored()
     return [_restored(one) for one in value] if type(value) is list else value
 
 
 def _is_of(value: Any, name: str) -> bool:
-    """Whether a value is exactly of the class ``module:name``, which is imported if it is."""
+    """Return whether a value is exactly of the class ``module:name``, which is imported if it is."""
     module, _, class_name = name.partition(":")
     cls = type(value)
     if cls.__name__ != class_name or not cls.__module__.startswith(module):
@@ -336,7 +336,7 @@ def _check_tree(
 
 
 def _column(nodes: np.ndarray, name: str) -> np.ndarray:
-    """A field of nodes as integers."""
+    """Return a field of nodes as integers."""
     if nodes.dtype.names is None or name not in nodes.dtype.names or nodes.dtype[name].kind not in "iu":
         raise Mismatch(f"the nodes of a tree have no {name}")
     if nodes.dtype[name].kind == "u" and nodes[name].max(initial=0) > np.iinfo(np.int64).max:
@@ -345,7 +345,7 @@ def _column(nodes: np.ndarray, name: str) -> np.ndarray:
 
 
 def _packed(nodes: np.ndarray) -> np.ndarray:
-    """Nodes without bytes between their fields, which have no defined value."""
+    """Return nodes without bytes between their fields, which have no defined value."""
     names = nodes.dtype.names or ()
     packed = np.empty(len(nodes), dtype=[(name, nodes.dtype[name].str) for name in names])
     for name in names:
@@ -354,7 +354,7 @@ def _packed(nodes: np.ndarray) -> np.ndarray:
 
 
 def _as_dtype(nodes: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Nodes with the fields of the installed scikit-learn."""
+    """Return nodes with the fields of the installed scikit-learn."""
     names = dtype.names or ()
     if nodes.dtype.names is None or set(nodes.dtype.names) != set(names):
         raise Mismatch("its trees have other fields than those of the installed scikit-learn")

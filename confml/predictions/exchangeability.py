@@ -68,7 +68,9 @@ class ExchangeabilityCheck:
     # ---- sentences
 
     def sentences(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
-        """The tests, and a verdict. reasons: for each level, number of rows per reason of their region."""
+        """Return the tests, and a verdict. reasons: for each level, number of rows per reason of their
+        region.
+        """
         tests = self.tests(kind, predicted, reasons)
         found = [one.text for one in tests.values()]
         if not predicted or not found:
@@ -84,7 +86,7 @@ class ExchangeabilityCheck:
         return found
 
     def tests(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> dict[str, Finding]:
-        """The tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
+        """Return the tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
         if not predicted:
             return {}
         found = {"ranges": self._ranges()}
@@ -95,7 +97,9 @@ class ExchangeabilityCheck:
     # ---- tests
 
     def _atypical(self, n: int, reasons: dict[float, Counter[str]]) -> Finding | None:
-        """Atypical rows at the smallest level that can exclude a label, with the probability of so many."""
+        """Return atypical rows at the smallest level that can exclude a label, with the probability of so
+        many.
+        """
         facts = self.model.facts
         rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
         level = next((one for one in sorted(self.guarantee.levels) if one >= 1 / (rows + 1)), None)
@@ -122,7 +126,7 @@ class ExchangeabilityCheck:
     def _atypical_p(
         self, atypical: int, n: int, level: float, counted: int, bound: float
     ) -> tuple[float, str]:
-        """A bound on the probability of at least ``atypical`` atypical rows among n exchangeable ones.
+        """Return a bound on the probability of at least ``atypical`` atypical rows among n exchangeable ones.
 
         An atypical row is an error. Errors of split conformal prediction are beta-binomial given the
         calibration examples, fewer with ties; in other cases only their expected number is bounded.
@@ -136,7 +140,7 @@ class ExchangeabilityCheck:
         return (min(1.0, n * bound / atypical) if atypical else 1.0), "Markov's inequality"
 
     def _ranges(self) -> Finding | None:
-        """Rows outside the training range of a feature, and the features with most of them."""
+        """Return the rows outside the training range of a feature, and the features with most of them."""
         ranges, names = self.model.coder.ranges, self.model.coder.features
         if ranges is None or not ranges[2].any():
             return None
@@ -165,7 +169,7 @@ class ExchangeabilityCheck:
         )
 
     def _coverage(self) -> Finding | None:
-        """The coverage of labelled rows, compared with that of valid p-values."""
+        """Return the coverage of labelled rows, compared with that of valid p-values."""
         facts, parts = self.model.facts, self._parts()
         known = sum(rows for rows, _ in parts)
         if not known or not self._is_testable() or facts.is_clustered:
@@ -199,7 +203,7 @@ class ExchangeabilityCheck:
         )
 
     def _parts(self) -> list[tuple[int, int]]:
-        """(labelled rows, examples that each p-value is counted among) as `coverage_band` takes them."""
+        """Return (labelled rows, examples that each p-value is counted among), for `coverage_band`."""
         facts = self.model.facts
         if not facts.is_label_conditional:
             return [(self.labelled.total(), facts.counted_rows + 1)]

@@ -48,7 +48,7 @@ class Explainer:
         self._model = model
 
     def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
-        """The nearest training rows of those of ``rows`` that have a prediction."""
+        """Return the nearest training rows of those of ``rows`` that have a prediction."""
         X = self._model.chosen(rows)
         X = self._steps.transform(X) if len(X) else X
         scores = np.array(prediction.scores)
@@ -79,7 +79,7 @@ class Explainer:
         return Explanation(prediction.classes[second], lines, distances, features)
 
     def _differing(self, new: np.ndarray, near: np.ndarray) -> list[str]:
-        """The features with the largest differences, the largest first; none without a difference."""
+        """Return the features with the largest differences, the largest first; none without a difference."""
         apart = np.where(self._coded, new != near, np.abs(new - near))
         order = np.argsort(-apart, kind="stable")[:_FEATURES]
         names = self._names or []
@@ -96,7 +96,7 @@ class Explainer:
 
 
 def _nearest(distances: np.ndarray, count: int) -> np.ndarray:
-    """Places of the ``count`` smallest distances, the first of equal ones before the others."""
+    """Return the positions of the ``count`` smallest distances, the first of equal ones before the others."""
     count = min(count, len(distances))
     if not count:
         return np.empty(0, dtype=np.intp)

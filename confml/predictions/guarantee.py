@@ -23,11 +23,11 @@ class Guarantee:
         self.classes = len(model.none.classes)
 
     def sentences(self) -> list[str]:
-        """The bound and its conditions, for p-values."""
+        """Return the bound and its conditions, for p-values."""
         return [*self._bound(), *self._weakened(), *self._other_classes(), self._limits(), self._smallest()]
 
     def error_bound(self, level: float) -> float:
-        """The bound on the probability that a region at a level misses a label of a training class."""
+        """Return the bound on the probability that a region at a level misses a label of a training class."""
         facts = self.facts
         if facts.params.get("conformal") != "cross":
             return level
@@ -91,7 +91,7 @@ class Guarantee:
             )
 
     def _weakened(self) -> Iterator[str]:
-        """Sentences on steps, selected parameters and groups that weaken the guarantee."""
+        """Yield sentences on steps, selected parameters and groups that weaken the guarantee."""
         facts = self.facts
         if self.broken is not None:
             more = "" if facts.noise else " (the bound holds for a classifier with --conformal split)"

@@ -19,13 +19,15 @@ class KnownRows:
 
     @classmethod
     def of(cls, table: np.ndarray) -> KnownRows:
-        """The rows of ``table`` (m, a)."""
+        """Return the rows of ``table`` (m, a)."""
         if np.isnan(table).any():
             return cls(np.empty(0, np.uint64))
         return cls(np.unique(_hashes(table)))
 
     def count(self, table: np.ndarray) -> int:
-        """Number of rows of ``table`` (n, a) that are known; different rows of one hash are one row here."""
+        """Return the number of rows of ``table`` (n, a) that are known; different rows of one hash are one
+        row here.
+        """
         if not len(self.hashes) or not len(table):
             return 0
         hashes = _hashes(table)
@@ -34,7 +36,7 @@ class KnownRows:
 
 
 def _hashes(table: np.ndarray) -> np.ndarray:
-    """(m,) a hash of each row, from the bits of its values; 0 and -0 are equal."""
+    """Return (m,) a hash of each row, from the bits of its values; 0 and -0 are equal."""
     bits = np.ascontiguousarray(table + 0.0).view(np.uint64)
     found = np.full(len(bits), _ODD)
     for column in range(bits.shape[1]):

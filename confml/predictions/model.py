@@ -184,7 +184,7 @@ class Model:
     }
 
     def fresh(self) -> Model:
-        """The same model without the counts of rows that it has coded."""
+        """Return the same model without the counts of rows that it has coded."""
         return replace(self, coder=self.coder.without_counts())
 
     def decider(self, costs: Costs) -> Decider:
@@ -214,11 +214,11 @@ class Model:
         return self.parts["neighbours"]()
 
     def predict(self, rows: NewRows, chunk: int = 0) -> Prediction:
-        """The prediction of the complete ones of new rows; see `views`."""
+        """Return the prediction of the complete ones of new rows; see `views`."""
         return self.views(rows, chunk)[self.view]
 
     def views(self, rows: NewRows, chunk: int = 0) -> Mapping[str, Prediction]:
-        """Every view of the complete ones of new rows; only ``view`` if there are none.
+        """Return every view of the complete ones of new rows; only ``view`` if there are none.
 
         chunk: the number of the chunk. It and the features of the rows seed the random numbers that a method
         draws. Otherwise all rows that are predicted one by one would share one random number, and their
@@ -238,7 +238,7 @@ class Model:
         return views
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
-        """Every view of new rows, X (k, d) after the steps, k > 0."""
+        """Return every view of new rows, X (k, d) after the steps, k > 0."""
         given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
         if len(X) * self.facts.fitted_rows * X.shape[1] <= FEW:
@@ -248,24 +248,24 @@ class Model:
         return self.method.confident_predict(X, rng)
 
     def features(self, rows: NewRows) -> np.ndarray:
-        """(k, d) the complete ones of new rows, as the method takes them."""
+        """Return (k, d) the complete ones of new rows, as the method takes them."""
         X = self.chosen(rows)
         return self.steps.transform(X) if len(X) else np.empty((0, X.shape[1]))
 
     def chosen(self, rows: NewRows) -> np.ndarray:
-        """(k, d) the complete ones of new rows, before the steps."""
+        """Return (k, d) the complete ones of new rows, before the steps."""
         return (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
-        """(n,) bool, which of new rows have a prediction: all, or those without missing values."""
+        """Return (n,) bool, which of new rows have a prediction: all, or those without missing values."""
         return np.ones(len(rows.lines), dtype=bool) if self.coder.missing == "mean" else rows.complete
 
     def generator(self, *purpose: Any) -> np.random.Generator:
-        """The random generator for one purpose."""
+        """Return the random generator for one purpose."""
         facts = self.facts
         return stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
 
 
 def first_probability_view(views: Mapping[str, Prediction]) -> str | None:
-    """The name of the first view that holds probabilities, or None."""
+    """Return the name of the first view that holds probabilities, or None."""
     return next((name for name, one in views.items() if one.kind in PROBABILITY_KINDS), None)

@@ -34,8 +34,9 @@ _SKOPS = "pip install 'confml[models]'"
 
 
 def is_model_file(path: Path | str) -> bool:
-    """Whether a path is to be read as a model file: it ends in ``.confml``, or is a ZIP archive with a
-    model."""
+    """Return whether a path is to be read as a model file: it ends in ``.confml``, or is a ZIP archive with a
+    model.
+    """
     path = Path(path)
     if path.suffix.lower() == ".confml":
         return True
@@ -111,7 +112,7 @@ class ModelFile:
         ]
 
     def section(self, name: str) -> Any:
-        """The value of a section; the same object each time."""
+        """Return the value of a section; the same object each time."""
         if name not in self._decoded:
             try:
                 with zipfile.ZipFile(self.path) as self._archive:
@@ -198,7 +199,7 @@ class ModelFile:
         return _from_skops(self._checked(f"estimators/{int(number)}.skops"), self.path, self._trust)
 
     def damaged(self, reason: str) -> DataError:
-        """The error of a file that is not what was written."""
+        """Return the error of a file that is not what was written."""
         return DataError(
             f"the model file is damaged: {reason}",
             where=str(self.path),
@@ -224,7 +225,7 @@ def _npy(array: np.ndarray) -> bytes:
 
 
 def _from_npy(content: bytes) -> np.ndarray:
-    """The array in the bytes of an .npy file, by one copy. Raises ValueError for Python objects."""
+    """Return the array in the bytes of an .npy file, by one copy. Raises ValueError for Python objects."""
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
     read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -244,14 +245,14 @@ def _sklearn_version() -> str:
 
 
 def skops_io(reason: Callable[[str], ConfmlError]) -> Any:
-    """The module ``skops.io``; the error that ``reason`` makes of a text if it is not installed."""
+    """Return the module ``skops.io``; the error that ``reason`` makes of a text if it is not installed."""
     if importlib.util.find_spec("skops") is None:
         raise reason(f"an estimator of scikit-learn is stored with skops, which is not installed: {_SKOPS}")
     return importlib.import_module("skops.io")
 
 
 def skops_bytes(estimator: Any, trust: Sequence[str] = ()) -> bytes:
-    """A fitted estimator in the format of skops, after a check that it can be read back."""
+    """Return a fitted estimator in the format of skops, after a check that it can be read back."""
     io_ = skops_io(lambda text: CannotStore(text))
     name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
     try:

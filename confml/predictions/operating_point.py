@@ -51,7 +51,7 @@ def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
 def certified_point(
     confidence: np.ndarray, correct: np.ndarray, of_grid: int, target: RiskTarget
 ) -> OperatingPoint:
-    """The loosest threshold that the held-out rows certify.
+    """Return the loosest threshold that the held-out rows certify.
 
     confidence, correct: (n,) of the held-out rows; the first ``of_grid`` give the thresholds, without their
     labels, and the others test them.
@@ -62,14 +62,14 @@ def certified_point(
 
 
 def accepted_rows(point: OperatingPoint, prediction: Prediction) -> np.ndarray:
-    """(n,) bool: the predictions that an operating point accepts, none without a certified threshold."""
+    """Return (n,) bool, whether an operating point accepts a prediction; none without a threshold."""
     if point.threshold is None:
         return np.zeros(len(prediction), dtype=bool)
     return np.asarray(prediction.certainty >= point.threshold)
 
 
 def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
-    """The guarantee of an operating point in one sentence, or the reason why there is none.
+    """Return the guarantee of an operating point in one sentence, or the reason why there is none.
 
     held_out: number of training rows that the thresholds were tested on. kind: of the predictions.
     """
@@ -100,6 +100,6 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
 
 
 def minimum_training_rows(point: OperatingPoint) -> int:
-    """The smallest number of training rows of which enough are held out for any certificate."""
+    """Return the smallest number of training rows of which enough are held out for any certificate."""
     needed = minimum_accepted(point.risk, point.delta)
     return int(np.ceil(needed / (HELD_OUT * (1 - OF_GRID)))) + 1

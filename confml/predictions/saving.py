@@ -104,13 +104,13 @@ def _check_part(part: Method | Step, trust: Sequence[str], columns: int) -> None
 
 
 def _holds_estimator(cls: type) -> bool:
-    """Whether a fit of one of confml's methods holds an estimator of scikit-learn."""
+    """Return whether a fit of one of confml's methods holds an estimator of scikit-learn."""
     texts = [] if issubclass(cls, SklearnMethod | TransformerStep) else declared(cls).values()
     return any("object" in text for text in texts)
 
 
 def _is_plain(estimator: Any) -> bool:
-    """Whether an estimator and those among its parameters are stored without skops."""
+    """Return whether an estimator and those among its parameters are stored without skops."""
     return all(
         stored_estimator(one) is not None or stored_booster(one) is not None
         for one in nested(estimator)

@@ -47,12 +47,12 @@ class Encoder:
         self._objects = 0
 
     def section(self, value: Any) -> Any:
-        """A value as plain data for JSON that is decoded without other sections. Raises `CannotStore`."""
+        """Return a value as plain data for JSON, decoded without other sections. Raises `CannotStore`."""
         self._numbers = {key: one for key, one in self._numbers.items() if "array" in one}
         return self.encode(value)
 
     def encode(self, value: Any) -> Any:
-        """A value as a part of a section."""
+        """Return a value as a part of a section."""
         if isinstance(value, _KEPT_AS_THEY_ARE) or type(value) is int:
             return value
         if type(value) is float:
@@ -116,7 +116,7 @@ class Encoder:
         return found | {"attributes": self._attributes(values)}
 
     def _estimator(self, value: Any) -> dict[str, Any]:
-        """An object of another package, or of a class without declarations."""
+        """Encode an object of another package, or of a class without declarations."""
         from confml.predictions.boosters import stored_booster
         from confml.predictions.estimators import stored_estimator
 
@@ -139,7 +139,7 @@ class Encoder:
         return self._numbers[id(value)]
 
     def _numbered(self, value: Any) -> dict[str, int]:
-        """The number of an object, by which others refer to it."""
+        """Return the number of an object, by which others refer to it."""
         number, self._objects = self._objects, self._objects + 1
         self._numbers[id(value)] = {"same": number}
         return {"number": number}
@@ -149,7 +149,7 @@ class Encoder:
 
 
 def _attributes_of(value: Any) -> dict[str, Any]:
-    """The attributes of an object, without values that are computed from others when they are needed."""
+    """Return the attributes of an object, without values that are computed from others on demand."""
     cls = getattr(type(value), "stored_as", type(value))
     values = dict(getattr(value, "__dict__", {}))
     for slot in (slot for one in cls.__mro__ for slot in getattr(one, "__slots__", ())):
@@ -178,7 +178,9 @@ class Decoder:
         self.sizes: dict[int, Sizes] = {}
 
     def decode(self, data: Any) -> Any:
-        """The value of plain data. Raises ValueError, or an error like KeyError, for data of another form."""
+        """Return the value of plain data. Raises ValueError, or an error like KeyError, for data of another
+        form.
+        """
         if isinstance(data, list):
             return [self.decode(one) for one in data]
         if not isinstance(data, dict):
@@ -294,7 +296,9 @@ _FORMS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
 
 
 def _class_of(data: Mapping[str, Any]) -> type:
-    """The class of an object. Raises ValueError if it may not be stored, ConfmlError for another version."""
+    """Return the class of an object. Raises ValueError if it may not be stored, ConfmlError for another
+    version.
+    """
     name = MOVED.get(data["object"], data["object"])
     module, _, qualified = name.partition(":")
     if not qualified.isidentifier() or not _may_be_imported(f"{module}.{qualified}"):
@@ -318,7 +322,9 @@ def _class_of(data: Mapping[str, Any]) -> type:
 
 
 def _may_be_imported(name: str) -> bool:
-    """Whether a dotted name is in confml, in a package with entry points for it, or in a permitted one."""
+    """Return whether a dotted name is in confml, in a package with entry points for it, or in a permitted
+    one.
+    """
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts) or any(part.startswith("__") for part in parts):
         return False

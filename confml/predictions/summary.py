@@ -87,13 +87,13 @@ class Summary:
     # ---- sentences
 
     def sentences(self) -> list[str]:
-        """The fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
+        """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
         tests = self.check.sentences(self.kind, self.predicted, self.reasons)
         found = [self._fit(), *self._guarantee(), *tests, self._point(), self._decisions()]
         return [sentence for sentence in found if sentence]
 
     def score(self) -> str | None:
-        """One sentence on the new rows that have labels, None without any."""
+        """Return one sentence on the new rows that have labels, None without any."""
         if not self.labels:
             return None
         text = f"labels of {row_count(self.labels)}: error rate {percent(self.errors, self.labels)}"
@@ -118,7 +118,7 @@ class Summary:
         return text
 
     def notes(self) -> list[str]:
-        """Warnings: unknown categories, rows without a prediction, unreachable levels, training rows."""
+        """Return warnings on unknown categories, rows without prediction, unreachable levels, known rows."""
         model = self.model
         found = [note for note in map(level_note, self._shown()) if note is not None]
         found += model.coder.unknown_notes()
@@ -147,7 +147,7 @@ class Summary:
         return found
 
     def _filled_note(self) -> str:
-        """A warning with the number of values that are filled in."""
+        """Return a warning with the number of values that are filled in."""
         values = self.filled.total()
         names = [f"'{name}' ({count})" for name, count in self.filled.most_common(_SHOWN)]
         if len(self.filled) > _SHOWN:
@@ -158,7 +158,7 @@ class Summary:
         )
 
     def _point(self) -> str | None:
-        """The guarantee of the operating point, and the number of accepted rows."""
+        """Return the guarantee of the operating point, and the number of accepted rows."""
         point = self.model.point
         if point is None:
             return None
@@ -169,7 +169,7 @@ class Summary:
         return text
 
     def _decisions(self) -> str | None:
-        """A sentence on the decisions of least expected cost."""
+        """Return a sentence on the decisions of least expected cost."""
         if not self.decided:
             return None
         n = self.decided.total()
@@ -185,7 +185,7 @@ class Summary:
         return self.levels if self.kind and self.kind != "margin" else ()
 
     def _fit(self) -> str:
-        """The method, its parameters, and the rows that it is fitted to."""
+        """Return the method, its parameters, and the rows that it is fitted to."""
         facts = self.model.facts
         shown = [f"{name}: {value}" for name, value in facts.params.items()]
         params = f" {{{', '.join(shown)}}}" if shown else ""

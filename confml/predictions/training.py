@@ -152,7 +152,7 @@ class _Fit:
         self.method = self._fitted(params)
 
     def model(self) -> Model:
-        """The fitted model."""
+        """Return the fitted model."""
         views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
         view = self.choice.view
         if view is not None and view not in views:
@@ -206,7 +206,7 @@ class _Fit:
     # ---- training
 
     def _training_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows to fit to, and those held out to choose thresholds and to certify one."""
+        """Return the rows to fit to, and those held out to choose thresholds and to certify one."""
         protocol, data = self.config.protocol, self.data
         rows = np.arange(len(data))
         if protocol.kind == "fixed-split" and data.train_rows is not None:
@@ -225,7 +225,9 @@ class _Fit:
         return held_out_rows(rows, self._generator("held out"))
 
     def _selection_rows(self, params: Mapping[str, Any]) -> np.ndarray:
-        """The training rows that only select parameters and fit steps; none without ``selection_part``."""
+        """Return the training rows that only select parameters and fit steps; none without
+        ``selection_part``.
+        """
         share = self.choice.selection_part
         if share is None:
             return self.rows[:0]
@@ -248,13 +250,13 @@ class _Fit:
         return np.sort(self._generator("selection").permutation(self.rows)[:count])
 
     def _fitted_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that the method is fitted to, after the steps: X (m, d) and y (m,)."""
+        """Return the rows that the method is fitted to, after the steps: X (m, d) and y (m,)."""
         if len(self.selection_rows):
             return self.parts.X_test, self.parts.y_test
         return self.parts.X, self.parts.y
 
     def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
-        """The point of a grid that inner cross-validation on the training rows chooses."""
+        """Return the point of a grid that inner cross-validation on the training rows chooses."""
         context, seed = self.context, self.config.seed
         scores: list[list[float]] = [[] for _ in grid]
         rows = self.selection_rows if len(self.selection_rows) else self.rows
@@ -288,7 +290,7 @@ class _Fit:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
 
     def _point(self, view: str) -> OperatingPoint | None:
-        """The operating point that the held-out rows certify, None if none was asked for."""
+        """Return the operating point that the held-out rows certify, None if none was asked for."""
         if self.choice.risk is None:
             return None
         rows = np.concatenate([self.grid_rows, self.test_rows])
@@ -299,7 +301,7 @@ class _Fit:
         return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
 
     def _neighbours(self) -> TrainingRows:
-        """The training rows for distances, also where a wrapper learns the steps itself."""
+        """Return the training rows for distances, also where a wrapper learns the steps itself."""
         data, parts = self.data, self.parts
         names = data.table_attributes if parts.takes_codes else data.attributes
         if wrapper_of(self.params) is None:
@@ -350,7 +352,7 @@ def _chosen_method(config: Config, name: str | None) -> MethodEntry:
 
 
 def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The parameters of a method, and the grid that is left to tune (empty for none)."""
+    """Return the parameters of a method, and the grid that is left to tune (empty for none)."""
     given = dict(choice.params)
     params = {**entry.given, **given}
     if choice.conformal is not None:
@@ -394,7 +396,7 @@ def _missing_rule(spec: DatasetSpec, data: DataSet) -> str:
 
 
 def _label(spec: DatasetSpec) -> str | None:
-    """The name of the label column, None for generated data."""
+    """Return the name of the label column, None for generated data."""
     if spec.kind == "card":
         from confml.data.cards import read_card
 
@@ -407,7 +409,7 @@ def _unused(spec: DatasetSpec) -> tuple[str, ...]:
 
 
 def _line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:
-    """(m,) the line of each row as text; those of a test file that was pooled are marked ``test:``."""
+    """Return (m,) the line of each row as text; those of a test file that was pooled are marked ``test:``."""
     lines = (data.part_row(rows) + 1 if data.lines is None else data.lines[rows]).tolist()
     of_test = np.zeros(len(data), dtype=bool)
     if data.test_rows is not None:
@@ -417,7 +419,7 @@ def _line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:
 
 
 def _counted_rows(method: Any, fitted_rows: int) -> int:
-    """The smallest number of examples that a p-value is counted among, the new one not included."""
+    """Return the smallest number of examples that a p-value is counted among, the new one not included."""
     counted = getattr(method, "counted_", None)
     if counted is not None:
         return int(np.min(counted)) - 1

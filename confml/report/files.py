@@ -110,7 +110,8 @@ def numbers(values: np.ndarray) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)  # names are in many rows
 def quoted(text: str) -> str:
-    """The text as a CSV field: in quotes where it has to be, and safe for a terminal and a spreadsheet.
+    """Return the text as a CSV field: in quotes where it has to be, and safe for a terminal and a
+    spreadsheet.
 
     Control characters become escapes (`printable`). A text that a spreadsheet would take for a formula (it
     begins with ``=``, ``+``, ``-``, ``@``, also full-width ones, a tab or a line break) gets a ``'`` before

@@ -214,7 +214,7 @@ class Schedule:
         self.failed: dict[str, Failure] = {}
 
     def __len__(self) -> int:
-        """Number of tasks that are not finished."""
+        """Return the number of tasks that are not finished."""
         return len(self._tasks)
 
     def next_task(self) -> Task | None:

@@ -20,7 +20,7 @@ MISSING = "missing"  # the group of rows without a value
 
 @dataclass(frozen=True, eq=False)
 class RowOrigins:
-    """Where the n rows of a data set come from.
+    """Origin of each of the n rows of a data set.
 
     lines: (n,) line of the file, counted from 1 with the header, or None. The rows of a test part have lines
     of the test file. ids: (n, k) text, or None. id_columns: k names. test_rows: row numbers of the provider's

@@ -201,7 +201,7 @@ def _writer(folder: Path) -> PackWriter:
 
 
 def _digest_of(document: Mapping) -> str:
-    """SHA-256 of a document without its own digest, as it is read back from JSON."""
+    """Return SHA-256 of a document without its own digest, as it is read back from JSON."""
     plain = json.loads(json.dumps(document))
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 

@@ -31,7 +31,7 @@ def tomek_links(X, nominal, codes, nearest, order, linked):
 
 @kernel
 def majority(counts):
-    """The class with the largest count, the first of several."""
+    """Return the class with the largest count, the first of several."""
     best = 0
     for code in range(1, counts.size):
         if counts[code] > counts[best]:
@@ -41,7 +41,7 @@ def majority(counts):
 
 @kernel
 def nearest_kept(X, nominal, codes, row, kept, without, counts):
-    """The distance of a row to the nearest kept one but ``without``; counts (c,) of the classes there."""
+    """Return the distance of a row to the nearest kept one but ``without``, and class counts (c,) there."""
     smallest = np.inf
     counts[:] = 0
     for j in range(len(X)):

@@ -223,7 +223,7 @@ def steepest(k, cubes):
 
 @kernel
 def panel_ends(low, high):
-    """Ends of the panels that cut [low, high] for composite quadrature, ``low`` included.
+    """Return the ends of the panels that cut [low, high] for composite quadrature, ``low`` included.
 
     The likelihood varies most near beta = 0. With u_j - u_i = v, its singularities have an imaginary part of
     at least pi / |v| and a real part of at most log(classes) / |v|, so that at a large beta it varies slowly

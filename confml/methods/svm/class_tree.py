@@ -124,7 +124,7 @@ class ClassTree:
         }
 
     def __str__(self) -> str:
-        """The tree in lines of text, the root first."""
+        """Return the tree in lines of text, the root first."""
         return ClassTreeNode.from_dict(self.to_dict()).to_text()
 
     def to_arrays(self) -> dict[str, np.ndarray]:

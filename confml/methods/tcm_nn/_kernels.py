@@ -32,7 +32,7 @@ _ABOVE_ONE = 1.0 + 1e-6
 
 @kernel(counts_references=False)
 def strangeness(same, other):
-    """Equation (2) from its two sums: +inf where the own class is too small, x/0 = +inf, and 0/0 = 1."""
+    """Compute equation (2) from its two sums: +inf if the own class is too small, x/0 = +inf, 0/0 = 1."""
     if same == np.inf:
         return np.inf
     if other == 0.0:
@@ -186,7 +186,7 @@ def may_cross(bounds, t, gap, alphas, lowest, others):
 
 @kernel(counts_references=False)
 def _recount(before, after, alpha, weight, greater, equal):
-    """Counts after the strangeness of an example of this weight went from ``before`` to ``after``."""
+    """Return the counts after the strangeness of an example of this weight changed."""
     greater += weight * (np.int64(after > alpha) - np.int64(before > alpha))
     equal += weight * (np.int64(after == alpha) - np.int64(before == alpha))
     return greater, equal

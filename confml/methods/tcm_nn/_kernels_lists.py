@@ -60,7 +60,8 @@ def _select(values, who, n, k):
 
 @kernel
 def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
-    """A lower bound of the k-th largest g - high in a range: the k-th largest of the maxima of its lanes.
+    """Return a lower bound of the k-th largest g - high in a range: the k-th largest of the maxima of its
+    lanes.
 
     In a long range, only one in `SAMPLED` runs of LANES places is read; lane l holds the l-th place of each
     of these runs. About `SAMPLED` k values of the range are then above the bound. lanes, who (LANES,): work

@@ -88,7 +88,7 @@ def limit_of(distance, error, trees):
 
 @kernel(counts_references=False)
 def limit_below(square, error, trees):
-    """`limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
+    """Return `limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
     return limit_of(np.sqrt(square), error, trees) if square > 0.0 else trees.rows.dtype.type(-1.0)
 
 

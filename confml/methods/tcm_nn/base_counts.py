@@ -57,8 +57,9 @@ class BaseCounts:
             self.ranked[:, first:last].sort(axis=1)
 
     def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
-        """Alphas of a block of new examples and their counts among the base alphas: (greater, equal, alphas,
-        lowest)."""
+        """Return the alphas of a block of new examples and their counts among the base alphas: (greater,
+        equal, alphas, lowest).
+        """
         rows = slice(start, start + len(nearest))
         greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
         lowest = np.empty(alphas.shape)

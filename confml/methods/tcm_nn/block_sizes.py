@@ -34,14 +34,14 @@ class BlockSizes:
     }
 
     def block_for(self, values: int) -> int:
-        """Number of new examples per block, with this many values each."""
+        """Return the number of new examples per block, with this many values each."""
         return max(1, min(self.block, self.cells // max(values, 1)))
 
     def pair_block(self, m: int) -> int:
-        """Number of training examples per block, whose pairs of blocks can be scanned in threads."""
+        """Return the number of training examples per block if pairs of blocks are scanned in threads."""
         least = max(self.rows, self.columns)
         return least * -(-m // (least * _PAIR_BLOCKS))
 
     def capacity(self, k: int, m: int) -> int:
-        """Number of candidates that a list holds; there are never more than m."""
+        """Return the number of candidates that a list holds; there are never more than m."""
         return max(k + 1, min(3 * k + 14, m)) if self.spare is None else k + self.spare

@@ -106,7 +106,7 @@ class NeighbourCounter:
     # ---- the training set alone
 
     def lists(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances to the k nearest examples of the same and of other classes: two arrays (m, k).
+        """Return the distances to the k nearest examples of the same and of other classes: two arrays (m, k).
 
         Ascending, +inf where there are fewer than k; in the units of `SafeScale`; rows in the order of X.
         """
@@ -200,7 +200,7 @@ class NeighbourCounter:
         weights: np.ndarray | None = None,
         new_weights: np.ndarray | None = None,
     ) -> Counts:
-        """Counts for new examples T (r, d), each added alone to the training set.
+        """Return the counts for new examples T (r, d), each added alone to the training set.
 
         same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
         of the label in question (Mondrian p-values). weights (m,), new_weights (r,): whole numbers; the
@@ -338,7 +338,7 @@ def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarra
 
 
 def _choose(m: int, d: int) -> str:
-    """Trees where boxes exclude nearly all examples, which takes more examples with more features."""
+    """Choose trees if boxes exclude nearly all examples; more features need more examples."""
     if m >= 1000 * 1.5 ** min(d, 100):
         return "tree"
     return "direct" if float(m) * m * d < _DIRECT_WORK else "product"

@@ -35,7 +35,7 @@ class OnlineSizes:
         return max(8, min(self.block, self.cells // max(cells, 1)))
 
     def capacity(self, k: int) -> int:
-        """Number of candidates that a list holds."""
+        """Return the number of candidates that a list holds."""
         return k + (2 * k + 14 if self.spare is None else self.spare)
 
 

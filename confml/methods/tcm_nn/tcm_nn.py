@@ -200,9 +200,10 @@ class TCMNN(Method):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As in the contract. All k share one pass over the training pairs and one over the test examples, or
-        one for each pair of values of ``mondrian`` and ``shift``; each point is charged an equal part of the
-        time."""
+        """Evaluate a path as in the contract. All k share one pass over the training pairs and one over the
+        test examples, or one for each pair of values of ``mondrian`` and ``shift``; each point is charged an
+        equal part of the time.
+        """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
@@ -250,8 +251,10 @@ class TCMNN(Method):
         rng: np.random.Generator | None = None,
         schedule: LabelSchedule | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As in the contract, each example predicted from all learnt before it; ``extra`` also has ``learnt``
-        (n,), the number of these. All k share one pass (a second one if ``mondrian`` takes both values)."""
+        """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
+        also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
+        takes both values).
+        """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))

@@ -9,7 +9,7 @@ from confml._jit import kernel
 
 @kernel
 def _is_left_turn(ax, ay, bx, by, cx, cy):
-    """Whether the path a, b, c turns left; exact in whole numbers."""
+    """Return whether the path a, b, c turns left; exact in whole numbers."""
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > 0
 
 

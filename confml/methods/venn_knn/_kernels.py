@@ -60,7 +60,7 @@ def new_counts(k, distances, found, beyond, counts):
 
 @kernel
 def _first_and_most(counts):
-    """The first class of most votes, and their number."""
+    """Return the first class of most votes, and their number."""
     first = 0
     for j in range(1, counts.size):
         if counts[j] > counts[first]:

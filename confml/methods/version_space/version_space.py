@@ -74,7 +74,7 @@ class RangeSpace:
         return products(np.ascontiguousarray(self.basis.T), np.ascontiguousarray(kernel_block))
 
     def rows(self, rows: np.ndarray, ridge: float) -> RangeSpace:
-        """The range of some of the training points alone."""
+        """Return the range of some of the training points alone."""
         part = self.gram[np.ix_(rows, rows)]
         part[np.diag_indices_from(part)] -= ridge
         return RangeSpace.of(part, ridge)

@@ -118,7 +118,7 @@ class Sphere:
         )
 
     def _way(self, chain, back: np.ndarray) -> list[np.ndarray]:
-        """(20, 3) perceptrons along each of the first arcs."""
+        """Return (20, 3) perceptrons along each of the first arcs."""
         w, v = chain.anchors[0] @ back
         arcs = []
         for step in range(min(_FLIGHTS, len(chain.steps))):
@@ -132,12 +132,12 @@ class Sphere:
         return arcs
 
     def place(self, w: np.ndarray) -> np.ndarray:
-        """(n, 2) Lambert's azimuthal equal-area projection of w (n, 3)."""
+        """Return (n, 2) Lambert's azimuthal equal-area projection of w (n, 3)."""
         scale = np.sqrt(2.0 / np.maximum(1.0 + w @ self.centre, 1e-9))
         return scale[:, None] * (w @ self.axes.T)
 
     def outline(self, places: int = 720) -> np.ndarray:
-        """(places, 3) the border of version space, as the arcs in all directions from the centre end."""
+        """Return (places, 3) the border of version space, where the arcs from the centre end."""
         angles = np.linspace(0, 2 * math.pi, places)
         ways = np.column_stack([np.cos(angles), np.sin(angles)]) @ self.axes
         cot = (-(ways @ self.walls.T) / (self.walls @ self.centre)).max(axis=1)
@@ -145,7 +145,7 @@ class Sphere:
         return np.cos(arcs) * self.centre + np.sin(arcs) * ways
 
     def circle(self, example: np.ndarray, places: int = 721) -> np.ndarray:
-        """(places, 3) the perceptrons that have an example (3,) on their line."""
+        """Return (places, 3) the perceptrons that have an example (3,) on their line."""
         first = np.cross(example, [1.0, 0.0, 0.0] if abs(example[0]) < abs(example[1]) else [0.0, 1.0, 0.0])
         first /= np.linalg.norm(first)
         second = np.cross(example, first) / np.linalg.norm(example)
@@ -153,7 +153,7 @@ class Sphere:
         return np.cos(angles) * first + np.sin(angles) * second
 
     def inside(self) -> np.ndarray:
-        """(k, 3) perceptrons drawn uniformly from version space."""
+        """Return (k, 3) perceptrons drawn uniformly from version space."""
         w = np.random.default_rng(0).normal(size=(_DRAWS, 3))
         reach = (self.outline() @ self.centre).min()
         # Uniform on the cap around version space: heights on a sphere are uniform.
@@ -163,7 +163,7 @@ class Sphere:
         return w[(w @ self.walls.T > 0).all(axis=1)]
 
     def free(self, cell: np.ndarray) -> np.ndarray:
-        """(1, 3) a perceptron of a cell (k, 3), far from the cell's borders, the Bayes point and the SVM."""
+        """Return (1, 3) a perceptron of a cell (k, 3), far from its borders, the Bayes point and the SVM."""
         borders = np.vstack([self.walls, self.working])
         sines = np.abs(cell @ (borders / np.linalg.norm(borders, axis=1, keepdims=True)).T)
         markers = 1 - cell @ np.stack([self.centre, self.svm]).T
@@ -185,7 +185,7 @@ def draw_version_space(subject: Subject):
 
 
 def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict:
-    """Training and working examples, and lines of version space; handles by label."""
+    """Draw training and working examples, and lines of version space; return handles by label."""
     both = np.vstack([toy.X, toy.W])
     low, high = both.min(axis=0), both.max(axis=0)
     low, high = low - 0.25 * (high - low), high + 0.25 * (high - low)
@@ -223,7 +223,7 @@ def _line(w: np.ndarray, sphere: Sphere, low: np.ndarray, high: np.ndarray) -> n
 
 
 def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> dict:
-    """Version space, cut by the working examples; handles by label."""
+    """Draw version space, cut by the working examples; return handles by label."""
     outline = sphere.place(sphere.outline())
     handles = {}
     axes.fill(*outline.T, color="0.92", zorder=0)

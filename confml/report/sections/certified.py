@@ -178,7 +178,7 @@ def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
-    """(row, half) of each test example in its order."""
+    """Yield (row, half) of each test example in its order."""
     names = np.full(len(result.truth), "calibration", dtype=object)
     names[halves(result)[1]] = "other"
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)

@@ -94,7 +94,7 @@ class Matched(Section):
 
 
 def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
-    """(view, metric, level, value) of one cell."""
+    """Yield (view, metric, level, value) of one cell."""
     from scipy.special import ndtri
 
     envelope = result.views["envelope"]

@@ -150,7 +150,7 @@ def best_estimators(points: Sequence[Point]) -> list[dict[str, Any]]:
 
 
 def _point(point: tuple[str, int, int], name: str, truth: float, values: np.ndarray) -> Point:
-    """values (trials, 3): estimate, lower and upper bound."""
+    """Return values (trials, 3): estimate, lower and upper bound."""
     estimate, lower, upper = values.T
     inside = (lower <= truth + 1e-12) & (truth <= upper + 1e-12)
     return Point(

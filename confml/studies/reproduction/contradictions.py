@@ -71,7 +71,7 @@ def _rows(table: str, keys: int) -> dict[tuple[str, ...], dict[str, str]]:
 
 
 def _regions() -> Iterator[Contradiction]:
-    """Tables 1 to 3 of Proedrou et al.: sums, counts, and errors against wrong singletons."""
+    """Check tables 1 to 3 of Proedrou et al.: sums, counts, and errors against wrong singletons."""
     table = "tcm-nn-table3"
     errors = {
         name: row["error_percent"] for (name, who), row in _rows("tcm-nn-table1", 2).items() if who == "TCM"
@@ -105,7 +105,7 @@ def _regions() -> Iterator[Contradiction]:
 
 
 def _shares() -> Iterator[Contradiction]:
-    """Tables 1 to 3 of Krzanowski et al.: sums, counts, and the accuracy between sure and not wrong."""
+    """Check tables 1 to 3 of Krzanowski et al.: sums, counts, and the accuracy between sure and not wrong."""
     sizes = {name: int(row["test"]) for (name,), row in _rows("bayesian-knn-table1", 1).items()}
     overall = {name: row["correct_percent"] for (name,), row in _rows("bayesian-knn-table1", 1).items()}
     for table, keys in (("bayesian-knn-table1", 1), ("bayesian-knn-table3", 1)):
@@ -145,7 +145,7 @@ def _counts(
 
 
 def _sizes() -> Iterator[Contradiction]:
-    """Table 1 of van den Burg and Hero: rows between the sums of smallest and largest classes."""
+    """Check table 1 of van den Burg and Hero: rows between the sums of smallest and largest classes."""
     for row, values in _rows("smartsvm-table1", 1).items():
         size, classes = int(values["instances"]), int(values["classes"])
         smallest, largest = int(values["smallest_class"]), int(values["largest_class"])
@@ -155,7 +155,8 @@ def _sizes() -> Iterator[Contradiction]:
 
 
 def _times() -> Iterator[Contradiction]:
-    """Tables 2 and 4 of van den Burg and Hero: the total is the number of configurations times the mean.
+    """Yield tables 2 and 4 of van den Burg and Hero: the total is the number of configurations times the
+    mean.
 
     SmartSVM is left out, because its total has the class tree once.
     """

@@ -26,7 +26,7 @@ FEWEST_SPLITS = 3
 
 
 class Role(enum.StrEnum):
-    """What a published number is: a result of the source, a number that it quotes, the size of a data set, a
+    """Role of a published number: a result of the source, a number that it quotes, the size of a data set, a
     run time, or a result that another row compares already."""
 
     RESULT = "result"

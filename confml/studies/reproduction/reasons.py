@@ -11,7 +11,7 @@ import yaml
 
 
 class Kind(enum.StrEnum):
-    """What a reason shows.
+    """Evidence that a reason gives.
 
     PROVED: a contradiction in the source, its rounding, or a count. SETTING: a setting that the source does
     not state, chosen after its number was seen, gives the number or explains the difference. DATA: the data
