@@ -183,7 +183,7 @@ class _Work:
                     self._changed.notify_all()
 
     def help(self) -> None:
-        """Do what `run` does in a thread of its own; keep the first error."""
+        """Do what `run` does in a separate thread; keep the first error."""
         try:
             self.run()
         except BaseException as error:

@@ -1,7 +1,7 @@
 """Candidates across two ranges of a k-d order, for few attributes: boxes of cells rule out most distances.
 
-The same filter as in `_kernels_cross`, with exact distances: pairs of cells are visited nearest first, and
-passed over where even the nearest corners lie farther apart than any row of the two could need. A box
+The same filter as in `_kernels_cross`, with exact distances: pairs of cells are visited nearest first. A
+pair is skipped if the minimum distance of its boxes exceeds the bound of every row of both cells. A box
 distance summed in the order of the attributes is never above a row's distance, rounding included, as every
 step of both is monotone.
 """

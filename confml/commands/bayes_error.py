@@ -92,7 +92,7 @@ PARTNERS = {
 @click.option(
     "--confidence-level", "--level", "confidence_level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Confidence level of the intervals; --level is its old name.",
+    help="Confidence level of the intervals; the older name is --level.",
 )  # fmt: skip
 @click.option(
     "--blocks",

@@ -37,7 +37,7 @@ def compare(
 ) -> None:
     """Compare methods on the same splits.
 
-    With one run, its methods are compared with one of them; with two runs, equal methods are compared.
+    With one run, compare each method with --against. With two runs, compare methods of the same name.
     Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
     run's thresholds, with the t test of the test rows, whose variance is at least that of Nadeau and Bengio.
     Intervals and p-values are those of each difference, without correction. Each common view is compared;

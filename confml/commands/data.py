@@ -38,8 +38,8 @@ def data() -> None:
 def list_command(as_json: bool) -> None:
     """List the data sets and generators.
 
-    FILES is here, to fetch, by hand (no address serves all files, see info), wrong (see verify) or bundled
-    (with scikit-learn or in the card).
+    Values of FILES: here (present), to fetch (can be downloaded), by hand (no address serves all files, see
+    info), wrong (see verify), bundled (with scikit-learn or in the card).
 
     \b
     confml data list

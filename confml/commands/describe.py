@@ -79,7 +79,7 @@ def _origin(entry: Mapping[str, Any]) -> str:
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known about an entry besides its text and parameters, by heading."""
+    """Return the facts of an entry by heading, without its text and parameters."""
     match entry["type"]:
         case "method":
             differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"

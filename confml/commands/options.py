@@ -41,7 +41,7 @@ def table_options(command):
         click.option(
             "--nominal",
             metavar="COLUMNS",
-            help="Columns of categories; comma-separated. Columns that are not numeric always are.",
+            help="Columns of categories; comma-separated. Non-numeric columns are always categorical.",
         ),
         click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
         click.option(

@@ -373,9 +373,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
         of_table = (*(key for key in TABLE_KEYS if key not in OF_FORMAT), "scale")
         for key in of_table:
             if options[key] is not None:
-                raise click.UsageError(
-                    f"--{key} goes with --train; a config says it itself (--set overrides)"
-                )
+                raise click.UsageError(f"--{key} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
         _check_outputs(inputs_of(config), options)
         return config

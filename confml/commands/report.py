@@ -56,11 +56,11 @@ def report(
     """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
     They are computed from the stored cells of the run in folder RUN. With several runs, write one page,
-    report.html, that compares them: ranks, paired differences, and the results that cannot be compared. Its
-    folder is --out, or "comparison" beside the first run. With --table and --out, fill published
-    tables with the numbers of several runs, for tables whose data sets need different protocols. With
-    --against and --out, draw a metric of several runs against a dotted key of their configs, a parameter of
-    their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
+    report.html, that compares them: ranks, paired differences, and the results that cannot be compared. The
+    page goes to --out, by default the folder "comparison" next to the first run. With --table and --out, fill
+    published tables with the numbers of several runs, for tables whose data sets need different protocols.
+    With --against and --out, draw a metric of several runs against a dotted key of their configs, a parameter
+    of their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
     data). With --figures and --out, draw the figures of the first run's config with the cells of all runs.
 
     \b

@@ -91,7 +91,8 @@ def run(
     confml run quickstart --out /tmp/try --jobs 1
     confml run configs/papers/tcm-nn/segment.yaml --set protocol.repeats=2 --set 'levels=[0.01, 0.05, 0.1]'
 
-    A task is one fit with its predictions, or all swept values of a method that computes them together.
+    A task is one fit with its predictions. A method that computes a sweep in one pass has one task for all
+    values.
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
     Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C,

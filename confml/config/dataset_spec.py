@@ -52,7 +52,7 @@ class DatasetSpec(Part):
     ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
     nominal: NameList | None = Field(
         None,
-        description="Columns of categories; columns that are not numeric always are.",
+        description="Columns of categories; non-numeric columns are always categorical.",
         examples=[["colour"]],
     )
     groups: Words | None = Field(

@@ -74,7 +74,7 @@ class Protocol(Part):
     label_order: Annotated[str, one_of("given", "arrival")] = Field(
         "given",
         description="With delay: rows are learnt in the order in which they were predicted, so that a row"
-        " without its label holds up those after it, or in the order of arrival of the labels, which is valid"
+        " without its label delays all later ones, or in the order of arrival of the labels, which is valid"
         " only if the delay has nothing to do with features or label.",
     )
 

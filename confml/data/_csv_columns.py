@@ -23,10 +23,10 @@ _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 @dataclass
 class Columns:
-    """The features of all files, one below the other.
+    """The features of all files, concatenated.
 
     names: a features. values: (n, a) float64; codes for categories. categories: by feature, None for numbers.
-    identifiers: columns of text with a different value in every row, which are no features.
+    identifiers: columns of text with a different value in every row, which are not used as features.
     """
 
     names: list[str] = field(default_factory=list)

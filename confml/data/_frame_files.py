@@ -65,7 +65,7 @@ def _read(path: Path, kind: str, what: str):
                 if len(sheets) > 1:
                     notes.append(
                         f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
-                        "save another one as a file of its own to read it"
+                        "save another one as a separate file to read it"
                     )
                 frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
             names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []

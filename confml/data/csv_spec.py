@@ -133,7 +133,7 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     left_out = {spec.label, spec.groups, *spec.ignore, *spec.id}
     features = [name for name in table.names if name not in left_out]
     if not features:
-        raise ConfigError("no features are left beside the label", where=where)
+        raise ConfigError("no features are left besides the label", where=where)
     return features
 
 

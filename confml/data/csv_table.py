@@ -39,7 +39,7 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
     missing: treatment of a missing feature (an empty field, ?, NA, N/A, nan, null, <NA> or #N/A in upper or
         lower case, a nan with a sign, or None): ``error``; ``drop`` leaves the row out; ``mean`` keeps it as
         NaN, for a step to fill in. A missing label is an error.
-    separator, encoding: of a CSV file, found out unless given. decimal: ``.`` or ``,``.
+    separator, encoding: of a CSV file, detected if omitted. decimal: ``.`` or ``,``.
 
     Labels are whole numbers if all are written as such, else text; ``01`` or ``+1`` make all of them text. A
     category that only the test file has is 0 in all columns of its feature and -1 in ``table``.

@@ -66,7 +66,7 @@ class FileState:
 def find(card: str, file: CardFile) -> Path:
     """Return the right file on this machine; ``card`` is the name to fetch it by.
 
-    A file whose content is wrong is passed over where a later folder has the right one. Raises DataError for
+    A file whose content is wrong is skipped if a later folder has the right one. Raises DataError for
     a file that is nowhere, or nowhere right: with the folders looked in or the checksums, and what to do.
     """
     state = look(file)

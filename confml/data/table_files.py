@@ -15,7 +15,7 @@ def read_table(path: Path, separator: str | None = None, encoding: str | None = 
     """Read a table file with a header line.
 
     ``.parquet`` and ``.xlsx`` files are read with pandas (the first sheet); any other file is CSV, plain or
-    compressed by gzip, bzip2 or Zstandard. separator, encoding: of a CSV file, found out unless given.
+    compressed by gzip, bzip2 or Zstandard. separator, encoding: of a CSV file, detected if omitted.
     Raises DataError with the file and the line for a file that cannot be read as a table.
     """
     path = Path(path)

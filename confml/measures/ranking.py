@@ -16,7 +16,7 @@ def _compute(block: Block) -> Iterator[Column]:
 
 
 def roc_auc(block: Block) -> np.ndarray:
-    """Return the area under the ROC curve (s,); NaN if no class has test rows of its own and of others.
+    """Return the area under the ROC curve (s,); NaN if no class has test rows inside and outside.
 
     Two classes: the scores of the second class in sorted order. More: the mean over the classes, one against
     the rest; a class without test rows, or with all of them, is left out. Rows of an absent class belong to

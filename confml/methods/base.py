@@ -192,7 +192,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
         ``sweep:`` and ``tune:`` both call it. A method that can evaluate a whole grid in one pass overrides
         it. The points come in the order of the grid, and the result of a point does not depend on the other
-        points: each has a random generator of its own, derived from ``rng`` and the point, which also seeds
+        points: each has a separate random generator, derived from ``rng`` and the point, which also seeds
         every ``random_state`` that is None. state: the result of `prepare` for (X, y).
         """
         for point in grid:

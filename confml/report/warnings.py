@@ -86,5 +86,5 @@ def _constant(predicted: Mapping[tuple[str, str], tuple[set, set, int]]) -> Iter
     for (dataset, label), (labels, truths, rows) in predicted.items():
         if len(labels) == 1 and len(truths) > 1 and rows >= CONSTANT_ROWS:
             sentence = f"{label} predicts class {next(iter(labels))} for all {rows} test rows"
-            remedy = "check its parameters and the scale of the features; error says little about it"
+            remedy = "check its parameters and the scale of the features"
             yield Warned("constant-predictions", sentence, remedy, dataset)

@@ -91,7 +91,7 @@ def condense(X, nominal, codes, classes, chosen):
 def drop_examples(X, nominal, codes, classes, order, kept):
     """Drop one row of X (m, d) at a time while no fewer rows are classified right by 1-NN on those kept.
 
-    order: (m,) in which rows are tried, again and again until a round drops none. kept: (m,) bool, changed in
+    order: (m,) in which rows are tried, in rounds until one drops none. kept: (m,) bool, changed in
     place; one row is always left. Returns the number of rounds.
     """
     m = len(X)

@@ -62,7 +62,7 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Place, str, str | N
         rest = line[place.column :].strip()
         return place, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
     if "sequence entries are not allowed" in problem:
-        return place, "a list item '- ' must begin a line of its own", None
+        return place, "a list item '- ' must begin a new line", None
     if "mapping keys are not allowed" in problem:
         return place, "'? ' marks a key and is not allowed here", "put the value in quotes"
     if "undefined alias" in problem:

@@ -609,7 +609,7 @@ def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
 
 def test_nothing_left_beside_the_label(csv):
     said = error(csv, GOOD, kind=ConfigError, ignore=["age", "size"])
-    assert said == "mine.csv: no features are left beside the label"
+    assert said == "mine.csv: no features are left besides the label"
 
 
 def test_a_separator_that_separates_nothing(csv):

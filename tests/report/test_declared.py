@@ -256,4 +256,4 @@ def test_describe_says_what_a_metric_is():
     entry = json.loads(CliRunner().invoke(cli, ["describe", "rhat", "--json"]).output)
     assert entry["better"] == "lower" and "bayes-knn" in entry["methods"]
     step = CliRunner().invoke(cli, ["describe", "tomek-links.removed_rows"]).output
-    assert "better: neither" in step and "of: tomek-links" in step
+    assert "better: none" in step and "of: tomek-links" in step

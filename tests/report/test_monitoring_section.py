@@ -80,7 +80,7 @@ def test_words():
     words = alarm_words(Alarm(1415, 1346, 9.3), 10_000)
     assert words.startswith("alarm after row 1,415, of which there is at most one in 10,000 rows on average")
     assert "about one in 5,500 rows" in alarm_words(Alarm(1415, 1346, 9.3), 5_500, simulated=True)
-    assert "the change is put after row 1,346" in words
+    assert "the estimated change is after row 1,346" in words
     assert martingale_words(np.log(99.99), 5).startswith("99.9 at most, below 100: not enough evidence")
     assert "412 after row 3,120" in martingale_words(np.log(412), 3120)
     assert "probability at most 1/1e14" in martingale_words(32.3, 7)

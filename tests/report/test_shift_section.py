@@ -64,7 +64,7 @@ def test_advice_names_each_problem():
     assert advice_of(0.7, 200, 500, float("nan"), 0.05, 100, 0.0) == ""
     few = advice_of(0.9, 34, 500, float("nan"), 0.05, 100, 0.0)
     assert few.startswith("the effective sample size is 34 of 500 examples, and level 0.05 needs 100")
-    assert "nothing can be excluded for 62% of the test examples" in advice_of(
+    assert "the regions of 62% of the test examples contain every label" in advice_of(
         0.9, 200, 500, float("nan"), 0.05, 100, 0.62
     )
     assert "use mondrian: true" in advice_of(float("nan"), 400, 400, 0.04, 0.05, 100, 0.0)

@@ -113,8 +113,8 @@ class Conformal(CalibratedMethod):
     valid under this shift without weights. The guarantee is exact for the true weights; with weights that are
     estimated from other examples the coverage decreases by at most half their mean absolute error (of mean
     1). Here they are estimated from the calibration and test examples themselves, so this bound is
-    approximate. ``shift.csv`` reports the effective sample size, and how many test examples are so far from
-    the training examples that nothing can be excluded for them.
+    approximate. ``shift.csv`` reports the effective sample size, and the number of test examples whose
+    regions contain every label, because they are far from the training examples.
 
     ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
     probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless

@@ -121,7 +121,7 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
         )
     view = shares if score in OF_SHARES or margins is None else margins
     if view is None:
-        raise ConfmlError(f"{name} is already conformal: it has p-values of its own")
+        raise ConfmlError(f"{name} is already conformal: it computes p-values")
     return score, view
 
 

@@ -94,7 +94,7 @@ def choose(
             values[number].append(inner_score(next(iter(views.values())).labels, y[test], select_by))
     best, scores = best_point(grid, values, select_by)
     if best is None:
-        reason = "; ".join(sorted(problems)[:3]) or "too few examples besides the calibration part"
+        reason = "; ".join(sorted(problems)[:3]) or "too few examples outside the calibration part"
         raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
     seconds = cpu_seconds() - started
     return {"chosen": dict(grid[best]), "select_by": select_by, "scores": scores, "seconds": seconds}

@@ -48,7 +48,7 @@ PARAMETERS: dict[str, Parameter] = {
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     **seed_parameter(KEY),
 }
-CLASSES_ALONE = "classes has groups of classes of its own"
+CLASSES_ALONE = "classes already defines groups of classes"
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
 # A setting that has no effect unless another setting has one of these values.
 ONLY_FOR = {
@@ -68,7 +68,7 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
     check_given(name, KEY, "split", PARAMETERS, settings)
     if list(views) == ["p-value"]:
-        raise ConfigError(f"{name} is already conformal: it has p-values of its own", hint=f"remove {KEY}")
+        raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
     score = settings.get(f"{KEY}__nonconformity")
     if list(views) == ["margin"] and score in OF_SHARES:
         message = f"nonconformity {score} needs probabilities, and {name} has margins"

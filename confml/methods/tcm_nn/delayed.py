@@ -22,9 +22,9 @@ class DelayedLabels:
     ``p_values`` are the smoothed p-values of the true labels, each against the examples learnt before it.
     They are independent and uniform if the examples are exchangeable, so the statistics of
     `confml.measures.monitoring` apply to them. order: ``given``: examples are learnt in the order in which
-    they were predicted, and one whose label is missing holds up those after it. ``arrival``: in the order of
-    their labels; valid only if the delay has nothing to do with features or label, which the user states by
-    this choice (labels of bad loans come early). Until labels come, `NoveltyPass` shows changes of the
+    they were predicted, and one whose label is missing delays all later examples. ``arrival``: in the order
+    of their labels; valid only if the delay has nothing to do with features or label, which the user states
+    by this choice (labels of bad loans come early). Until labels come, `NoveltyPass` shows changes of the
     features.
 
     ::

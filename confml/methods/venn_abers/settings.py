@@ -28,6 +28,6 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     """Raise ConfigError for settings that a method cannot have, alone or together."""
     check_given(name, KEY, "inductive", PARAMETERS, settings)
     if list(views) == ["venn"]:
-        message = f"{name} is already a Venn predictor: it has lower and upper probabilities of its own"
+        message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
         raise ConfigError(message, hint=f"remove {KEY}")
     check_needed(settings, ONLY_FOR)

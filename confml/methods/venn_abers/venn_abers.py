@@ -33,8 +33,8 @@ class VennAbers(CalibratedMethod):
     the first class are (1 - p1, 1 - p0) of the second.
 
     Guarantee of ``inductive``, if calibration and test examples are exchangeable: of p0 and p1, the one that
-    belongs to the true label is perfectly calibrated. So the mean of ``lower`` over test examples is at most
-    the frequency of the class, and that of ``upper`` at least, in expectation and for every class. The point
+    belongs to the true label is perfectly calibrated. So in expectation the frequency of each class lies
+    between the means of ``lower`` and ``upper`` over test examples. The point
     has no guarantee. If the classifier is calibrated already, its own probabilities have the smaller log
     loss: the calibration part is lost for the fit.
 
@@ -57,11 +57,12 @@ class VennAbers(CalibratedMethod):
     Source: Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of
     validity (NIPS 2015).
 
-    estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
-    classifier that is None. The others are set by a run. tune: grid of classifier parameters (``inductive``
-    only); inner cross-validation on the proper training part chooses one point. inner: its folds, as
-    ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier, learnt
-    on each proper training part. groups: (m,) default of `fit`'s groups.
+    estimator: classifier; clones of it are fitted. random_state: seeds the draws, and every ``random_state``
+    of the classifier that is None. ``tune``, ``inner``, ``steps`` and ``groups`` are set by ``confml run``.
+    tune: grid of classifier parameters (``inductive`` only); inner cross-validation on the proper training
+    part chooses one point. inner: its folds, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
+    steps: steps before the classifier, learnt on each proper training part. groups: (m,) default of `fit`'s
+    groups.
     """
 
     version = 2

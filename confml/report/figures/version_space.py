@@ -209,7 +209,7 @@ def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict:
     axes.set_ylim(low[1], high[1])
     axes.set_xlabel(toy.names[0])
     axes.set_ylabel(toy.names[1])
-    axes.set_title(f"beside A, B, ...: P({toy.classes[1]})", loc="right", fontsize=6, color="0.4")
+    axes.set_title(f"right of A, B, ...: P({toy.classes[1]})", loc="right", fontsize=6, color="0.4")
     return handles
 
 

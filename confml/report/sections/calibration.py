@@ -1,4 +1,4 @@
-"""Calibration of probabilities beside chance, slope and intercept: ``calibration.csv``."""
+"""Calibration of probabilities, its value by chance, slope and intercept: ``calibration.csv``."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ class Calibration(Section):
     name = "calibration"
     place = 57
     needs = "probabilities or vote shares"
-    files = {
-        "calibration.csv": "calibration error beside its value by chance, calibration slope and intercept"
-    }
+    files = {"calibration.csv": "calibration error and its value by chance, calibration slope and intercept"}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)

@@ -166,8 +166,8 @@ def alarm_words(alarm: Alarm, run: int, predicted: int | None = None, simulated:
         late = f" in the order of learning ({predicted:,} rows predicted by then)"
     return (
         f"alarm after row {alarm.row:,}{late}, of which there is {often} one in {run:,} rows on average"
-        f" without a change; the change is put after row {alarm.change_after:,}: check how these rows were"
-        " collected, and fit again on rows after the change"
+        f" without a change; the estimated change is after row {alarm.change_after:,}: check how later"
+        " rows were collected, and fit again with them"
     )
 
 

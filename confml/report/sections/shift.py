@@ -147,17 +147,17 @@ def advice_of(
     if effective < needed:
         found.append(
             f"the effective sample size is {effective:.0f} of {rows:.0f} examples, and level {level:g} needs"
-            f" {needed}: use a larger level, or label examples like the test part"
+            f" {needed}: use a larger level, or label examples drawn from the distribution of the test part"
         )
     if auc > OVERLAP:
         found.append(
             f"test and training part hardly overlap (AUC {auc:.3f}), and weights cannot repair the coverage:"
-            " label examples like the test part"
+            " label examples drawn from the distribution of the test part"
         )
     if all_labels > 0.1:
         found.append(
-            f"nothing can be excluded for {all_labels:.0%} of the test examples, which are far from the"
-            " training part"
+            f"the regions of {all_labels:.0%} of the test examples contain every label, because these"
+            " examples are far from the training part"
         )
     if singular == singular and rows and singular < 1 / math.sqrt(rows):
         found.append(

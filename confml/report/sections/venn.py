@@ -1,4 +1,4 @@
-"""Bounds of Venn predictors beside the frequencies of the classes: ``venn-bounds.csv``."""
+"""Bounds of Venn predictors and frequencies of the classes: ``venn-bounds.csv``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VennBounds(Section):
     name = "venn-bounds"
     place = 58
     needs = "Venn predictors"
-    files = {"venn-bounds.csv": "mean lower and upper probability of each class beside its frequency"}
+    files = {"venn-bounds.csv": "mean lower and upper probability of each class, and its frequency"}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)

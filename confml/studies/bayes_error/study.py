@@ -247,7 +247,7 @@ def check_request(request: Request, data: DataSet) -> None:
     """Raise ConfigError for settings that this data set does not allow, before computing."""
     names, _ = attribute_groups(data)
     if request.part != "all" and data.train_rows is None:
-        raise ConfigError(f"data set '{data.name}' has no training and test parts of its own")
+        raise ConfigError(f"data set '{data.name}' has no predefined training and test parts")
     if request.part == "test" and request.classifier is not None:
         raise ConfigError("with a classifier the estimates use the training part, not the test part")
     if request.select is not None and not 1 <= request.select <= len(names):

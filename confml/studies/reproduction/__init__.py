@@ -1,4 +1,4 @@
-"""The page ``results/reference/README.md``: every published number and claim beside those of confml.
+"""The page ``results/reference/README.md``: every published number and claim with the result of confml.
 
 It is made from stored tables, without computing anything, by ``make reproduction``. `numbers` joins the
 papers' numbers with stored tables, ``reasons.yaml`` states why they differ, and ``claims/`` holds the

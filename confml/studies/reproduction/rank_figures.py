@@ -1,4 +1,4 @@
-"""Figures of the page: mean ranks of confml beside those of the published numbers."""
+"""Figures of the page: mean ranks of confml and of the published numbers."""
 
 from __future__ import annotations
 
