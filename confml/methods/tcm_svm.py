@@ -32,6 +32,26 @@ class TCMSVM(Method):
     ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, with the new example included. Decision values are rounded to
     four decimals, the accuracy of the solver, so that support vectors on the margin have equal scores.
 
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of training errors.
+    kernel : {"rbf", "linear"}, default="rbf"
+        Rbf: exp(-gamma |x - x'|^2) with gamma = 1 / (number of features * variance of X); linear.
+    smoothed : bool, default=False
+        Break ties between nonconformity scores at random.
+    mondrian : bool, default=False
+        Label-conditional p-values: count only examples of the label.
+    random_state : int or None, default=None
+        Random seed of smoothed p-values if no generator is given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     This needs two machines per test example and class (two per test example with two classes), so it is for
     small data sets. It raises an error if it would take more than about 15 minutes; use split conformal
     prediction instead: ``{name: kernel-svm, conformal: split}``.
@@ -40,8 +60,18 @@ class TCMSVM(Method):
     ``tau`` (n,) if smoothed, as in ``tcm-nn``. The prediction is the label with the largest p-value; ties go
     to the smallest alpha.
 
-    Source: Saunders, Gammerman, Vovk, Transduction with confidence and credibility, IJCAI 1999 (with the
+    References
+    ----------
+    Saunders, Gammerman, Vovk, Transduction with confidence and credibility, IJCAI 1999 (with the
     machines' multipliers); named in the conclusion of Proedrou et al., ECML 2002.
+
+    Examples
+    --------
+    >>> from confml import TCMSVM
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = TCMSVM().fit(X, y)
+    >>> model.predict_p_values([[0.5]])
+    array([[1. , 0.2]])
     """
 
     name: ClassVar[str] = "tcm-svm"

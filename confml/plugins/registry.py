@@ -168,7 +168,7 @@ class PluginRegistry(Generic[Kind]):
     def describe(self, name: str) -> dict[str, Any]:
         """Return the documentation as plain data: name, summary, text, source, version, parameters."""
         cls = self.find(name)
-        text = inspect.cleandoc(cls.__doc__ or "")
+        text = described_text(cls)
         defaults = default_parameters(cls)
         parameters = []
         for parameter, rule in cls.parameters.items():
@@ -236,3 +236,22 @@ def default_parameters(cls: type) -> dict[str, Any]:
 
 def _origin(offer: EntryPoint) -> str:
     return f"{offer.dist.name} {offer.dist.version}" if offer.dist else f"that has {offer.value}"
+
+
+_SECTION = re.compile(
+    r"^(Parameters|Attributes|Other Parameters|Notes|References|Examples)\n-+\n", re.MULTILINE
+)
+
+
+def described_text(cls: type) -> str:
+    """Return the docstring of a class for ``confml describe``.
+
+    The sections of numpydoc that repeat declarations (parameters, attributes) and the examples are left out.
+    The notes follow the extended summary, and references begin with ``Source:``.
+    """
+    lead, *sections = _SECTION.split(inspect.cleandoc(cls.__doc__ or ""))
+    texts = [lead.strip()]
+    for name, text in zip(sections[::2], sections[1::2], strict=True):
+        if name in ("Notes", "References"):
+            texts.append(f"{'Source: ' * (name == 'References')}{text.strip()}")
+    return "\n\n".join(texts)

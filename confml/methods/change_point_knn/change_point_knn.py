@@ -24,6 +24,25 @@ class ChangePointKNN(Method):
     ``prior``. k is the number of training examples in the segment of the test example, so every test example
     has its own posterior of k. The sum over all segmentations is computed exactly, from far to near.
 
+    Parameters
+    ----------
+    change : float, default=0.05
+        Probability of a change between two neighbouring places.
+    prior : float, default=10.0
+        Parameter of the Dirichlet prior of the class probabilities, the same for each class.
+    k_max : int, default=200
+        Number of nearest training examples that count.
+    nominal : {"auto", "dummy"} or object, default="auto"
+        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
+        dummy (0/1 columns instead of codes).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     View ``probability``: P(y = j) = sum_k P(k) (a + n_j(k)) / (c a + k), where n_j(k) of the k nearest are of
     class j; its extra ``k`` is the posterior mean of k.
 
@@ -34,9 +53,19 @@ class ChangePointKNN(Method):
     often better. Distances, scales and nominal features are those of `knn`. In contrast to `bayes-knn`,
     there is no parameter beta, and k differs between test examples.
 
-    Source: Nuti, An efficient algorithm for Bayesian nearest neighbours, Methodology and Computing in Applied
+    References
+    ----------
+    Nuti, An efficient algorithm for Bayesian nearest neighbours, Methodology and Computing in Applied
     Probability 21 (2019). The model is that of its abstract; the ends of segments in tied groups are those of
     confml.
+
+    Examples
+    --------
+    >>> from confml import ChangePointKNN
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = ChangePointKNN(k_max=3).fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "change-point-knn"

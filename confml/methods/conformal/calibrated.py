@@ -29,6 +29,7 @@ from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import Parameter, check_parameters
+from confml.plugins.registry import described_text
 
 
 class FittedPart(NamedTuple):
@@ -98,8 +99,7 @@ class CalibratedMethod(Method):
     def description(cls) -> dict[str, Any]:
         """Return the description of the wrapper as plain data, with the keys that it can have in a config."""
         signature = inspect.signature(cls).parameters
-        # The constructor's parameters for Python and for a run follow.
-        text = inspect.cleandoc(cls.__doc__ or "").partition("\n\nestimator: ")[0]
+        text = described_text(cls)
         names = {setting: parameter_name(setting, cls.key) for setting in cls.settings}
         parameters = [
             {"name": names[setting], "about": rule.about}

@@ -36,6 +36,31 @@ class KNN(Method):
     distance of two rows with the same category, else 1 (eq. 3.2); if all features are nominal, the distance
     is the number of features that differ (Hamming distance).
 
+    Parameters
+    ----------
+    k : int, default=1
+        Number of nearest training examples that vote.
+    nominal : {"auto", "dummy"} or object, default="auto"
+        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
+        dummy (0/1 columns instead of codes).
+    distance : {"euclidean", "minkowski", "mahalanobis", "polar"}, default="euclidean"
+        Euclidean; minkowski, the root of the sum of the differences to a power; mahalanobis, Euclidean after
+        the training examples are scaled to unit covariance; polar, the angle between two examples.
+    power : float or {"max"}, default=2.0
+        Power of distance: minkowski; 1 is the sum of absolute differences, 2 the Euclidean distance, max the
+        largest difference.
+    teacher : int or None, default=None
+        Column, from 0, that is above 0 for the training examples of a teacher; null: there is none.
+    teacher_weight : float, default=1.0
+        Number of votes of a teacher's example.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     With ``distance: minkowski`` it is (sum |x_i - z_i|^power)^(1/power), where a nominal feature adds 0 or 1
     to the sum. With ``distance: mahalanobis`` it is sqrt((x - z)^T S^+ (x - z)) with the covariance S of the
     training examples; directions in which they do not vary are left out. With ``distance: polar`` it is the
@@ -55,8 +80,18 @@ class KNN(Method):
     whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a power of two,
     which changes no vote. All k of a sweep or a tuning grid come from one search.
 
-    Source: Fix and Hodges, Discriminatory analysis: nonparametric discrimination (1951); Kubat, An
+    References
+    ----------
+    Fix and Hodges, Discriminatory analysis: nonparametric discrimination (1951); Kubat, An
     Introduction to Machine Learning (2015), chapter 3.
+
+    Examples
+    --------
+    >>> from confml import KNN
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = KNN().fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "knn"

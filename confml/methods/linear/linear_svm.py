@@ -22,6 +22,24 @@ class LinearSVM(LinearGroup):
     order. Features are not scaled: use ``min-max`` or ``standardise`` before this method if their units
     differ.
 
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of training errors.
+    solver : {"primal", "dual"}, default="primal"
+        LIBLINEAR's solver.
+    tolerance : float, default=0.001
+        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient.
+    random_state : int or None, default=None
+        Random seed of the dual solver; null: from the seed of the run.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     View ``margin``: the decision values. metrics: ``training_error``, ``weight_norm`` (of all classifiers,
     without the biases).
 
@@ -30,8 +48,18 @@ class LinearSVM(LinearGroup):
     the test labels compared with a tolerance of 1e-7 (six data sets, C up to 256; largest on usps), ``dual``
     up to 1.1 %.
 
-    Source: Fan et al., LIBLINEAR, JMLR 9 (2008); Kubat, An Introduction to Machine Learning (2015), section
+    References
+    ----------
+    Fan et al., LIBLINEAR, JMLR 9 (2008); Kubat, An Introduction to Machine Learning (2015), section
     4.7.
+
+    Examples
+    --------
+    >>> from confml import LinearSVM
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = LinearSVM().fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "linear-svm"

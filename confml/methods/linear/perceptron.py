@@ -23,6 +23,26 @@ RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i
 class Perceptron(MistakeDriven):
     """Perceptron learning: after each mistake, the weights change by the learning rate times the input.
 
+    Parameters
+    ----------
+    rate : float, default=0.5
+        Learning rate.
+    epochs : int, default=500
+        Largest number of epochs.
+    start : float, default=0.1
+        Initial weights are drawn uniformly from [-start, start].
+    rule : {"perceptron", "no-input", "delta", "delta-no-input"}, default="perceptron"
+        Learning rule.
+    random_state : int or None, default=None
+        Random seed of the initial weights; null: from the seed of the run.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     The rule is ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the
     weighted sum exceeds 0. Examples are presented in their order until an epoch ends without mistakes, or for
     ``epochs`` epochs. The weights of the epoch with the fewest mistakes are kept (the book keeps the last
@@ -43,7 +63,17 @@ class Perceptron(MistakeDriven):
     binary classifiers, only if none of them makes mistakes at the end; ``epochs``, the largest number of
     epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
 
-    Source: Rosenblatt 1958; Kubat, An Introduction to Machine Learning (2015), Table 4.1, sections 4.2, 4.7.
+    References
+    ----------
+    Rosenblatt 1958; Kubat, An Introduction to Machine Learning (2015), Table 4.1, sections 4.2, 4.7.
+
+    Examples
+    --------
+    >>> from confml import Perceptron
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = Perceptron(random_state=1).fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "perceptron"

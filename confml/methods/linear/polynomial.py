@@ -35,11 +35,45 @@ class Polynomial(Method):
     ranges. ``C`` is passed to the linear SVM, ``rate`` to the perceptron, ``alpha`` to WINNOW and ``epochs``
     to the last two; null is the default of the learner.
 
+    Parameters
+    ----------
+    order : int, default=2
+        Largest number of factors of a product.
+    learner : {"linear-svm", "perceptron", "winnow"}, default="linear-svm"
+        Method that fits the weights.
+    C : float or None, default=None
+        C of linear-svm.
+    rate : float or None, default=None
+        Rate of perceptron.
+    alpha : float or None, default=None
+        Alpha of winnow.
+    epochs : int or None, default=None
+        Epochs of perceptron and winnow.
+    random_state : int or None, default=None
+        Random seed of the learner; null: from the seed of the run.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     View ``margin``: the weighted sums, which are the values of the polynomials. The class with the largest
     one is predicted; ties go to the first class in sorted order. metrics: those of the learner, and
     ``products``, the number of products.
 
-    Source: Kubat, An Introduction to Machine Learning (2015), sections 4.5 and 4.6.
+    References
+    ----------
+    Kubat, An Introduction to Machine Learning (2015), sections 4.5 and 4.6.
+
+    Examples
+    --------
+    >>> from confml import Polynomial
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = Polynomial().fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "polynomial"

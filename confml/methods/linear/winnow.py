@@ -22,6 +22,24 @@ class Winnow(MistakeDriven):
     has a complement 1 - x_i with its own weight, which replaces negative weights; the threshold does not
     change. With a large alpha the weights may step over every solution and never converge.
 
+    Parameters
+    ----------
+    alpha : float, default=2.0
+        Factor by which weights are multiplied or divided.
+    threshold : float or None, default=None
+        Threshold of the weighted sum; null: the number of features minus 0.1.
+    doubled : bool, default=True
+        Whether the complement 1 - x of each feature x is added as a feature.
+    epochs : int, default=500
+        Largest number of epochs.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     Examples are presented in their order until an epoch ends without mistakes, or for ``epochs`` epochs. The
     weights of the epoch with the fewest mistakes are kept. With more than two classes there is one classifier
     per class, and the largest weighted sum minus the threshold is predicted. Ties go to the first class in
@@ -36,7 +54,17 @@ class Winnow(MistakeDriven):
     binary classifiers, only if none of them makes mistakes at the end; ``epochs``, the largest number of
     epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
 
-    Source: Littlestone 1987; Kubat, An Introduction to Machine Learning (2015), Table 4.3, sections 4.3, 4.7.
+    References
+    ----------
+    Littlestone 1987; Kubat, An Introduction to Machine Learning (2015), Table 4.3, sections 4.3, 4.7.
+
+    Examples
+    --------
+    >>> from confml import Winnow
+    >>> X, y = [[0, 1], [0, 1], [1, 0], [1, 0]], ["a", "a", "b", "b"]
+    >>> model = Winnow().fit(X, y)
+    >>> model.predict([[0, 1]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "winnow"

@@ -33,6 +33,29 @@ class CrammerSinger(PenaltyPath):
     than the label y of example i. The bias of each class is the weight of a constant feature. Features are
     not scaled: use ``min-max`` before this method if their units differ.
 
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of training errors.
+    tolerance : float, default=0.0001
+        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with path, the
+        relative duality gap is at most a hundredth of it.
+    class_weight : object, default=None
+        Factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a
+        problem has several classes); balanced: both sides of each problem have the same total weight; bayes-
+        error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part.
+    random_state : int or None, default=None
+        Random seed of the solver's order of examples; null: from the seed of the run.
+    solver : {"dual", "path"}, default="dual"
+        Dual: LIBLINEAR's -s 4; path: confml's own, exact.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     ``solver: dual`` is LIBLINEAR's ``-s 4``. A fit takes seconds with a large C and about a hundredth of that
     with a small C. A running fit cannot be interrupted. LIBLINEAR stops after 1000 passes, where the
     objective can be several times its minimum if C is above 1000.
@@ -61,7 +84,17 @@ class CrammerSinger(PenaltyPath):
     ``solver: path``, decision values within 1e-9 of the largest absolute one are tied, and ties go to the
     class with more training examples first.
 
-    Source: Crammer & Singer, JMLR 2 (2001); solver by Keerthi et al., KDD 2008.
+    References
+    ----------
+    Crammer & Singer, JMLR 2 (2001); solver by Keerthi et al., KDD 2008.
+
+    Examples
+    --------
+    >>> from confml import CrammerSinger
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = CrammerSinger().fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "crammer-singer"

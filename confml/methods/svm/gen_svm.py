@@ -25,6 +25,37 @@ EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, re
 class GenSVM(PenaltyPath):
     """Multiclass support vector machine that maps examples into a simplex with one corner per class (GenSVM).
 
+    Parameters
+    ----------
+    ridge : float, default=0.00390625
+        Weight of the penalty on W (lambda in the paper).
+    kappa : float, default=0.0
+        The hinge is linear below -kappa.
+    p : float, default=1.0
+        Power of the norm over the errors of an example.
+    weights : {"unit", "group"}, default="unit"
+        Weights of the examples: unit, 1 each; group, the same sum for each class.
+    kernel : {"linear", "rbf"}, default="linear"
+        Linear, or rbf: exp(-gamma |x - x'|^2).
+    gamma : {"scale"} or float, default="scale"
+        Coefficient of the rbf kernel, 1 / (2 sigma^2); scale: 1 / (number of features * variance of X).
+    components : int, default=500
+        Largest number of training rows in the kernel map.
+    tolerance : float, default=1e-09
+        Relative decrease of the objective at which L-BFGS stops; path stops at an estimated relative excess
+        of 100 times this.
+    random_state : int or None, default=None
+        Random seed of the rows drawn for the kernel; null: from the seed of the run.
+    solver : {"lbfgs", "path"}, default="lbfgs"
+        Lbfgs: L-BFGS; path: Newton's method with conjugate gradients, faster.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     An example x is mapped to ``z = W' x + t`` in c - 1 dimensions; the prediction is the class of the nearest
     corner u. With ``q_ij = z_i' (u_y - u_j)`` for the label y of example i, the objective
     ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + ridge tr W'W`` is minimised, where j runs over the other
@@ -46,7 +77,17 @@ class GenSVM(PenaltyPath):
     have the width sigma with gamma = 1 / (2 sigma^2). Examples are represented by the eigenvectors of the
     kernel matrix of ``components`` training rows, drawn at random if there are more rows.
 
-    Source: van den Burg & Groenen, GenSVM: a generalized multiclass support vector machine, JMLR 17 (2016).
+    References
+    ----------
+    van den Burg & Groenen, GenSVM: a generalized multiclass support vector machine, JMLR 17 (2016).
+
+    Examples
+    --------
+    >>> from confml import GenSVM
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = GenSVM().fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "gen-svm"

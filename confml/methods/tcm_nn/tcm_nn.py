@@ -38,6 +38,26 @@ _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of 
 class TCMNN(Method):
     """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
 
+    Parameters
+    ----------
+    k : int, default=1
+        Number of nearest neighbours.
+    smoothed : bool, default=False
+        Break ties between strangeness values at random.
+    mondrian : bool, default=False
+        Count only examples of the label in question (label-conditional p-values).
+    shift : {"covariate"} or None, default=None
+        Weight examples for a test part of another distribution, by its features without labels.
+    random_state : int or None, default=None
+        Seed of smoothed p-values where no generator is given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     A test example x is added to the m training examples under each label j in turn, and every example i has a
     strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k nearest
     distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, including
@@ -79,9 +99,19 @@ class TCMNN(Method):
     Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
     grid come from one pass.
 
-    Source: Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
+    References
+    ----------
+    Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
     ECML 2002; smoothed and label-conditional p-values: Vovk, Gammerman, Shafer, Algorithmic Learning in a
     Random World, 2005.
+
+    Examples
+    --------
+    >>> from confml import TCMNN
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = TCMNN().fit(X, y)
+    >>> model.predict_p_values([[0.5]])
+    array([[0.8, 0.2]])
     """
 
     name = "tcm-nn"

@@ -19,6 +19,39 @@ _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 class VennAbers(CalibratedMethod):
     """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
 
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier of scikit-learn or confml; clones of it are fitted.
+    kind : {"inductive", "cross"}, default="inductive"
+        Use a calibration part (inductive), or folds (cross).
+    calibration : float, default=0.3
+        Fraction of the training examples in the calibration part of inductive.
+    folds : int, default=5
+        Number of folds of cross.
+    random_state : int or None, default=None
+        Random seed if no generator is given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Other Parameters
+    ----------------
+    tune : sequence of dict, default=()
+        Grid of classifier parameters (``inductive`` only); inner cross-validation on the proper training part
+        chooses one point. Set by ``confml run``.
+    inner : dict, optional
+        Folds of ``tune``, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
+    steps : pipeline, optional
+        Steps before the classifier, fitted to each proper training part (and to each inner training part): a
+        step that saw the calibration examples could make them look more ordinary than test examples.
+    groups : array of shape (n_samples,), optional
+        Default of the groups of `fit`.
+
+    Notes
+    -----
     ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part
     and fits the classifier to the others. For a class j, the calibration examples have scores (the
     classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test example with
@@ -54,15 +87,19 @@ class VennAbers(CalibratedMethod):
     The view is ``venn`` of kind probability, with ``extra``: ``lower`` and ``upper`` (n, c). The prediction
     is the class with the largest point; ties go to the first class.
 
-    Source: Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of
+    References
+    ----------
+    Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of
     validity (NIPS 2015).
 
-    estimator: classifier; clones of it are fitted. random_state: seeds the draws, and every ``random_state``
-    of the classifier that is None. ``tune``, ``inner``, ``steps`` and ``groups`` are set by ``confml run``.
-    tune: grid of classifier parameters (``inductive`` only); inner cross-validation on the proper training
-    part chooses one point. inner: its folds, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
-    steps: steps before the classifier, learnt on each proper training part. groups: (m,) default of `fit`'s
-    groups.
+    Examples
+    --------
+    >>> from confml import VennAbers
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = [[0], [1], [2], [3], [7], [8], [9], [10]], [0] * 4 + [1] * 4
+    >>> model = VennAbers(GaussianNB(), calibration=0.5, random_state=1).fit(X, y)
+    >>> model.predict([[1]])
+    array([0])
     """
 
     version = 2

@@ -31,6 +31,26 @@ class VennKNN(Method):
     most as far as its k-th nearest other: ties at the k-th distance all count, so that the order of rows does
     not matter. With fewer than k others, all are neighbours.
 
+    Parameters
+    ----------
+    k : int, default=3
+        Number of nearest neighbours.
+    taxonomy : {"votes", "majority", "counts"}, default="votes"
+        Rule for the category of an example: class of most neighbours with or without their number, or numbers
+        of all classes.
+    point : {"mean", "minimax"}, default="mean"
+        Probability between the bounds.
+    nominal : {"auto", "dummy"} or object, default="auto"
+        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
+        dummy (0/1 columns instead of codes).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the training examples, sorted.
+
+    Notes
+    -----
     taxonomy: ``votes`` is the class of most neighbours (the first one for ties) and their number,
     ``majority`` that class alone, ``counts`` the number of neighbours of every class.
 
@@ -48,7 +68,17 @@ class VennKNN(Method):
     Distances are those of `knn`: Euclidean, in float64, with 0 or 1 for a nominal feature. Cost: the
     neighbours of every training example once, then O(m d) per test example. All k of a grid share the search.
 
-    Source: Vovk, Gammerman, Shafer, Algorithmic Learning in a Random World (2005), chapter 6.
+    References
+    ----------
+    Vovk, Gammerman, Shafer, Algorithmic Learning in a Random World (2005), chapter 6.
+
+    Examples
+    --------
+    >>> from confml import VennKNN
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    >>> model = VennKNN(k=1).fit(X, y)
+    >>> model.predict([[0.5]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str] = "venn-knn"
