@@ -10,15 +10,25 @@ FILES = sorted((ROOT / "confml").rglob("*.py"))
 # First words of docstrings that are verbs. Ruff (D401) finds verbs of another form, this list finds nouns.
 VERBS = frozenset(
     """
-    Add Allow Append Apply Audit Bring Build Call Change Check Choose Code Collect Compare Compile
-    Complete Compute Copy Count Create Cut Decorate Describe Discard Divide Do Download Draw Drop Embed
-    Encode End Enter Escape Estimate Evaluate Execute Expand Extend Fetch Fill Filter Find Finish Fit
-    Fold Follow Forward Free Give Go Group Handle Hold Ignore Import Index Insert Integrate Iterate Join
-    Keep Kill Label Learn Leave Let Limit List Load Lock Look Make Mark Mask Maximise Measure Merge Minimise
-    Move Multiply Note Offer Open Order Parse Permit Permute Predict Prepare Print Process Project Prune
-    Push Put Raise Rank Read Rebuild Record Release Remove Rename Renew Reorder Replace Restore Return
-    Run Sample Say Scale Score Search Seed Set Show Solve Sort Start Store Suggest Sum Take Test
-    Transfer Undo Unite Update Use Vote Wait Warn Work Write Yield
+    Abort Accept Add Adjust Align Allocate Allow Answer Append Apply Arrange Ask Assert Assign Attach
+    Audit Begin Bind Bring Build Cache Calibrate Call Cancel Cast Centre Certify Change Check Choose
+    Clean Clear Clip Close Code Collect Combine Compare Compile Complete Compute Concatenate Configure
+    Connect Contain Convert Copy Correct Count Cover Create Cut Decide Decode Decompose Decorate Define
+    Delete Derive Describe Detect Determine Discard Dispatch Distribute Divide Do Download Draw Drop
+    Embed Emit Encode End Ensure Enter Escape Estimate Evaluate Exclude Execute Expand Export Extend
+    Extract Fetch Fill Filter Find Finish Fit Flatten Fold Follow Forget Format Forward Free Gather
+    Generate Get Give Go Group Grow Guard Halve Handle Hash Highlight Hold Ignore Import Include
+    Increase Index Initialise Insert Inspect Install Integrate Invert Iterate Join Keep Kill Label
+    Launch Learn Leave Let Limit Link List Load Locate Lock Look Lower Make Map Mark Mask Match Maximise
+    Measure Merge Minimise Move Multiply Normalise Note Offer Open Optimise Order Pack Parse Partition
+    Pass Pause Permit Permute Pick Plan Predict Prefer Prepare Prepend Preserve Prevent Print Process
+    Produce Project Propose Prove Prune Pull Push Put Quote Raise Rank Read Rebuild Recompute Record
+    Reduce Refer Refit Refuse Register Reject Release Remember Remove Rename Render Renew Reorder Repair
+    Repeat Replace Report Request Require Reset Resolve Restore Return Reuse Reverse Round Run Sample
+    Save Say Scale Scan Schedule Score Search Seed Select Send Separate Serve Set Show Shuffle Simulate
+    Skip Smooth Solve Sort Split Standardise Start Stop Store Strip Submit Subtract Suggest Sum Swap
+    Switch Take Tell Test Trace Track Train Transfer Transform Translate Truncate Try Undo Unite Unpack
+    Update Use Validate Verify Visit Vote Wait Wake Warn Widen Work Wrap Write Yield
     """.split()
 )
 RELATIVE = re.compile(r"^(What|Which|How|Where|When|That|Who|Whose)\b")

@@ -190,7 +190,7 @@ class Conformal(CalibratedMethod):
     an unsmoothed p-value is at least this fraction. The prediction is the label with the largest p-value;
     ties go to the smallest nonconformity.
 
-    With a ``random_state``, every call of ``confident_predict`` draws the same numbers, so test examples with
+    With a seed, every call of ``confident_predict`` draws the same numbers, so test examples with
     randomised scores or smoothed p-values must be predicted together, or with a different ``rng`` per call
     (``confml.predict`` does that).
 

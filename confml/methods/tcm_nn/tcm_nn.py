@@ -83,7 +83,7 @@ class TCMNN(Method):
     shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
     is learnt from all test examples together, without labels: ``p_j = (sum of the w_i with alpha_i >=
     alpha_new + w) / (sum of all w_i + w)``, with weights w_i of the training examples and w of the new one
-    (Tibshirani et al. 2019; see ``confml describe conformal``). The numbers in ``extra`` are then sums of
+    (Tibshirani et al. 2019). The numbers in ``extra`` are then sums of
     weights in a small unit. ``shift.csv`` reports the effective sample size.
 
     The only view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the number of examples
