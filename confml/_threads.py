@@ -88,13 +88,22 @@ def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:
 def threads(n: int) -> Iterator[None]:
     """Let methods use ``n`` threads inside the block; 1 without it.
 
-    ``with confml.threads(4): TCMNN().fit(X, y)``. Results have the same bytes for any number of threads. Only
-    work that is divided uses them: the distances of TCM-NN, the binary machines of one-vs-one, one-vs-rest
-    and SmartSVM (one after another with the solver dual) and their test rows, the paths of a grid of GenSVM,
-    and the trees and neighbours of Bayes errors. Each
-    thread needs memory for its blocks, up to 130 MB for TCM-NN. Threads that are started inside the block
-    have their own setting, which is 1. In a run, tasks use the workers that would be idle otherwise, so this
-    setting is for calls from Python.
+    Results have the same bytes for any number of threads. Only work that is divided uses them: the distances
+    of TCM-NN, the binary classifiers of one-vs-one, one-vs-rest and SmartSVM (one after another with the
+    solver dual) and their test rows, the paths of a grid of GenSVM, and the trees and neighbours of Bayes
+    errors. Each thread needs memory for its blocks, up to 130 MB for TCM-NN. Threads that are started inside
+    the block have a separate setting, which is 1. In a run, tasks use the workers that would be idle
+    otherwise, so this setting is for calls from Python.
+
+    Parameters
+    ----------
+    n : int
+        Number of threads, at least 1.
+
+    Examples
+    --------
+    >>> with threads(2):
+    ...     model = TCMNN().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ValueError(f"the number of threads must be an integer of at least 1, got {n!r}")

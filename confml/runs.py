@@ -24,6 +24,11 @@ class Run:
 
     Returned by `run` and `load_run`. Each table is read from the file of the same name in ``folder`` when it
     is first used. ``level`` is NaN for metrics without a level. In a notebook a run shows its result table.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the run.
     """
 
     def __init__(self, folder: Path | str):
@@ -168,7 +173,19 @@ _KEYS = ("dataset", "method", "params", "split", "view")
 def load_run(folder: Path | str) -> Run:
     """Return the run in a folder that ``confml run`` has written.
 
-    Raises ConfmlError if the folder contains no run.
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the run.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ConfmlError
+        If the folder contains no run.
     """
     return Run(folder)
 
@@ -189,14 +206,36 @@ def run(
 ) -> Run:
     """Execute a config as ``confml run`` does, write its reports, and return the `Run`.
 
-    config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
-    folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
-    ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
-    (part, parts): as the options of the command. allow_import: packages, besides scikit-learn, whose classes
-    the config may name, such as ``["xgboost"]``. say: called with each message.
-
     Finished cells of the folder are not computed again. Failed cells do not raise; they are in
-    `Run.failures`. Raises ConfigErrors, with all errors of the config, or DataError before computing.
+    `Run.failures`.
+
+    Parameters
+    ----------
+    config : str, Path or dict
+        Path of a YAML file, name of a bundled config, or the config as a mapping.
+    out : str or Path, optional
+        Folder of the run; ``results/<name>`` by default.
+    overrides : dict or sequence of str, default=()
+        As ``--set``: a mapping from dotted keys to values, or ``KEY=VALUE`` texts.
+    jobs : int, optional
+        Number of worker processes; all cores by default.
+    engine, scheduler, retry_failed, shard
+        As the options of ``confml run``; ``shard`` is a tuple (part, parts).
+    allow_import : str or sequence of str, default=()
+        Packages, besides scikit-learn, whose classes the config may name, such as ``["xgboost"]``.
+    say : callable, optional
+        Called with each message.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ConfigErrors
+        With all errors of the config, before computing.
+    DataError
+        For data that are missing or wrong, before computing.
     """
     from joblib import cpu_count
 

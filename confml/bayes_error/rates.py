@@ -81,9 +81,37 @@ def bayes_errors(
 ) -> BayesErrors:
     """Return `pairwise_bayes_error`, `one_vs_rest_bayes_error` and bounds for all classes of the same trees.
 
-    neighbours: the largest k of `neighbour_errors`, None for none; extrapolate: with `extrapolate`, whose
-    random generator depends on ``seed``; soft_labels: probabilities or numbers of annotators (n, K), see
-    `soft_label_error`. Several threads are used inside `confml.threads`.
+    Several threads are used inside `confml.threads`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Labels.
+    trees : int, default=3
+        Number of orthogonal minimum spanning trees.
+    count : {"all", "nontrivial"}, default="all"
+        Edges to count between two classes: all, or all minus 1 (a spanning tree always has one).
+    correct_bias, normalise : bool, default=True
+        As in `pairwise_bayes_error`.
+    neighbours : int, optional
+        Largest k of `neighbour_errors`; not computed if omitted.
+    extrapolate : bool, default=False
+        Extrapolate to infinitely many rows (`extrapolate`).
+    soft_labels : array of shape (n, K), optional
+        Probabilities or numbers of annotators; see `soft_label_error`.
+    seed : int, default=1
+        Random seed of the extrapolation.
+
+    Returns
+    -------
+    BayesErrors
+
+    Examples
+    --------
+    >>> X, y = np.arange(20.0).reshape(-1, 1), [0] * 10 + [1] * 10
+    >>> errors = bayes_errors(X, y)
     """
     X, classes, codes = check(X, y, trees, count)
     if soft_labels is not None and np.shape(soft_labels)[:1] != codes.shape:

@@ -33,13 +33,31 @@ def real_numbers(values: Any, what: str) -> np.ndarray:
 class Prediction:
     """One view of one fitted method on n test examples of c classes.
 
-    classes: (c,) class labels in sorted order; columns of ``scores``.
-    scores: (n, c) p-values, probabilities, vote shares or decision values, by ``kind``.
-    kind: one of `KINDS`; it decides how regions, confidence and acceptance are computed.
-    labels: (n,) predicted labels; by default the class with the largest score, the first one for ties.
-    extra: further arrays whose first axis is n (``sd``, standard errors, counts).
-
     Arrays are made read-only. Raises ValueError for inconsistent shapes or an unknown kind.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (c,)
+        Class labels in sorted order; columns of ``scores``.
+    scores : ndarray of shape (n, c)
+        P-values, probabilities, vote shares or decision values, by ``kind``.
+    kind : str
+        One of `KINDS`; it decides how regions, confidence and acceptance are computed.
+    labels : ndarray of shape (n,), optional
+        Predicted labels; by default the class with the largest score, the first one for ties.
+    extra : dict of ndarray, optional
+        Further arrays whose first axis is n (``sd``, standard errors, counts).
+    posterior_threshold : float, default=0.5
+        t0 of the kind posterior: the confidence is Phi((mean - t0) / sd).
+
+    Examples
+    --------
+    >>> p = Prediction(np.array(["a", "b"]), [[0.8, 0.2], [0.3, 0.4]], "p-value")
+    >>> p.labels
+    array(['a', 'b'], dtype='<U1')
+    >>> p.region(0.25)
+    array([[ True, False],
+           [ True,  True]])
     """
 
     classes: np.ndarray

@@ -14,13 +14,28 @@ from confml.measures.prediction import Prediction
 def confident_predict(model: Any, X, rng: np.random.Generator | None = None) -> Mapping[str, Prediction]:
     """Return every view of a fitted method, also where it is the last step of a fitted pipeline.
 
-    model: a fitted method, a scikit-learn ``Pipeline`` that ends in one, or a search over either
-    (``GridSearchCV`` and others with ``best_estimator_``). A pipeline's own interface has only the methods
-    that scikit-learn knows, such as ``predict_proba``. X: (n, d), before the pipeline's transformers. rng:
-    random generator of smoothed p-values and sampled views.
+    Parameters
+    ----------
+    model : estimator
+        A fitted method, a scikit-learn ``Pipeline`` that ends in one, or a search over either
+        (``GridSearchCV`` and others with ``best_estimator_``). The interface of a pipeline has only the
+        methods that scikit-learn knows, such as ``predict_proba``.
+    X : array of shape (n, d)
+        Features before the transformers of the pipeline.
+    rng : numpy.random.Generator, optional
+        Random generator of smoothed p-values and sampled views.
 
-    Returns views by name: ``confident_predict(model, X)["p-value"].scores`` are p-values (n, c). Raises
-    ConfmlError for a model that ends in another estimator, NotFittedError before a fit.
+    Returns
+    -------
+    dict of Prediction
+        Views by name: ``confident_predict(model, X)["p-value"].scores`` are p-values (n, c).
+
+    Raises
+    ------
+    ConfmlError
+        For a model that ends in another estimator.
+    NotFittedError
+        Before a fit.
 
     Examples
     --------

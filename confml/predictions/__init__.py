@@ -81,41 +81,78 @@ def predict(
 ) -> pd.DataFrame:
     """Fit a method to labelled rows and predict new rows, with a region for each significance level.
 
-    train, new: DataFrames, or paths of table files (CSV, .parquet, .xlsx). Columns are matched by name; a
-    column without numbers is categorical. ``new`` needs no label; labels that it has are scored. ``train``
-    may also be a model that `load_model` returned, or the path of one (``.confml``); of the parameters below
-    it takes ``levels``, ``no_empty``, ``explain``, ``costs`` and ``say``. A CSV file ``new`` has
-    the encoding, separator and decimal mark of its training file.
-    label: the column of the class. id, nominal, ignore, missing: as the keys of a config's data set.
-    method, params: a method of ``confml methods``, and its parameters. steps: as in a config,
-    ``["standardise"]`` by default; ``[]`` for none. They are learnt from the training rows.
-    conformal: ``"split"`` or ``"cross"`` makes the method conformal. per_class: label-conditional p-values.
-    view: name of the view, by default the first one with regions.
-    no_empty: an empty region becomes the label of the largest p-value. explain: number of nearest training
-    rows of the predicted and of the runner-up class to list.
-    costs: for decisions of least expected cost, ``{"matrix": {true: {predicted: cost}}, "abstain": cost}`` or
-    the path of such a YAML file, or of a CSV file with one line per true class and one column per prediction.
-    The cost of a correct prediction is 0 by default, and without ``abstain`` no row is left without a
-    decision. The method must have probabilities.
-    risk, confidence: with probability ``confidence`` over the held-out rows, either no threshold is certified
-    and no row is accepted, or an accepted row is wrong with probability at most ``risk``. The threshold is
-    certified on 30 % of the training rows, which the method is not fitted to. selection_part: share of the
-    training rows that only fit steps and select parameters; p-values are counted among the others, so that
-    their guarantee holds for any number of rows.
-    save: write the fitted model to this file, for `load_model` and ``confml predict``. trust: types that
-    skops may write or read, besides those that it trusts; reading executes their code.
-    seed: random seed. allow_import: packages besides scikit-learn whose classes ``method`` and ``steps`` may
-    name. say: called with each message: notes on the data, the guarantee, and scores.
+    Parameters
+    ----------
+    train : DataFrame, str, Path or Model
+        Labelled rows: a DataFrame, or the path of a table file (CSV, .parquet, .xlsx). Or a model that
+        `load_model` returned, or its path (``.confml``), which takes of the parameters below only ``levels``,
+        ``no_empty``, ``explain``, ``costs`` and ``say``.
+    new : DataFrame, str or Path
+        New rows. Columns are matched by name; a column without numbers is categorical. Labels are optional;
+        if present, they are scored. A CSV file has the encoding, separator and decimal mark of the training
+        file.
+    label : str
+        Column of the class.
+    method : str, default="tcm-nn"
+        A method of ``confml methods``.
+    params : dict, optional
+        Parameters of the method.
+    steps : sequence, optional
+        Steps as in a config, fitted to the training rows; ``["standardise"]`` by default, ``[]`` for none.
+    levels : sequence of float, default=(0.01, 0.05, 0.1)
+        Significance levels of the regions.
+    id, nominal, ignore, missing
+        As the keys of a data set in a config.
+    conformal : {"split", "cross"}, optional
+        Make the method conformal.
+    per_class : bool, default=False
+        Compute label-conditional p-values.
+    view : str, optional
+        Name of the view; by default the first one with regions.
+    no_empty : bool, default=False
+        Replace an empty region by the label with the largest p-value.
+    explain : int, default=0
+        Number of nearest training rows of the predicted and of the runner-up class to list.
+    costs : dict, str or Path, optional
+        Costs for decisions of least expected cost, ``{"matrix": {true: {predicted: cost}}, "abstain":
+        cost}``, or the path of such a YAML file, or of a CSV file with one line per true class and one column
+        per prediction. The cost of a correct prediction is 0 by default. Without ``abstain`` every row has a
+        decision. The method must have probabilities.
+    risk, confidence : float
+        With probability ``confidence`` over the held-out rows, either no threshold is certified and no row is
+        accepted, or an accepted row is wrong with probability at most ``risk``. The threshold is certified on
+        30 % of the training rows, to which the method is not fitted.
+    selection_part : float, optional
+        Fraction of the training rows that only fit steps and select parameters. P-values count the other
+        rows, so that their guarantee holds for any number of rows.
+    save : str or Path, optional
+        Write the fitted model to this file, for `load_model` and ``confml predict``.
+    trust : sequence of str, default=()
+        Types that skops may write or read, besides those that it trusts; reading executes their code.
+    seed : int, default=1
+        Random seed.
+    allow_import : str or sequence of str, default=()
+        Packages, besides scikit-learn, whose classes ``method`` and ``steps`` may name.
+    say : callable, optional
+        Called with each message: notes on the data, the guarantee, and scores.
 
-    Returns one row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number
-    of the row from 1), the identifiers, ``label`` where ``new`` has it, ``prediction``, ``confidence``,
-    ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, for each level ``region@<level>``
-    (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``, ``atypical``); with ``risk``
-    ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``) and ``expected_cost``; with ``explain``
-    ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``, ``distances@runner-up``
-    and ``features@predicted`` (the features in which the row differs most from the nearest training row of
-    the predicted class); with ``missing="mean"`` ``filled`` (a tuple of the features that are filled in from
-    the training rows). Raises ConfigError and DataError.
+    Returns
+    -------
+    DataFrame
+        One row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number of
+        the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``, ``confidence``,
+        ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each level
+        ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
+        ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``)
+        and ``expected_cost``; with ``explain`` ``runner_up``, ``lines@predicted``, ``distances@predicted``,
+        ``lines@runner-up``, ``distances@runner-up`` and ``features@predicted`` (the features in which the row
+        differs most from the nearest training row of the predicted class); with ``missing="mean"`` ``filled``
+        (a tuple of the features that are filled in from the training rows).
+
+    Raises
+    ------
+    ConfigError, DataError
+        For wrong parameters, and for data that cannot be used.
 
     Examples
     --------

@@ -17,8 +17,21 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     """Write a model to a file that `load_model` and ``confml predict`` read; it is complete or absent.
 
     The file holds the fitted method, the steps, the columns of the table with their kinds, the training rows,
-    checksums and versions, as arrays and JSON without pickle. trust: names of types that skops may store
-    besides those that it trusts. Raises ConfmlError for a method that cannot be stored.
+    checksums and versions, as arrays and JSON without pickle.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model.
+    path : str or Path
+        File to write, usually with the ending ``.confml``.
+    trust : sequence of str, default=()
+        Types that skops may store besides those that it trusts.
+
+    Raises
+    ------
+    ConfmlError
+        For a method that cannot be stored.
     """
     facts = model.facts
     about = {
@@ -41,9 +54,23 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     """Read a model from a file that `save_model` or ``confml predict --save`` wrote.
 
     Loading executes no code of the file. Its checksums find damage and do not prove who wrote it: predictions
-    of a model from a stranger can be anything. trust: names of types that skops may make besides those that
-    it trusts; their code is executed. Raises DataError for a file that is missing, damaged, of a newer
-    format, or no model.
+    of a model from a stranger can be anything.
+
+    Parameters
+    ----------
+    path : str or Path
+        File of the model.
+    trust : sequence of str, default=()
+        Types that skops may make besides those that it trusts; their code is executed.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        For a file that is missing, damaged, of a newer format, or no model.
 
     Examples
     --------

@@ -93,3 +93,10 @@ def test_descriptions_leave_out_the_sections_that_repeat_declarations():
         text = describe_all(name, "method")[0]["text"]
         assert "-----" not in text and ">>>" not in text and "classes_ :" not in text
         assert "view is ``p-value``" in text
+
+
+@pytest.mark.parametrize("name", sorted({*PUBLIC} - {*METHODS} - {"Method"}))
+def test_parameters_of_other_public_names_are_documented(name):
+    documented = section(inspect.getdoc(PUBLIC[name]), "Parameters")
+    named = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", documented, re.MULTILINE)
+    assert ", ".join(named).split(", ") == list(inspect.signature(PUBLIC[name]).parameters)

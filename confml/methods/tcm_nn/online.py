@@ -21,16 +21,21 @@ class OnlineTCMNN:
     uniform (Vovk, Gammerman, Shafer 2005, theorem 8.1): errors at a significance level are independent, and
     `confml.measures.martingales` tests exchangeability.
 
-    classes: (c,) all possible labels. A label without examples so far also has a p-value, by the definition
-    (its example would be alone in its class: alpha is +inf). k, smoothed, mondrian, random_state: as in
-    `TCMNN`; smoothed p-values use one tau per example, in the order of the predictions.
+    Parameters
+    ----------
+    classes : array of shape (c,)
+        All possible labels. A label without examples so far also has a p-value, by the definition (its
+        example would be the only one of its class: alpha is +inf).
+    k, smoothed, mondrian, random_state
+        As in `TCMNN`; smoothed p-values use one tau per example, in the order of the predictions.
 
-    ::
-
-        online = OnlineTCMNN(classes=[0, 1], k=1)
-        for x, label in stream:
-            view = online.predict_then_learn([x], [label])  # or predict now, and learn later
-            view.scores, view.region(0.05), view.labels
+    Examples
+    --------
+    >>> online = OnlineTCMNN(classes=[0, 1], k=1)
+    >>> for x, label in [([0.0], 0), ([1.0], 0), ([8.0], 1), ([9.0], 1)]:
+    ...     view = online.predict_then_learn([x], [label])
+    >>> view.scores
+    array([[0.5, 1. ]])
     """
 
     def __init__(self, classes, k=1, smoothed=False, mondrian=False, random_state=None):
