@@ -138,46 +138,9 @@ class Conformal(CalibratedMethod):
     and its p-values are 1. ``smoothed`` counts ties tau ~ U[0, 1) each, with one tau per test example; the
     p-values of ``split`` are then uniform.
 
-    ``classes`` is for many classes (`split` only). ``clustered`` (Ding et al. 2023): the p-value of a label
-    counts the calibration examples of all classes whose scores are alike; the clusters are found by k-means
-    on other calibration examples, and their number follows from the number of examples. The bounds hold for
-    each cluster, and for each class as far as the classes of a cluster are alike. A class too small for a
-    cluster uses all calibration examples. Neither this class nor all classes together then have a bound. If
-    there would be fewer than two clusters (``class_clusters`` is 0), the p-values are plain. It is useful
-    from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values for which an
-    example counts as more nonconforming if the classifier ranks its label below the cut of the label than if
-    it does not. A quarter of the calibration examples of a class gives its cut: the smallest rank that a
-    fraction of less than ``class_level`` / 2 of them exceeds. The others give the p-values, so the bounds
-    hold for each class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level.
-    ``class_level`` is the level that clusters and cuts are made for; p-values are valid at every level.
-
-    With groups, whole groups are drawn, also for ``mondrian``, and folds have equal numbers of groups. The
-    bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
-    a new group errs in ``split`` with probability at most e + 1 / (G + 1) for G calibration groups.
-
-    ``shift`` weights examples for a test part of another distribution, which is learnt from its features (all
-    test examples together, without labels; `split` only). The p-value of label j is then ``(sum of the w_i
-    with s_i >= s_j + w) / (sum of all w_i + w)`` with weights w_i of the calibration examples and w of the
-    test example. ``covariate``: the distribution of the features changes; weights are estimated by logistic
-    regression of test against training examples (Tibshirani et al. 2019). ``label``: the frequencies of the
-    classes change; class weights are estimated from the confusion matrix of the calibration part (Lipton et
-    al. 2018). ``label-em``: the same, estimated from the probabilities of the test examples by EM (Saerens et
-    al. 2002), which needs calibrated probabilities (of the view ``venn`` where there is one).
-    ``shift-classes.csv`` has the estimated frequencies with intervals. ``mondrian`` p-values are
-    valid under this shift without weights. The guarantee is exact for the true weights; with weights that are
-    estimated from other examples the coverage decreases by at most half their mean absolute error (of mean
-    1). Here they are estimated from the calibration and test examples themselves, so this bound is
-    approximate. ``shift.csv`` reports the effective sample size, and the number of test examples whose
-    regions contain every label, because they are far from the training examples.
-
-    ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
-    probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless
-    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``saps`` is u times the
-    largest probability for the likeliest label, and the largest plus (r - 2 + u) ``penalty`` for the label of
-    rank r: it ignores small probabilities, which are noise with many classes. ``margin`` is the largest
-    decision value of another label minus its own. ``knn-ratio`` is the sum of the ``k`` nearest distances to
-    examples of the label divided by that to examples of other labels, as in TCM-NN. By default ``lac`` if the
-    classifier has probabilities, or vote shares and no margins, and else ``margin``.
+    The page "Conformal prediction with any classifier" of the documentation defines the scores
+    (``nonconformity``), p-values for many classes (``classes``, `split` only), groups, and weights for
+    another distribution (``shift``, `split` only).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
