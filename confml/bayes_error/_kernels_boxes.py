@@ -1,9 +1,8 @@
-"""Candidates across two ranges of a k-d order, for few attributes: boxes of cells rule out most distances.
+"""Candidates across two sets in k-d trees, for few features: boxes of nodes exclude most distances.
 
-The same filter as in `_kernels_cross`, with exact distances: pairs of cells are visited nearest first. A
-pair is skipped if the minimum distance of its boxes exceeds the bound of every row of both cells. A box
-distance summed in the order of the attributes is never above a row's distance, rounding included, as every
-step of both is monotone.
+The same filter as in `_kernels_cross`, with exact distances: pairs of nodes are visited nearest first, and
+skipped if the gap between their boxes exceeds the bounds of all their rows. A gap is never above the distance
+of two rows inside the boxes, see `wide_tree`.
 """
 
 from __future__ import annotations
@@ -13,142 +12,55 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-
-CELL = 24
-"""Rows at most in the cells whose rows are compared one by one."""
-DEPTH = 64
-"""Levels of the tree at most."""
+from confml.neighbours.lanes import FAN, LEAF, gaps_to_rows, lowest_bit, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH, FAR, WideTree, push_children
 
 
 class Boxes(NamedTuple):
-    """Rows X (n, d), XT (d, n) and their binary tree of ranges: see `boxes_of`."""
+    """A `WideTree` of `leaves_in_order`, with the box low, high (nodes, d) of each node, its parent (nodes,),
+    -1 for the root, and its level (nodes,), 0 for leaves."""
 
-    X: np.ndarray
-    XT: np.ndarray
+    tree: WideTree
     low: np.ndarray
     high: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    parent: np.ndarray
+    level: np.ndarray
 
 
 @kernel
-def nearby_order(X, rows, cell):
-    """Reorder the rows (m,) of X: halved recursively at the median of the widest feature, down to cells."""
-    order = rows.copy()
-    stack = np.empty((DEPTH, 2), np.int64)
-    stack[0, 0], stack[0, 1] = 0, order.size
-    top = 1
-    while top > 0:
-        top -= 1
-        begin, end = stack[top]
-        if end - begin <= cell:
-            continue
-        widest, most = 0, -1.0
-        for a in range(X.shape[1]):
-            smallest = largest = X[order[begin], a]
-            for i in range(begin + 1, end):
-                x = X[order[i], a]
-                smallest = x if x < smallest else smallest
-                largest = x if x > largest else largest
-            width = largest / 2 - smallest / 2
-            if width > most:
-                widest, most = a, width
-        unsorted, values = order[begin:end].copy(), np.empty(end - begin, np.float64)
-        for i in range(end - begin):
-            values[i] = X[unsorted[i], widest]
-        places = np.argsort(values)
-        for i in range(end - begin):
-            order[begin + i] = unsorted[places[i]]
-        middle = begin + (end - begin) // 2
-        stack[top, 0], stack[top, 1] = begin, middle
-        stack[top + 1, 0], stack[top + 1, 1] = middle, end
-        top += 2
-    return order
+def boxes_of(tree):
+    """Return the `Boxes` of a tree."""
+    leaves, root = len(tree.members), len(tree.members) + len(tree.child) - 2
+    low, high = np.full((root + 1, tree.X.shape[1]), np.inf), np.full((root + 1, tree.X.shape[1]), -np.inf)
+    parent, level = np.full(root + 1, -1), np.zeros(root + 1, np.int64)
+    for group in range(len(tree.child) - 1):
+        for node in range(tree.child[group], tree.child[group + 1]):
+            parent[node], level[leaves + group] = leaves + group, level[node] + 1
+            for a in range(tree.X.shape[1]):
+                low[node, a] = tree.lows[group, a, node - tree.child[group]]
+                high[node, a] = tree.highs[group, a, node - tree.child[group]]
+                if parent[node] == root:
+                    low[root, a] = min(low[root, a], low[node, a])
+                    high[root, a] = max(high[root, a], high[node, a])
+    return Boxes(tree, low, high, parent, level)
 
 
 @kernel
-def boxes_of(X, start, stop, low, high, first, last, left, right, at):
-    """Return the boxes of the range and of its halves down to cells, in preorder from index at; returns the
-    next free index.
-
-    low, high (nodes, d); first, last, left, right (nodes,): range and children (-1 at cells) of each node.
-    """
-    stack = np.empty((DEPTH, 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = start, stop, -1, 0
-    top = 1
-    while top > 0:
-        top -= 1
-        begin, end, parent, side = stack[top]
-        node = at
-        at += 1
-        if parent >= 0:
-            if side == 0:
-                left[parent] = node
-            else:
-                right[parent] = node
-        first[node], last[node], left[node], right[node] = begin, end, -1, -1
-        for a in range(X.shape[1]):
-            smallest = largest = X[begin, a]
-            for i in range(begin + 1, end):
-                x = X[i, a]
-                smallest = x if x < smallest else smallest
-                largest = x if x > largest else largest
-            low[node, a], high[node, a] = smallest, largest
-        if end - begin > CELL:
-            middle = begin + (end - begin) // 2
-            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, end, node, 1
-            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = (
-                begin,
-                middle,
-                node,
-                0,
-            )
-            top += 2
-    return at
-
-
-@kernel
-def _box_distance(a_side, p, b_side, q):
-    """Return squared distance of the boxes of two nodes."""
-    total = 0.0
-    for a in range(a_side.low.shape[1]):
-        gap = max(a_side.low[p, a] - b_side.high[q, a], b_side.low[q, a] - a_side.high[p, a])
-        if gap > 0:
-            total += gap * gap
-    return total
-
-
-@kernel
-def _row_box_distance(X, i, side, q, enough):
-    """Return squared distance of row X[i] to a node's box, or a part of it that is above `enough`."""
-    total = 0.0
-    for a in range(X.shape[1]):
-        gap = max(side.low[q, a] - X[i, a], X[i, a] - side.high[q, a])
-        if gap > 0:
-            total += gap * gap
-            if total > enough:
-                break
-    return total
-
-
-@kernel
-def _highest(height, offset, side, root, stop):
-    """Return the largest value of each node's rows; nodes root..stop-1 are in preorder."""
-    most = np.zeros(stop - root, np.float64)
-    for node in range(stop - 1, root - 1, -1):
-        if side.left[node] >= 0:
-            most[node - root] = max(most[side.left[node] - root], most[side.right[node] - root])
-        else:
-            for i in range(side.first[node], side.last[node]):
-                most[node - root] = max(most[node - root], height[i - offset])
+def _largest(tree, values):
+    """Return the largest of the rows' values (n,) in each node."""
+    leaves = len(tree.members)
+    most = np.zeros(leaves + len(tree.child) - 1)
+    for i in range(len(values)):
+        most[i // LEAF] = max(most[i // LEAF], values[i])
+    for group in range(len(tree.child) - 1):
+        for node in range(tree.child[group], tree.child[group + 1]):
+            most[leaves + group] = max(most[leaves + group], most[node])
     return most
 
 
 @kernel
 def _note(nearest, i, value):
-    """Put a value among the m smallest of row i, kept in ascending order."""
+    """Insert a value into the m smallest of row i, kept in ascending order."""
     m = nearest.shape[1]
     if value < nearest[i, m - 1]:
         j = m - 1
@@ -159,151 +71,89 @@ def _note(nearest, i, value):
 
 
 @kernel
-def _raise_to_root(bound, node, parent, side, root):
-    """Renew the bounds of a cell's ancestors: each the larger of its children's."""
-    up = parent[node - root]
-    while up >= 0:
-        most = max(bound[side.left[up] - root], bound[side.right[up] - root])
-        if bound[up - root] == most:
+def _lower(bound, side, leaf, near):
+    """Lower the bounds (nodes,) of a leaf and its ancestors to the largest bound of the leaf's rows."""
+    most = 0.0
+    for i in range(LEAF * leaf, min(LEAF * (leaf + 1), len(near))):
+        most = max(most, near[i, near.shape[1] - 1])
+    node, leaves = leaf, len(side.tree.members)
+    while most < bound[node]:
+        bound[node] = most
+        node = side.parent[node]
+        if node < 0:
             break
-        bound[up - root] = most
-        up = parent[up - root]
+        for child in range(side.tree.child[node - leaves], side.tree.child[node - leaves + 1]):
+            most = max(most, bound[child])
 
 
 @kernel
-def _parents(side, root, stop):
-    parent = np.full(stop - root, -1, np.int64)
-    for node in range(root, stop):
-        if side.left[node] >= 0:
-            parent[side.left[node] - root] = node
-            parent[side.right[node] - root] = node
-    return parent
-
-
-@kernel
-def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limit):
-    """Return pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see
+def candidates(a, b, h_u, h_v, m, limit):
+    """Pairs of rows of two sets that pass the filter, and the filter's own_u, own_v, shortest (see
     `thresholds`).
 
-    a_side, b_side: `Boxes`, of which nodes root..stop-1 belong to the ranges; h_u, h_v heights, squared; m
-    witnesses. Returns i, j (numbers within the ranges), own_u, own_v, shortest, and whether the lists are
-    complete (not if more than limit pass).
+    a, b: the `Boxes` of the sets; h_u, h_v: the heights of their rows, squared; m: number of witnesses.
+    Returns i, j, own_u, own_v, shortest, and whether the lists are complete (not if more than limit pass).
     """
-    X, XT = a_side.X, b_side.XT
-    d = X.shape[1]
-    begin_u, begin_v = a_side.first[root_u], b_side.first[root_v]
-    na, nb = a_side.last[root_u] - begin_u, b_side.last[root_v] - begin_v
-    top_u = _highest(h_u, begin_u, a_side, root_u, stop_u)
-    top_v = _highest(h_v, begin_v, b_side, root_v, stop_v)
-    parent_u, parent_v = _parents(a_side, root_u, stop_u), _parents(b_side, root_v, stop_v)
-    near_u, near_v = np.full((na, m), np.inf), np.full((nb, m), np.inf)
+    leaves_a, leaves_b = len(a.tree.members), len(b.tree.members)
+    top_u, top_v = _largest(a.tree, h_u), _largest(b.tree, h_v)
+    near_u, near_v = np.full((len(h_u), m), np.inf), np.full((len(h_v), m), np.inf)
     # largest own bound of each node's rows
-    own_top_u, own_top_v = np.full(stop_u - root_u, np.inf), np.full(stop_v - root_v, np.inf)
+    own_top_u, own_top_v = np.full(len(a.parent), np.inf), np.full(len(b.parent), np.inf)
     shortest = np.inf
-    capacity = 4 * (na + nb)
-    u, v, d2 = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, np.float64)
+    capacity = 4 * (len(h_u) + len(h_v))
+    u, v, d2 = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity)
     found = 0
     complete = True
-    stack_p, stack_q = np.empty(8 * DEPTH, np.int64), np.empty(8 * DEPTH, np.int64)
-    stack_d = np.empty(8 * DEPTH, np.float64)
-    stack_p[0], stack_q[0], stack_d[0] = root_u, root_v, _box_distance(a_side, root_u, b_side, root_v)
-    top = 1
-    row, active = np.empty(2 * CELL, np.float64), np.empty(2 * CELL, np.int64)
-    while top > 0 and complete:
-        top -= 1
-        p, q, gap = stack_p[top], stack_q[top], stack_d[top]
-        hp, hq = top_u[p - root_u], top_v[q - root_v]
-        alpha = min(own_top_u[p - root_u], max(shortest, hp))
-        beta = min(own_top_v[q - root_v], max(shortest, hq))
-        if gap > min(max(alpha, hq), max(beta, hp)):
+    nodes_p, nodes_q = np.empty(2 * DEPTH, np.int64), np.empty(2 * DEPTH, np.int64)
+    gaps, out, squares = np.empty(2 * DEPTH), np.empty(max(LEAF, FAN)), np.empty(LEAF)
+    nodes_p[0], nodes_q[0], gaps[0] = len(a.parent) - 1, len(b.parent) - 1, 0.0
+    held = 1
+    while held > 0 and complete:
+        held -= 1
+        p, q, gap = nodes_p[held], nodes_q[held], gaps[held]
+        hp, hq = top_u[p], top_v[q]
+        alpha, beta = min(own_top_u[p], max(shortest, hp)), min(own_top_v[q], max(shortest, hq))
+        bound = min(max(alpha, hq), max(beta, hp), FAR)
+        if gap > bound:
             continue
-        if a_side.left[p] >= 0 or b_side.left[q] >= 0:
-            # open the larger one, the nearer half on top of the stack
-            rows_p, rows_q = a_side.last[p] - a_side.first[p], b_side.last[q] - b_side.first[q]
-            open_p = b_side.left[q] < 0 or (a_side.left[p] >= 0 and rows_p >= rows_q)
-            if open_p:
-                p1, q1, p2, q2 = a_side.left[p], q, a_side.right[p], q
+        if p >= leaves_a or q >= leaves_b:  # open the higher one, with the nearest child last
+            before = held
+            if a.level[p] >= b.level[q]:
+                held = push_children(a.tree, p - leaves_a, b.low, b.high, q, bound, nodes_p, gaps, held, out)
+                nodes_q[before:held] = q
             else:
-                p1, q1, p2, q2 = p, b_side.left[q], p, b_side.right[q]
-            g1, g2 = _box_distance(a_side, p1, b_side, q1), _box_distance(a_side, p2, b_side, q2)
-            if g1 < g2:
-                p1, q1, g1, p2, q2, g2 = p2, q2, g2, p1, q1, g1
-            stack_p[top], stack_q[top], stack_d[top] = p1, q1, g1
-            stack_p[top + 1], stack_q[top + 1], stack_d[top + 1] = p2, q2, g2
-            top += 2
+                held = push_children(b.tree, q - leaves_b, a.low, a.high, p, bound, nodes_q, gaps, held, out)
+                nodes_p[before:held] = p
             continue
-        # the rows of q that any row of p may need, usually few of them or none
-        from_v, to_v = b_side.first[q], b_side.last[q]
-        width = 0
-        for j in range(from_v, to_v):
-            s = j - begin_v
-            beta_v = min(near_v[s, m - 1], max(shortest, h_v[s]))
-            bound = min(max(alpha, h_v[s]), max(beta_v, hp))
-            if gap <= bound and _row_box_distance(b_side.X, j, a_side, p, bound) <= bound:
-                active[width] = s
-                width += 1
-        if width == 0:
-            continue
-        for i in range(a_side.first[p], a_side.last[p]):
-            r = i - begin_u
-            bound = min(max(min(near_u[r, m - 1], max(shortest, h_u[r])), hq), max(beta, h_u[r]))
-            if gap > bound or _row_box_distance(X, i, b_side, q, bound) > bound:
+        mask = gaps_to_rows(b.low, b.high, q, a.tree.rows, a.tree.rows, p, bound, out)
+        while mask != 0:
+            place = lowest_bit(mask)
+            mask &= mask - 1
+            r = LEAF * p + place
+            bound = min(max(min(near_u[r, m - 1], max(shortest, h_u[r])), hq), max(beta, h_u[r]), FAR)
+            if out[place] > bound:
                 continue
-            if 2 * width > to_v - from_v:
-                for j in range(to_v - from_v):
-                    row[j] = 0.0
-                for c in range(d):
-                    x = X[i, c]
-                    column = XT[c]
-                    for j in range(to_v - from_v):
-                        difference = x - column[from_v + j]
-                        row[j] += difference * difference
-            else:
-                for k in range(width):
-                    j = active[k] + begin_v
-                    total = 0.0
-                    for c in range(d):
-                        difference = X[i, c] - b_side.X[j, c]
-                        total += difference * difference
-                    row[j - from_v] = total
-            for k in range(width):
-                s = active[k]
-                w = row[s + begin_v - from_v]
-                if w > bound:
-                    continue
+            hits = squares_to_rows(a.tree.X, r, b.tree.rows, q, bound, squares)
+            while hits != 0:
+                w, s = squares[lowest_bit(hits)], LEAF * q + lowest_bit(hits)
+                hits &= hits - 1
                 _note(near_u, r, max(w, h_v[s]))
                 _note(near_v, s, max(w, h_u[r]))
-                alpha_u = min(near_u[r, m - 1], max(shortest, h_u[r]))
-                beta_v = min(near_v[s, m - 1], max(shortest, h_v[s]))
-                if w <= max(alpha_u, h_v[s]) and w <= max(beta_v, h_u[r]):
+                if _passes(r, s, w, near_u, near_v, shortest, h_u, h_v):
                     if found == capacity:
-                        # forget those that the bounds now rule out, and grow if that does not help
+                        # remove those that the bounds now exclude, and grow if that does not help
                         found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v)
                         if 2 * found > capacity:
                             capacity *= 2
-                            u2, v2, w2 = (
-                                np.empty(capacity, np.int32),
-                                np.empty(capacity, np.int32),
-                                np.empty(capacity),
-                            )
-                            for e in range(found):
-                                u2[e], v2[e], w2[e] = u[e], v[e], d2[e]
-                            u, v, d2 = u2, v2, w2
+                            u, v = np.concatenate((u, u)), np.concatenate((v, v))
+                            d2 = np.concatenate((d2, d2))
                     u[found], v[found], d2[found] = r, s, w
                     found += 1
             shortest = min(shortest, max(near_u[r, m - 1], h_u[r]))
-        most_p = most_q = 0.0
-        for i in range(a_side.first[p], a_side.last[p]):
-            most_p = max(most_p, near_u[i - begin_u, m - 1])
-        for j in range(from_v, to_v):
-            most_q = max(most_q, near_v[j - begin_v, m - 1])
-            shortest = min(shortest, max(near_v[j - begin_v, m - 1], h_v[j - begin_v]))
-        if most_p < own_top_u[p - root_u]:
-            own_top_u[p - root_u] = most_p
-            _raise_to_root(own_top_u, p, parent_u, a_side, root_u)
-        if most_q < own_top_v[q - root_v]:
-            own_top_v[q - root_v] = most_q
-            _raise_to_root(own_top_v, q, parent_v, b_side, root_v)
+        for s in range(LEAF * q, min(LEAF * (q + 1), len(h_v))):
+            shortest = min(shortest, max(near_v[s, m - 1], h_v[s]))
+        _lower(own_top_u, a, p, near_u)
+        _lower(own_top_v, b, q, near_v)
         if found > limit:
             found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v)
             complete = 2 * found <= limit
@@ -312,15 +162,20 @@ def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limi
 
 
 @kernel
+def _passes(r, s, w, near_u, near_v, shortest, h_u, h_v):
+    """Return whether an edge of squared length w passes the bounds of its ends."""
+    last = near_u.shape[1] - 1
+    alpha = min(near_u[r, last], max(shortest, h_u[r]))
+    beta = min(near_v[s, last], max(shortest, h_v[s]))
+    return w <= max(alpha, h_v[s]) and w <= max(beta, h_u[r])
+
+
+@kernel
 def _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v):
-    """Move the edges that pass the present bounds to the front; how many they are."""
-    m = near_u.shape[1]
+    """Move the edges that pass the bounds to the front; return their number."""
     kept = 0
     for e in range(found):
-        r, s = u[e], v[e]
-        alpha = min(near_u[r, m - 1], max(shortest, h_u[r]))
-        beta = min(near_v[s, m - 1], max(shortest, h_v[s]))
-        if d2[e] <= max(alpha, h_v[s]) and d2[e] <= max(beta, h_u[r]):
+        if _passes(u[e], v[e], d2[e], near_u, near_v, shortest, h_u, h_v):
             u[kept], v[kept], d2[kept] = u[e], v[e], d2[e]
             kept += 1
     return kept

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import edge_key, squared_distance
+from confml.bayes_error._kernels_edges import edge_key
+from confml.neighbours.distances import squared_distance_of_rows
 
 LANES = 32
 GROUPS = 16
@@ -201,6 +202,6 @@ def exact_edges(X, rank, ii, jj, positions_u, positions_v):
     for e in range(n):
         i, j = positions_u[ii[e]], positions_v[jj[e]]
         u[e], v[e] = i, j
-        d2[e] = squared_distance(X, i, j)
+        d2[e] = squared_distance_of_rows(X, i, X, j)
         key[e] = edge_key(rank, i, j)
     return u, v, d2, key

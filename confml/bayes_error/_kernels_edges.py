@@ -72,13 +72,3 @@ def merge(ua, va, da, ka, ub, vb, db, kb):
             u[o], v[o], d2[o], key[o] = ub[j], vb[j], db[j], kb[j]
             j += 1
     return u, v, d2, key
-
-
-@kernel(counts_references=False)
-def squared_distance(X, i, j):
-    """Sum of squared differences of two rows, attribute after attribute, in float64."""
-    total = 0.0
-    for a in range(X.shape[1]):
-        difference = X[i, a] - X[j, a]
-        total += difference * difference
-    return total

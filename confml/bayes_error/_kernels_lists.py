@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import squared_distance
+from confml.neighbours.distances import squared_distance_of_rows
 
 
 @kernel
@@ -37,7 +37,7 @@ def lists_of_block(product, begin, X, rank, low, high, lists):
         for j in range(n):
             if j == i or not row[j] + (low[j] + base) <= last:
                 continue
-            d, number = squared_distance(X, i, j), rank[j]
+            d, number = squared_distance_of_rows(X, i, X, j), rank[j]
             if d > near[k - 1] or (d == near[k - 1] and number >= numbers[k - 1]):
                 continue
             at = k - 1

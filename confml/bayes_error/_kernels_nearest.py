@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import squared_distance
+from confml.neighbours.distances import squared_distance_of_rows
 
 
 @kernel
@@ -37,7 +37,7 @@ def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, own, 
             if np.float64(row[j] + (high[j] + high[i])) < best_a:
                 near[i] += 1
             elif np.float64(row[j] + (low[j] + low[i])) <= best_a:
-                d = squared_distance(X, i, j)
+                d = squared_distance_of_rows(X, i, X, j)
                 near[i] += d < best_a
                 tied[i] += d == best_a
 
@@ -58,7 +58,7 @@ def _exact(X, rank, row, low, i, start, stop, bound):
     best, number = np.inf, np.iinfo(np.int64).max
     for j in range(start, stop):
         if j != i and row[j] + (low[j] + low[i]) <= bound:
-            d = squared_distance(X, i, j)
+            d = squared_distance_of_rows(X, i, X, j)
             if d < best or (d == best and rank[j] < number):
                 best, number = d, rank[j]
     return best, number

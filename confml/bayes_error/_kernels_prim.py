@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import edge_key, squared_distance
+from confml.bayes_error._kernels_edges import edge_key
+from confml.neighbours.distances import squared_distance_of_rows
 
 
 @kernel
@@ -21,7 +22,7 @@ def dense_trees(X, rank, start, stop, layers):
     for i in range(n):
         distance[i, i] = np.inf
         for j in range(i):
-            distance[i, j] = distance[j, i] = squared_distance(X, start + i, start + j)
+            distance[i, j] = distance[j, i] = squared_distance_of_rows(X, start + i, X, start + j)
     room = layers * max(n - 1, 0)
     u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
     d2, key = np.empty(room, np.float64), np.empty(room, np.int64)
@@ -128,7 +129,7 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, heads, li
                 if (i < na) == (j < na) or used[j] == i:
                     continue
                 other = start_a + j if j < na else start_b + j - na
-                d = squared_distance(X, position, other)
+                d = squared_distance_of_rows(X, position, X, other)
                 _offer(i, j, d, False, edge_key(rank, position, other), best, best_turn, best_key, source)
             for e in range(heads[i], heads[i + 1]):
                 j = links[e]

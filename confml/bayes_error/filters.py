@@ -11,7 +11,8 @@ import numpy as np
 from confml._threads import for_each
 from confml.bayes_error import _kernels_boxes as boxes
 from confml.bayes_error import _kernels_cross as cross
-from confml.bayes_error.points import Points, boxes_around
+from confml.bayes_error.points import Points
+from confml.neighbours.wide_tree import leaves_in_order, ordered_rows, wide_tree
 
 HELD = 1 << 24
 """Distances between two sets in memory at the same time (float32); larger products are cut into tiles."""
@@ -28,13 +29,12 @@ MOST_WITNESSES = cross.GROUPS
 class Side:
     """Some positions of one set, with their bottleneck to a common root of the set's trees (squared).
 
-    range, nodes: their range of positions and of boxes if they are the whole set, otherwise None.
+    range: their range of positions if they are the whole set, otherwise None.
     """
 
     positions: np.ndarray
     height: np.ndarray
     range: slice | None
-    nodes: tuple[int, int] | None
 
     @cached_property
     def height32(self) -> np.ndarray:
@@ -60,7 +60,7 @@ def edges_across(points: Points, left: list[Side], right: list[Side], witnesses:
     total = 0
     for a in left:
         for b in right:
-            if points.cells is not None and _boxes_pay(points, a, b):
+            if points.few_attributes and _boxes_pay(points, a, b):
                 i, j, *bound, complete = _filter_by_boxes(points, a, b, witnesses, limit)
             elif a.positions.size * b.positions.size <= HELD:
                 i, j, *bound, complete = _filter_at_once(points, a, b, witnesses, limit)
@@ -92,9 +92,9 @@ def _boxes_pay(points: Points, a: Side, b: Side) -> bool:
 
 
 def _filter_by_boxes(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    (box_a, nodes_a, order_a), (box_b, nodes_b, order_b) = (_boxes(points, side) for side in (a, b))
+    (box_a, order_a), (box_b, order_b) = (_boxes(points, side) for side in (a, b))
     i, j, own_u, own_v, shortest, complete = boxes.candidates(
-        box_a, *nodes_a, box_b, *nodes_b, a.height[order_a], b.height[order_b], witnesses, limit
+        box_a, box_b, a.height[order_a], b.height[order_b], witnesses, limit
     )
     back_u, back_v = np.empty_like(own_u), np.empty_like(own_v)
     back_u[order_a], back_v[order_b] = own_u, own_v
@@ -102,14 +102,11 @@ def _filter_by_boxes(points: Points, a: Side, b: Side, witnesses: int, limit: in
 
 
 def _boxes(points: Points, side: Side):
-    """Return the boxes of a side, their nodes, and its rows in the order of the boxes."""
-    if side.nodes is not None:
-        return points.cells, side.nodes, np.arange(side.positions.size)
+    """Return the boxes of a side and its rows in their order."""
     held = side.__dict__.get("_boxes")
     if held is None:
-        order = boxes.nearby_order(points.X, side.positions, boxes.CELL)
-        box, roots = boxes_around(np.ascontiguousarray(points.X[order]), np.array([0, order.size]))
-        held = side.__dict__["_boxes"] = box, (0, roots[1]), np.searchsorted(side.positions, order)
+        order, X = ordered_rows(points.X[side.rows])
+        held = side.__dict__["_boxes"] = boxes.boxes_of(wide_tree(X, leaves_in_order(len(X)))), order
     return held
 
 

@@ -37,10 +37,7 @@ THREADED = 4096
 
 @dataclass(frozen=True)
 class Forest:
-    """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted.
-
-    nodes: the range of its boxes in `Points.cells`, if any.
-    """
+    """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted."""
 
     start: int
     stop: int
@@ -50,7 +47,6 @@ class Forest:
     d2: np.ndarray
     key: np.ndarray
     layer: np.ndarray
-    nodes: tuple[int, int] | None
 
     @property
     def edges(self):
@@ -67,9 +63,9 @@ class Forest:
         roots = roots_of_parts(n, self.u[last], self.v[last], self.start, smallest)
         nearest, height = nearest_roots(parent, link, roots)
         if roots.size == 1:
-            return [Side(positions, height, slice(self.start, self.stop), self.nodes)]
+            return [Side(positions, height, slice(self.start, self.stop))]
         parts = (np.flatnonzero(nearest == r) for r in range(roots.size))
-        return [Side(positions[part], height[part], None, None) for part in parts]
+        return [Side(positions[part], height[part], None) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -129,32 +125,26 @@ def for_each_by_cost(function: Callable[[int], None], items: Sequence[int], cost
 
 def build_forest(points: Points, k: int, layers: int) -> Forest:
     """Return the orthogonal trees of class k."""
-    nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
     start, stop = int(points.starts[k]), int(points.starts[k + 1])
     X = points.X[start:stop]
     if not searches_pay(X):
-        return _build(points, start, stop, layers, nodes)
+        return _build(points, start, stop, layers)
     u, v, d2, key, layer = searched_trees(X, points.rank[start:stop], layers)
-    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), d2, key, layer, nodes)
+    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), d2, key, layer)
 
 
-def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int, int] | None) -> Forest:
+def _build(points: Points, start: int, stop: int, layers: int) -> Forest:
     if stop - start <= LEAF:
         u, v, d2, key, layer = dense_trees(points.X, points.rank, start, stop, layers)
         order = edges.sorted_order(d2, key)
         u, v, d2, key = edges.take(u, v, d2, key, order)
-        return Forest(start, stop, layers, u, v, d2, key, layer[order], nodes)
+        return Forest(start, stop, layers, u, v, d2, key, layer[order])
     middle = halves(start, stop)
-    nodes_left = nodes_right = None
-    if nodes is not None and points.cells is not None:
-        child = int(points.cells.right[nodes[0]])
-        nodes_left, nodes_right = (nodes[0] + 1, child), (child, nodes[1])
     parts: list[Forest | None] = [None, None]
-    ranges = (start, middle, nodes_left), (middle, stop, nodes_right)
+    ranges = (start, middle), (middle, stop)
 
     def build(side: int, _=None) -> None:
-        begin, end, nodes_of_side = ranges[side]
-        parts[side] = _build(points, begin, end, layers, nodes_of_side)
+        parts[side] = _build(points, *ranges[side], layers)
 
     if stop - start <= 2 * THREADED:
         for_each(build, (0, 1))
@@ -165,7 +155,7 @@ def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int,
     assert left is not None and right is not None
     candidates, layer, _ = _trees_across(points, left, right)
     u, v, d2, key, layer = pick(*candidates, layer)
-    return Forest(start, stop, layers, u, v, d2, key, layer, nodes)
+    return Forest(start, stop, layers, u, v, d2, key, layer)
 
 
 def across(points: Points, left: Forest, right: Forest) -> Crossing:
