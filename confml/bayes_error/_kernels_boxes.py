@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.distances import insert
 from confml.neighbours.lanes import FAN, LEAF, gaps_to_rows, lowest_bit, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, WideTree, push_children
 
@@ -56,18 +57,6 @@ def _largest(tree, values):
         for node in range(tree.child[group], tree.child[group + 1]):
             most[leaves + group] = max(most[leaves + group], most[node])
     return most
-
-
-@kernel
-def _note(nearest, i, value):
-    """Insert a value into the m smallest of row i, kept in ascending order."""
-    m = nearest.shape[1]
-    if value < nearest[i, m - 1]:
-        j = m - 1
-        while j > 0 and nearest[i, j - 1] > value:
-            nearest[i, j] = nearest[i, j - 1]
-            j -= 1
-        nearest[i, j] = value
 
 
 @kernel
@@ -137,8 +126,10 @@ def candidates(a, b, h_u, h_v, m, limit):
             while hits != 0:
                 w, s = squares[lowest_bit(hits)], LEAF * q + lowest_bit(hits)
                 hits &= hits - 1
-                _note(near_u, r, max(w, h_v[s]))
-                _note(near_v, s, max(w, h_u[r]))
+                if max(w, h_v[s]) < near_u[r, m - 1]:
+                    insert(near_u[r], max(w, h_v[s]))
+                if max(w, h_u[r]) < near_v[s, m - 1]:
+                    insert(near_v[s], max(w, h_u[r]))
                 if _passes(r, s, w, near_u, near_v, shortest, h_u, h_v):
                     if found == capacity:
                         # remove those that the bounds now exclude, and grow if that does not help

@@ -37,6 +37,25 @@ def squared_distance_of_rows(Q, r, X, t):
     return total
 
 
+@kernel(counts_references=False)
+def insert(values, value):
+    """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
+    place = len(values) - 1
+    while place > 0 and values[place - 1] > value:
+        values[place] = values[place - 1]
+        place -= 1
+    values[place] = value
+
+
+@kernel
+def squared_distances_to_columns(x, columns, out):
+    """Fill out (m,) with the squared distances of x (d,) and the rows of which columns (d, m) is the
+    transpose."""
+    minus_squared_distances(x.reshape(1, x.size), columns, 0, out.reshape(1, out.size))
+    for j in range(out.size):
+        out[j] = 0.0 - out[j]
+
+
 @kernel
 def squared_distances(x, X, rows, n, out):
     """Fill out[:n] with the squared distances of x (d,) and the rows X[rows[:n]].

@@ -65,14 +65,22 @@ WideTree.stored = {  # type: ignore[attr-defined]
 }
 
 
-def _children(leaves: int) -> np.ndarray:
+@kernel
+def _children(leaves):
     """Return ``child`` of a tree with a number of leaves."""
-    found: list[np.ndarray] = []
-    first, size = 0, leaves
-    while size > 1 or not found:
-        found.append(first + FAN * np.arange(-(-size // FAN)))
-        first, size = first + size, len(found[-1])
-    return np.append(np.concatenate(found), first)
+    groups, size = 0, leaves
+    while size > 1 or groups == 0:
+        size = (size + FAN - 1) // FAN
+        groups += size
+    child = np.empty(groups + 1, np.int64)
+    group, first, size = 0, 0, leaves
+    while size > 1 or group == 0:
+        for node in range(first, first + size, FAN):
+            child[group] = node
+            group += 1
+        first, size = first + size, (size + FAN - 1) // FAN
+    child[groups] = first
+    return child
 
 
 @kernel
@@ -129,39 +137,42 @@ def leaves_in_order(n):
 @kernel
 def wide_tree(X, members):
     """Build the tree over rows X (n, d), float64 and C-contiguous, with these leaves."""
-    d, leaves = X.shape[1], len(members)
-    starts = np.zeros(DEPTH, np.int64)
-    level, size, groups = 0, leaves, 0
-    starts[1] = leaves
-    while size > 1 or level == 0:
-        size = (size + FAN - 1) // FAN
-        level += 1
-        groups += size
-        starts[level + 1] = starts[level] + size
-    rows = np.full((leaves, d, LEAF), np.inf)
-    lows, highs = np.full((groups, d, FAN), np.inf), np.full((groups, d, FAN), -np.inf)
-    child = np.full(groups + 1, starts[level])
-    for h in range(1, level + 1):
-        for node in range(starts[h - 1], starts[h]):
-            group = starts[h] - leaves + (node - starts[h - 1]) // FAN
-            place = (node - starts[h - 1]) % FAN
-            if place == 0:
-                child[group] = node
-            if node < leaves:
-                for e in range(LEAF):
-                    i = members[node, e]
-                    if i >= 0:
-                        for a in range(d):
-                            x = X[i, a]
-                            rows[node, a, e] = x
-                            lows[group, a, place] = min(lows[group, a, place], x)
-                            highs[group, a, place] = max(highs[group, a, place], x)
-            else:
-                for a in range(d):
-                    for e in range(FAN):
-                        lows[group, a, place] = min(lows[group, a, place], lows[node - leaves, a, e])
-                        highs[group, a, place] = max(highs[group, a, place], highs[node - leaves, a, e])
+    d, child = X.shape[1], _children(len(members))
+    rows = np.full((len(members), d, LEAF), np.inf)
+    lows, highs = np.full((len(child) - 1, d, FAN), np.inf), np.full((len(child) - 1, d, FAN), -np.inf)
+    fill_nodes(X, members, child[:-1], child[1:], rows, lows, highs)
     return WideTree(X, members, rows, lows, highs, child)
+
+
+@kernel
+def fill_nodes(X, members, begin, end, rows, lows, highs):
+    """Fill rows (leaves, d, LEAF), lows and highs (groups, d, FAN), which hold +inf, +inf and -inf.
+
+    members (leaves, LEAF): the rows of X in each leaf, then -1. begin, end (groups,): the children of group g
+    are nodes begin[g] to end[g] - 1, leaves or earlier groups. Leaves and groups can have other sizes than
+    LEAF and FAN.
+    """
+    leaves = len(members)
+    for leaf in range(leaves):
+        for e in range(members.shape[1]):
+            i = members[leaf, e]
+            if i >= 0:
+                for a in range(X.shape[1]):
+                    rows[leaf, a, e] = X[i, a]
+    for group in range(len(begin)):
+        for node in range(begin[group], end[group]):
+            for a in range(X.shape[1]):
+                place = node - begin[group]
+                low, high = lows[group, a, place], highs[group, a, place]
+                if node < leaves:
+                    for e in range(members.shape[1]):
+                        if members[node, e] >= 0:
+                            low, high = min(low, rows[node, a, e]), max(high, rows[node, a, e])
+                else:
+                    for e in range(lows.shape[2]):
+                        low = min(low, lows[node - leaves, a, e])
+                        high = max(high, highs[node - leaves, a, e])
+                lows[group, a, place], highs[group, a, place] = low, high
 
 
 @kernel(counts_references=False)
@@ -259,7 +270,14 @@ def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
     new number of filled places.
     """
     mask = gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
-    bottom, child = held, tree.child[group]
+    return push(tree.child[group], mask, out, nodes, gaps, held)
+
+
+@kernel(counts_references=False)
+def push(child, mask, out, nodes, gaps, held):
+    """Push the nodes child + place with the gaps out[place] of the places in a mask, the nearest last; return
+    the new number of filled places."""
+    bottom = held
     while mask != 0:
         place = lowest_bit(mask)
         mask &= mask - 1

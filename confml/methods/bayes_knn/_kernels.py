@@ -14,22 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.distances import squared_distances_to_columns
 
 TIE = 1e-12
-
-
-@kernel
-def squared_distances_to_all(point, columns, out):
-    """Fill out (n,) with squared Euclidean distances of ``point`` (d,) to the examples ``columns`` (d, n)."""
-    n = columns.shape[1]
-    for j in range(n):
-        out[j] = 0.0
-    for attribute in range(columns.shape[0]):
-        value = point[attribute]
-        column = columns[attribute]
-        for j in range(n):
-            difference = value - column[j]
-            out[j] += difference * difference
 
 
 @kernel
@@ -116,7 +103,7 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
     rows, order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     starts = np.empty(2 * depth + 2, dtype=np.int64)
     for i in range(m):
-        squared_distances_to_all(queries[i], columns, distances)
+        squared_distances_to_columns(queries[i], columns, distances)
         if leave_out:
             distances[i] = np.inf
         for j in range(n):

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import TIE, select, squared_distances_to_all
+from confml.methods.bayes_knn._kernels import TIE, select
 from confml.methods.bayes_knn._kernels_mcmc import TARGET as BETA_TARGET
 from confml.methods.bayes_knn._kernels_mcmc import propose_k_beta
+from confml.neighbours.distances import squared_distances_to_columns
 
 TARGET = 0.25  # target acceptance rate of metric moves; burn-in tunes their step
 SCALE_RATIO = 4.0  # step in log lambda divided by step in angle
@@ -373,7 +374,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
         for i in range(m):
             for a in range(d):
                 row[a] = point[a, i]
-            squared_distances_to_all(row, z, distances)
+            squared_distances_to_columns(row, z, distances)
             warm[i] = counts_among_nearest(
                 distances, k, codes, by_index, 1.3 * warm[i], counts, values, scratch, chosen
             )

@@ -292,10 +292,9 @@ def node_bounds(bounds, first, count, child, nodes):
     for leaf in range(leaves):
         for e in range(count[leaf]):
             _widen(nodes[leaf], bounds[first[leaf] + e])
-    for group in range(len(child)):
-        for node in child[group]:
-            if node >= 0:
-                _widen(nodes[leaves + group], nodes[node])
+    for group in range(child.shape[1]):
+        for node in range(child[0, group], child[1, group]):
+            _widen(nodes[leaves + group], nodes[node])
 
 
 @kernel
@@ -356,7 +355,7 @@ def _update_counts_by_tree(
             while mask != 0:
                 place = lowest_bit(mask)
                 mask &= mask - 1
-                under = trees.child[group, place]
+                under = trees.child[0, group] + place
                 reach = reach_of_node(nodes, under, ks, alphas_z, lowest, others)
                 limit = limit_of(reach, errors[r], trees)
                 if boxes[place] <= limit:

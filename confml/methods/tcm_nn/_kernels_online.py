@@ -25,8 +25,7 @@ from confml.methods.tcm_nn._kernels import (
     new_alphas,
     update_counts,
 )
-from confml.methods.tcm_nn._kernels_tree import insert
-from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.distances import insert, squared_distance_of_rows
 from confml.neighbours.lanes import RUN, above, lowest_bit
 
 

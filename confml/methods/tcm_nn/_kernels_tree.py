@@ -25,9 +25,9 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.distances import insert, squared_distance_of_rows
 from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, boxes_within, lowest_bit, rows_within
-from confml.neighbours.wide_tree import DEPTH
+from confml.neighbours.wide_tree import DEPTH, push
 
 FARTHEST = 2.0**127
 """Above any squared distance in the trees and below the infinity of missing rows."""
@@ -49,35 +49,6 @@ def round_rows(X, centre, scale, unit, values, errors):
         errors[i] = 4.0 * unit * length if length <= FARTHEST_QUERY else np.inf
 
 
-@kernel
-def fill(values, first, count, child, rows, lows, highs):
-    """Fill rows (leaves, d, WIDE_LEAF), lows and highs (groups, d, WIDE_FAN), which hold +inf, +inf and -inf.
-
-    first, count (leaves,): the rows of values (m, d) in each leaf. child (groups, WIDE_FAN): node numbers, -1
-    for none.
-    """
-    leaves = len(first)
-    for leaf in range(leaves):
-        for e in range(count[leaf]):
-            for a in range(values.shape[1]):
-                rows[leaf, a, e] = values[first[leaf] + e, a]
-    for group in range(len(child)):
-        for place in range(WIDE_FAN):
-            node = child[group, place]
-            if node < 0:
-                continue
-            for a in range(values.shape[1]):
-                low, high = lows[group, a, place], highs[group, a, place]
-                if node < leaves:
-                    for e in range(count[node]):
-                        low, high = min(low, rows[node, a, e]), max(high, rows[node, a, e])
-                else:
-                    for e in range(WIDE_FAN):
-                        low = min(low, lows[node - leaves, a, e])
-                        high = max(high, highs[node - leaves, a, e])
-                lows[group, a, place], highs[group, a, place] = low, high
-
-
 @kernel(counts_references=False)
 def limit_of(distance, error, trees):
     """Return the largest rounded square of a row at this distance, in the units of the data, or nearer."""
@@ -90,34 +61,6 @@ def limit_of(distance, error, trees):
 def limit_below(square, error, trees):
     """Return `limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
     return limit_of(np.sqrt(square), error, trees) if square > 0.0 else trees.rows.dtype.type(-1.0)
-
-
-@kernel(counts_references=False)
-def push_groups(child, group, mask, boxes, nodes, gaps, held):
-    """Push the children of a group that are in the mask, the nearest last; return the number of places
-    filled."""
-    bottom = held
-    while mask != 0:
-        place = lowest_bit(mask)
-        mask &= mask - 1
-        gap = boxes[place]
-        at = held
-        while at > bottom and gaps[at - 1] < gap:
-            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
-            at -= 1
-        nodes[at], gaps[at] = child[group, place], gap
-        held += 1
-    return held
-
-
-@kernel(counts_references=False)
-def insert(values, value):
-    """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
-    place = len(values) - 1
-    while place > 0 and values[place - 1] > value:
-        values[place] = values[place - 1]
-        place -= 1
-    values[place] = value
 
 
 @kernel
@@ -140,7 +83,7 @@ def _leaf_near(values, r, trees, tree, boxes):
         for place in range(1, WIDE_FAN):
             if boxes[place] < boxes[nearest]:
                 nearest = place
-        node = trees.child[group, nearest]
+        node = trees.child[0, group] + nearest
     return node
 
 
@@ -192,15 +135,15 @@ def _search(Q, values, errors, r, skip, trees, tree, best, limit, space):
             continue
         group = nodes[held] - leaves
         mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
-        if trees.child[group, 0] >= leaves:
-            held = push_groups(trees.child, group, mask, boxes, nodes, gaps, held)
+        if trees.child[0, group] >= leaves:
+            held = push(trees.child[0, group], mask, boxes, nodes, gaps, held)
             continue
         while mask != 0:
             place = lowest_bit(mask)
             mask &= mask - 1
             if boxes[place] > limit:
                 continue
-            leaf = trees.child[group, place]
+            leaf = trees.child[0, group] + place
             near = rows_within(values, r, trees.rows, leaf, limit)
             while near != 0:
                 t = trees.first[leaf] + lowest_bit(near)

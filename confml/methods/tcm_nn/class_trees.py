@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.methods.tcm_nn import _kernels_tree as kernels
 from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, aligned
-from confml.neighbours.wide_tree import sort_into_leaves
+from confml.neighbours.wide_tree import fill_nodes, sort_into_leaves
 
 _SIZE = 20  # exponent of the largest coordinate in the trees: as many smaller ones fit as larger ones
 _SAMPLED_ROWS = 4096  # for the centre, which a few far rows must not move
@@ -21,8 +21,9 @@ class TreeArrays(NamedTuple):
 
     X: (m, d) the rows, leaf by leaf. rows (leaves, d, WIDE_LEAF), lows, highs (groups, d, WIDE_FAN): rows and
     boxes on the scale of the trees; a missing row is +inf, a missing box from +inf to -inf. first: (leaves,)
-    the first row of each leaf. child: (groups, WIDE_FAN) the nodes of each group, -1 for none. roots: the
-    root of each tree; starts: the first row of each tree, and m. scale, factor, floor: see `_kernels_tree`.
+    the first row of each leaf. child: (2, groups) the children of group g are nodes child[0, g] to
+    child[1, g] - 1. roots: the root of each tree; starts: the first row of each tree, and m. scale, factor,
+    floor: see `_kernels_tree`.
     """
 
     X: np.ndarray
@@ -63,15 +64,17 @@ class ClassTrees:
         )
         ends = starts[np.searchsorted(starts, first, side="right")]
         self.count = np.minimum(ends - first, WIDE_LEAF)
+        place = np.arange(WIDE_LEAF)
+        members = np.where(place < self.count[:, None], first[:, None] + place, -1)
         child, roots, self.nodes = _groups(first, starts)
         self._centre = np.median(X[:: max(1, len(X) // _SAMPLED_ROWS)], axis=0)
         self._scale = _scale(X, self._centre)
         self.dtype = np.dtype(dtype or self._best_type())
         features = X.shape[1]
         rows = aligned((len(first), features, WIDE_LEAF), np.inf, self.dtype)
-        lows = aligned((len(child), features, WIDE_FAN), np.inf, self.dtype)
+        lows = aligned((child.shape[1], features, WIDE_FAN), np.inf, self.dtype)
         highs = aligned(lows.shape, -np.inf, self.dtype)
-        kernels.fill(self.rounded(self.X)[0], first, self.count, child, rows, lows, highs)
+        fill_nodes(self.rounded(self.X)[0], members, *child, rows, lows, highs)
         factor = 1.0 + 2.0 * (features + 32) * _unit_roundoff(self.dtype)
         self.arrays = TreeArrays(
             self.X, rows, lows, highs, first, child, roots, np.asarray(starts, np.int64), self._scale, factor,
@@ -113,16 +116,15 @@ def _scale(X: np.ndarray, centre: np.ndarray) -> float:
 def _groups(first: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the children of all groups, level by level, the roots of the trees and the number of nodes."""
     number = len(first)
-    level = np.split(np.arange(number), np.searchsorted(first, starts[1:-1]))
+    ends = np.append(np.searchsorted(first, starts[:-1]), number).tolist()
+    level = list(zip(ends[:-1], ends[1:], strict=True))
     children: list[np.ndarray] = []
-    while any(len(nodes) > 1 for nodes in level) or not children:
+    while any(end - begin > 1 for begin, end in level) or not children:
         lowest = not children
-        for z, nodes in enumerate(level):
-            if len(nodes) > 1 or lowest:
-                groups = -(-len(nodes) // WIDE_FAN)
-                child = np.full((groups, WIDE_FAN), -1)
-                child.reshape(-1)[: len(nodes)] = nodes
-                children.append(child)
-                level[z] = np.arange(number, number + groups)
-                number += groups
-    return np.concatenate(children), np.array([nodes[0] for nodes in level]), number
+        for z, (begin, end) in enumerate(level):
+            if end - begin > 1 or lowest:
+                child = np.arange(begin, end, WIDE_FAN)
+                children.append(np.stack([child, np.minimum(child + WIDE_FAN, end)]))
+                level[z] = number, number + len(child)
+                number += len(child)
+    return np.concatenate(children, axis=1), np.array([begin for begin, _ in level]), number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.distances import minus_squared_distances, mixed_distance, squared_distance
+from confml.neighbours.distances import mixed_distance, squared_distance, squared_distances_to_columns
 
 MAJORITY, VOTES, COUNTS = 0, 1, 2
 _ROOT_SLACK = 1.0 + 2.0**-50
@@ -96,9 +96,7 @@ def _memberships(taxonomy, counts, own, inside):
 def _squares(x, X, columns, limits, out):
     """Fill out (m,) with squared distances of x (d,) and X (m, d), partial sums where above the limit."""
     if columns.shape[0] == x.size:
-        minus_squared_distances(x.reshape(1, x.size), columns, 0, out.reshape(1, out.size))
-        for i in range(out.size):
-            out[i] = -out[i]
+        squared_distances_to_columns(x, columns, out)
     else:
         for i in range(out.size):
             out[i] = squared_distance(x, X[i], limits[i])

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.distances import squared_distance_of_rows
 
 LINEAR, POLY, RBF = 0, 1, 2
 
@@ -21,11 +22,7 @@ def squared_distances(X, Z, out):
     """Fill out (n, m) with squared Euclidean distances of X (n, d) and Z (m, d), summed in feature order."""
     for i in range(X.shape[0]):
         for j in range(Z.shape[0]):
-            total = 0.0
-            for a in range(X.shape[1]):
-                difference = X[i, a] - Z[j, a]
-                total += difference * difference
-            out[i, j] = total
+            out[i, j] = squared_distance_of_rows(X, i, Z, j)
 
 
 @kernel
