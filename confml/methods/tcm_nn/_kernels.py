@@ -15,6 +15,8 @@ its rows, for the last entry the smallest one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confml._jit import kernel
@@ -28,6 +30,46 @@ from confml.neighbours.wide_tree import DEPTH
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
 _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
 _ABOVE_ONE = 1.0 + 1e-6
+
+
+class Examples(NamedTuple):
+    """Examples X (m, d) that the counts start from.
+
+    same, other (m, K): distances to the nearest of the own and of other classes, ascending. bounds (m, 5, q).
+    weights (m,): int64. ks (q,). others: whether an example changes the counts of other labels than its own.
+    """
+
+    X: np.ndarray
+    same: np.ndarray
+    other: np.ndarray
+    bounds: np.ndarray
+    weights: np.ndarray
+    ks: np.ndarray
+    others: bool
+
+
+class NewExamples(NamedTuple):
+    """New examples Q (b, d), their counts greater, equal, their alphas, and the lowest alpha under all labels
+    but one, each (b, c, q)."""
+
+    Q: np.ndarray
+    greater: np.ndarray
+    equal: np.ndarray
+    alphas: np.ndarray
+    lowest: np.ndarray
+
+
+class Similarities(NamedTuple):
+    """Similarities tile (b, m) of new examples and examples, with norms, slack, usable (b,) and factor, unit,
+    low (m,) of their `DistanceFilter`."""
+
+    tile: np.ndarray
+    norms: np.ndarray
+    slack: np.ndarray
+    usable: np.ndarray
+    factor: float
+    unit: float
+    low: np.ndarray
 
 
 @kernel(counts_references=False)
@@ -185,82 +227,83 @@ def may_cross(bounds, t, gap, alphas, lowest, others):
 
 
 @kernel(counts_references=False)
-def _recount(before, after, alpha, weight, greater, equal):
-    """Return the counts after the strangeness of an example of this weight changed."""
-    greater += weight * (np.int64(after > alpha) - np.int64(before > alpha))
-    equal += weight * (np.int64(after == alpha) - np.int64(before == alpha))
-    return greater, equal
+def least_distance(similar, r, t):
+    """Return a distance, in the units of the data, that new example r and example t have at least."""
+    square = similar.norms[r] - similar.slack[r]
+    square -= similar.factor * (np.float64(similar.tile[r, t]) - np.float64(similar.low[t]))
+    return np.sqrt(max(square, 0.0)) * similar.unit * _TIGHT
 
 
 @kernel(counts_references=False)
-def update_counts(distance, z, same, other, bounds, weight, ks, alphas, lowest, others, greater, equal):
-    """Update the counts of one new example for one training example of class z at a known distance.
+def _recount(before, after, weight, new, r, j, q):
+    """Update the counts of new example r under label j after the strangeness of an example of this weight
+    went from ``before`` to ``after``."""
+    alpha = new.alphas[r, j, q]
+    new.greater[r, j, q] += weight * (np.int64(after > alpha) - np.int64(before > alpha))
+    new.equal[r, j, q] += weight * (np.int64(after == alpha) - np.int64(before == alpha))
 
-    same, other (K,), bounds (5, q) and weight of the training example; alphas, greater, equal (c, q) and
-    lowest (q,) of the new example. Sums are computed again in ascending order.
+
+@kernel(counts_references=False)
+def update_counts(distance, t, z, base, new, r):
+    """Update the counts of new example r for example t of class z at a known distance.
+
+    Sums are computed again in ascending order.
     """
+    same, other, bounds, ks, weight = base.same, base.other, base.bounds, base.ks, base.weights[t]
     k_max = ks[-1]
-    if distance < same[k_max - 1]:
+    if distance < same[t, k_max - 1]:
         own = rest = 0.0
         q = e = 0
         entered = False
         for place in range(k_max):
-            if not entered and distance < same[e]:
+            if not entered and distance < same[t, e]:
                 own += distance
                 entered = True
             else:
-                own += same[e]
+                own += same[t, e]
                 e += 1
-            rest += other[place]
+            rest += other[t, place]
             if place + 1 == ks[q]:
                 if entered:
-                    greater[z, q], equal[z, q] = _recount(
-                        bounds[ALPHA, q], strangeness(own, rest), alphas[z, q], weight,
-                        greater[z, q], equal[z, q],
-                    )  # fmt: skip
+                    _recount(bounds[t, ALPHA, q], strangeness(own, rest), weight, new, r, z, q)
                 q += 1
-    if others and distance < other[k_max - 1]:
+    if base.others and distance < other[t, k_max - 1]:
         rest = 0.0
         q = e = 0
         entered = False
         for place in range(k_max):
-            if not entered and distance < other[e]:
+            if not entered and distance < other[t, e]:
                 rest += distance
                 entered = True
             else:
-                rest += other[e]
+                rest += other[t, e]
                 e += 1
             if place + 1 == ks[q]:
                 if entered:
-                    before, after = bounds[ALPHA, q], strangeness(bounds[SUM, q], rest)
-                    for j in range(len(alphas) if after >= lowest[q] else 0):
+                    before, after = bounds[t, ALPHA, q], strangeness(bounds[t, SUM, q], rest)
+                    for j in range(new.alphas.shape[1] if after >= new.lowest[r, z, q] else 0):
                         if j != z:
-                            greater[j, q], equal[j, q] = _recount(
-                                before, after, alphas[j, q], weight, greater[j, q], equal[j, q]
-                            )
+                            _recount(before, after, weight, new, r, j, q)
                 q += 1
 
 
 @kernel
-def update_counts_by_scan(
-    block, norms, slack, usable, factor, unit, low, limits, X, Q, starts, same, other, bounds, weights, ks,
-    alphas, lowest, others, greater, equal,
-):  # fmt: skip
+def update_counts_by_scan(similar, limits, starts, base, new):
     """Update the base counts of a block of new examples by a scan over their similarities to all examples.
 
-    block (b, m); norms, slack, usable (b,), factor, unit, low (m,): of the `DistanceFilter`; limits (2, m):
-    its ``similarity_limits`` at the distances of `influence_radius`. Q (b, d), X (m, d). weights (m,): int64.
+    limits (2, m): ``similarity_limits`` of the filter at the distances of `influence_radius`.
     """
+    block, norms, slack = similar.tile, similar.norms, similar.slack
+    bounds, others, alphas, lowest = base.bounds, base.others, new.alphas, new.lowest
     hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
-        if not usable[r]:
+        if not similar.usable[r]:
             continue
-        shift = block.dtype.type((norms[r] - slack[r]) / factor)
+        shift = block.dtype.type((norms[r] - slack[r]) / similar.factor)
         for z in range(len(starts) - 1):
-            alphas_z, lowest_z = alphas[r, z], lowest[r, z]
             strange = 1
-            for q in range(len(ks)):
-                if not lowest[r, z, q] > _ABOVE_ONE:
+            for q in range(len(base.ks)):
+                if not new.lowest[r, z, q] > _ABOVE_ONE:
                     strange = 0
             g, least = block[r, starts[z] : starts[z + 1]], limits[strange, starts[z] : starts[z + 1]]
             words[(len(g) - 1) // 8] = 0
@@ -273,14 +316,10 @@ def update_counts_by_scan(
                     if hits[e] == 0:
                         continue
                     t = starts[z] + e
-                    square = norms[r] - slack[r] - factor * (np.float64(g[e]) - np.float64(low[t]))
-                    gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
-                    if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
-                        distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
-                        update_counts(
-                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
-                            others, greater[r], equal[r],
-                        )  # fmt: skip
+                    gap = least_distance(similar, r, t)
+                    if may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], others):
+                        distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+                        update_counts(distance, t, z, base, new, r)
 
 
 @kernel
@@ -307,44 +346,33 @@ def _widen(entry, by):
 
 
 @kernel
-def update_counts_by_trees(
-    Q, values, errors, owner, trees, nodes, same, other, bounds, weights, ks,
-    alphas, lowest, others, greater, equal,
-):  # fmt: skip
-    """Update the base counts of new examples Q (b, d), visiting only boxes where a change can matter.
+def update_counts_by_trees(values, errors, owner, trees, nodes, base, new):
+    """Update the base counts of new examples, visiting only boxes where a change can matter.
 
-    values, errors: the rounded rows of Q; trees, see `_kernels_tree`; owner (roots,): the class of each tree;
-    nodes: the bounds of the nodes. same, other, bounds, weights: in the order of the trees.
+    values, errors: the rounded rows of the new examples; trees, see `_kernels_tree`; owner (roots,): the
+    class of each tree; nodes: the bounds of the nodes. base: the examples in the order of the trees.
     """
     kind = trees.rows.dtype
     space = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
-    for r in range(len(Q)):
+    for r in range(len(values)):
         for tree in range(len(trees.roots)):
-            _update_counts_by_tree(
-                Q, values, errors, r, owner[tree], trees, tree, nodes, same, other, bounds, weights, ks,
-                alphas[r], lowest[r, owner[tree]], others, greater[r], equal[r], space,
-            )  # fmt: skip
+            _update_counts_by_tree(values, errors[r], r, owner[tree], trees, tree, nodes, base, new, space)
 
 
 @kernel(counts_references=False)
-def _update_counts_by_tree(
-    Q, values, errors, r, z, trees, tree, nodes, same, other, bounds, weights, ks,
-    alphas, lowest, others, greater, equal, space,
-):  # fmt: skip
-    """Update the counts (c, q) of Q[r] with the examples of one tree, which are of class z."""
+def _update_counts_by_tree(values, error, r, z, trees, tree, nodes, base, new, space):
+    """Update the counts of new example r with the examples of one tree, which are of class z."""
     waiting, limits, boxes = space
-    leaves, alphas_z = len(trees.first), alphas[z]
-    if errors[r] == np.inf:
+    bounds, ks, others, alphas, lowest = base.bounds, base.ks, base.others, new.alphas[r, z], new.lowest[r, z]
+    leaves = len(trees.first)
+    if error == np.inf:
         for t in range(trees.starts[tree], trees.starts[tree + 1]):
-            distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
-            if may_cross(bounds, t, distance, alphas_z, lowest, others):
-                update_counts(
-                    distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas, lowest, others,
-                    greater, equal,
-                )  # fmt: skip
+            distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+            if may_cross(bounds, t, distance, alphas, lowest, others):
+                update_counts(distance, t, z, base, new, r)
         return
-    reach = reach_of_node(nodes, trees.roots[tree], ks, alphas_z, lowest, others)
-    waiting[0], limits[0] = trees.roots[tree], limit_of(reach, errors[r], trees)
+    reach = reach_of_node(nodes, trees.roots[tree], ks, alphas, lowest, others)
+    waiting[0], limits[0] = trees.roots[tree], limit_of(reach, error, trees)
     held = 1
     while held > 0:
         held -= 1
@@ -356,8 +384,8 @@ def _update_counts_by_tree(
                 place = lowest_bit(mask)
                 mask &= mask - 1
                 under = trees.child[0, group] + place
-                reach = reach_of_node(nodes, under, ks, alphas_z, lowest, others)
-                limit = limit_of(reach, errors[r], trees)
+                reach = reach_of_node(nodes, under, ks, alphas, lowest, others)
+                limit = limit_of(reach, error, trees)
                 if boxes[place] <= limit:
                     waiting[held], limits[held] = under, limit
                     held += 1
@@ -366,9 +394,6 @@ def _update_counts_by_tree(
         while near != 0:
             t = trees.first[node] + lowest_bit(near)
             near &= near - 1
-            distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
-            if may_cross(bounds, t, distance, alphas_z, lowest, others):
-                update_counts(
-                    distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas, lowest, others,
-                    greater, equal,
-                )  # fmt: skip
+            distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+            if may_cross(bounds, t, distance, alphas, lowest, others):
+                update_counts(distance, t, z, base, new, r)

@@ -1,11 +1,12 @@
 """Kernels that find neighbours, and update counts, with the bounds of `IntegerRows`.
 
 The lists are those of `_kernels_lists`, with ``upper`` = -sqrt(delta) in the units of the integers. Half of
-minus delta comes out of one product. ``least`` and ``most`` have the numbers that it must exceed, of which
-the smaller one of the two rows of a pair applies.
+minus delta comes out of one product.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,15 @@ NONE = np.int32(2**31 - 1)  # no pair has half of minus delta above it
 EVERY = np.int32(-(2**31))
 _TIGHT = 1.0 - 1e-9
 _ABOVE_ONE = 1.0 + 1e-6
+
+
+class Panels(NamedTuple):
+    """Rows as arguments of the kernels: panels and norms of `IntegerRows`, and least (kinds, rows of the
+    panels), int32: half of minus delta must exceed the smaller number of the two rows of a pair."""
+
+    panels: np.ndarray
+    norms: np.ndarray
+    least: np.ndarray
 
 
 @kernel(counts_references=False)
@@ -54,17 +64,17 @@ def _add(list_, i, j, value, k, error, slack, upper, who, count, limit):
 
 
 @kernel(counts_references=False)
-def scan_integer_pairs(
-    first, last, left, right, k, codes, panels, norms, error, slack, upper, who, count, limit, least,
-    masks, halves,
-):  # fmt: skip
+def scan_integer_pairs(ends, k, codes, rows, lists, limit, space):
     """Offer each pair i < j of the examples first <= i < last and left <= j < right to the lists of both.
 
-    first and left are multiples of PANEL. codes (m,): classes, sorted. error, slack (m,): all numbers are
-    twice the error of `IntegerRows`. upper, who (m, 2, capacity), count (m, 2), limit (2, m): the lists as in
-    `scan_pairs`. least (3, rows of the panels) int32: for list 0, list 1, and any of the two; `NONE` beyond
-    m. masks (GROUP,) int64, halves (GROUP, PANEL) int32: work space.
+    ends: first, last, left, right, of which first and left are multiples of PANEL. codes (m,): classes,
+    sorted. rows: `Panels` with the kinds list 0, list 1, and any of the two; `NONE` beyond m. lists, limit
+    (2, m): as in `scan_pairs`, with errors of twice the error of `IntegerRows`. space: of `IntegerRows`.
     """
+    first, last, left, right = ends
+    upper, who, count, error, slack = lists
+    panels, norms, least = rows
+    masks, halves = space
     for panel in range(left // PANEL, (right + PANEL - 1) // PANEL):
         begin = panel * PANEL
         end = min(begin + PANEL, right)
@@ -74,10 +84,9 @@ def scan_integer_pairs(
             kind = 2
             if z >= 0 and codes[row] == codes[stop - 1]:
                 kind = 0 if z == codes[row] else 1
-            if (
-                products_above(panels, row, norms, least, panels, panel, norms, least, kind, masks, halves)
-                == 0
-            ):
+            if products_above(
+                panels, row, norms, least, panels, panel, norms, least, kind, masks, halves
+            ) == 0:  # fmt: skip
                 continue
             for i in range(row, stop):
                 mask = masks[i - row]
@@ -117,17 +126,18 @@ def _least_of_classes(limit, r, z, last, error):
 
 
 @kernel(counts_references=False)
-def scan_integer_rows(
-    start, stop, k, starts, panels, norms, queries, query_norms, error, slack, upper, who, count, limit,
-    least, most, masks, halves,
-):  # fmt: skip
+def scan_integer_rows(start, stop, k, starts, rows, queries, lists, limit, space):
     """Offer all training examples to the lists, one per class, of the new examples start <= r < stop.
 
-    start is a multiple of PANEL. starts (c + 1,): of the classes. error (m,), slack (stop - start,): twice
-    the errors of training and new examples. upper, who (stop - start, c, capacity), count (stop - start, c),
-    limit (c, stop - start): of the block, with limit inf for new examples that are skipped. least (1, rows
-    of the queries): work space, `NONE` beyond the last new example; most (1, rows of the panels): `NONE`.
+    start is a multiple of PANEL. starts (c + 1,): of the classes. rows, queries: `Panels` of training and new
+    examples, with `NONE` as ``least`` of training examples and beyond the last new example; the others are
+    work space. lists, limit (c, stop - start): of the block, with errors of twice the errors of
+    `IntegerRows`, and limit inf for new examples that are skipped. space: of `IntegerRows`.
     """
+    upper, who, count, error, slack = lists
+    panels, norms, most = rows
+    new_panels, new_norms, least = queries
+    masks, halves = space
     z = 0
     for panel in range(len(panels)):
         begin, before = panel * PANEL, z
@@ -138,7 +148,7 @@ def scan_integer_rows(
                 least[0, start + r] = _least_of_classes(limit, r, z, last, error[0])
         for row in range(start, stop, GROUP):
             if products_above(
-                queries, row, query_norms, least, panels, panel, norms, most, 0, masks, halves
+                new_panels, row, new_norms, least, panels, panel, norms, most, 0, masks, halves
             ) == 0:  # fmt: skip
                 continue
             for i in range(row, min(row + GROUP, stop)):
@@ -151,7 +161,7 @@ def scan_integer_rows(
                         break
                     while starts[label + 1] <= j:
                         label += 1
-                    value = -_root(query_norms[i], norms[j], halves[i - row, e])
+                    value = -_root(new_norms[i], norms[j], halves[i - row, e])
                     if value + error[j] > limit[label, r]:
                         _add(label, r, j, value, k, error, slack, upper, who, count, limit)
                 least[0, i] = _least_of_classes(limit, r, z, last, error[0])
@@ -166,16 +176,18 @@ def limits_of(radius, scale, error, most):
 
 
 @kernel(counts_references=False)
-def update_counts_by_integers(
-    starts, panels, norms, order, queries, query_norms, usable, unit, error, least, most, X, Q, same, other,
-    bounds, weights, ks, alphas, lowest, others, greater, equal, masks, halves,
-):  # fmt: skip
-    """Update the base counts of a block of new examples Q (b, d), as `update_counts_by_scan`.
+def update_counts_by_integers(starts, rows, order, queries, unit, error, base, new, space):
+    """Update the base counts of a block of new examples, as `update_counts_by_scan`.
 
-    order (b,): the rows of Q in the order of ``queries``. Those that are similar should be side by side, for
-    one limit applies to a group. error: the sum of the errors of both kinds of rows. most (2, rows of the
-    panels): `limits_of` the distances of `influence_radius`; least (2, rows of the queries): `NONE`.
+    rows: `Panels` of the training examples, with `limits_of` the distances of `influence_radius` of both
+    kinds. queries: `Panels` of the new examples in this order (b,), with `NONE`. Those that are similar
+    should be side by side, for one limit applies to a group. order is -1 for examples that are skipped.
+    unit: distance in the data of one unit. error: the sum of the errors of both kinds of rows.
     """
+    panels, norms, most = rows
+    new_panels, new_norms, least = queries
+    masks, halves = space
+    bounds, others, alphas, lowest = base.bounds, base.others, new.alphas, new.lowest
     z = 0
     for panel in range(len(panels)):
         begin = panel * PANEL
@@ -183,18 +195,18 @@ def update_counts_by_integers(
         z, last = _classes_between(starts, z, begin, end)
         for row in range(0, len(order), GROUP):
             stop, kind = min(row + GROUP, len(order)), 1
-            for i in range(row, stop):
-                for label in range(z, last + 1):
-                    for q in range(len(ks)):
-                        if not lowest[order[i], label, q] > _ABOVE_ONE:
+            for r in order[row:stop]:
+                for label in range(z, last + 1 if r >= 0 else z):
+                    for q in range(len(base.ks)):
+                        if not lowest[r, label, q] > _ABOVE_ONE:
                             kind = 0
             if products_above(
-                queries, row, query_norms, least, panels, panel, norms, most, kind, masks, halves
+                new_panels, row, new_norms, least, panels, panel, norms, most, kind, masks, halves
             ) == 0:  # fmt: skip
                 continue
             for i in range(row, stop):
                 mask, r, label = masks[i - row], order[i], z
-                while mask != 0 and usable[r]:
+                while mask != 0 and r >= 0:
                     e = lowest_bit(mask)
                     mask &= mask - 1
                     t = begin + e
@@ -202,12 +214,8 @@ def update_counts_by_integers(
                         break
                     while starts[label + 1] <= t:
                         label += 1
-                    gap = (
-                        max(_root(query_norms[i], norms[t], halves[i - row, e]) - error, 0.0) * unit * _TIGHT
-                    )
+                    gap = _root(new_norms[i], norms[t], halves[i - row, e])
+                    gap = max(gap - error, 0.0) * unit * _TIGHT
                     if may_cross(bounds, t, gap, alphas[r, label], lowest[r, label], others):
-                        distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
-                        update_counts(
-                            distance, label, same[t], other[t], bounds[t], weights[t], ks, alphas[r],
-                            lowest[r, label], others, greater[r], equal[r],
-                        )  # fmt: skip
+                        distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+                        update_counts(distance, t, label, base, new, r)

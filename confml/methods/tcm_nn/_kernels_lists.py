@@ -12,6 +12,8 @@ list that stays full is abandoned (count -1), and its owner is searched again wi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confml._jit import kernel
@@ -21,6 +23,17 @@ from confml.neighbours.lanes import RUN, above, lowest_bit
 LANES = 64  # maxima kept side by side, a few vector registers full
 SAMPLED = 2
 LONG = 1024
+
+
+class Lists(NamedTuple):
+    """Lists of candidates: upper, who (rows, lists, capacity), filled (rows, lists), -1 for abandoned lists;
+    error (m,), slack (rows,): the errors of the candidates and of the rows."""
+
+    upper: np.ndarray
+    who: np.ndarray
+    filled: np.ndarray
+    error: np.ndarray
+    slack: np.ndarray
 
 
 @kernel
@@ -114,14 +127,15 @@ def _prune_full_list(list_, i, k, error, slack, upper, who, count, limit):
 
 
 @kernel
-def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, upper, who, count, limit):
+def scan_pairs(tile, row, column, k, code, starts, bounds, lists, limit):
     """Offer each pair in a tile of training examples to both: list 0 for equal classes, else list 1.
 
     tile (b, w): similarities of the examples from ``row`` and from ``column``; pairs with j <= i belong to
-    the mirrored tile. code (m,) classes, sorted; starts (c + 1,). low, high, error, slack (m,): the filter's
-    bounds. upper, who (m, 2, capacity) and count (m, 2): the lists; limit (2, m): the value that a new
-    candidate must exceed.
+    the mirrored tile. code (m,) classes, sorted; starts (c + 1,). bounds: low, high (m,) of the filter.
+    lists: two for each example; limit (2, m): the value that a new candidate must exceed.
     """
+    low, high = bounds
+    upper, who, count, error, slack = lists
     width, capacity = tile.shape[1], upper.shape[2]
     hits, words = mark_space(width)
     for_i, for_j = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
@@ -171,13 +185,15 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
 
 
 @kernel
-def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, count):
-    """Offer all training examples to each of b rows. Abandoned lists have count -1, before and after.
+def scan_rows(block, own, skip, k, starts, bounds, lists):
+    """Offer all training examples to the lists of each of b rows, except to abandoned ones.
 
     block (b, m): similarities. own (b,): the row's class, whose members go to list 0 and all others to list
     1; or -1 for one list per class. skip (b,): the index of the row among the training examples, or -1.
-    upper, who (b, lists, capacity), count (b, lists).
+    bounds: low, high (m,) of the filter.
     """
+    low, high = bounds
+    upper, who, count, error, slack = lists
     lowest = block.dtype.type(-np.inf)
     lanes, nobody = np.empty(LANES, block.dtype), np.zeros(LANES, np.int32)
     for r in range(block.shape[0]):
@@ -216,12 +232,13 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
 
 
 @kernel
-def compute_distances(Q, X, upper, who, count, error, slack, nearest):
+def compute_distances(Q, X, lists, nearest):
     """Fill nearest[r, l] (k,) with the distances of Q[r] to the k nearest of list l, ascending, then +inf.
 
     Only candidates that the filter does not exclude are computed; lists with count -1 are skipped.
     """
     k = nearest.shape[2]
+    upper, who, count, error, slack = lists
     squares = np.empty(who.shape[2] + 8)
     candidates = np.empty(len(squares), np.int64)
     for r in range(nearest.shape[0]):

@@ -9,24 +9,43 @@ matter: row 1 for the counts if all alphas in question exceed 1, row 0 for anyth
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confml._jit import kernel
 from confml.methods.tcm_nn import _kernels_ranked as ranks
 from confml.methods.tcm_nn._kernels import (
     _ABOVE_ONE,
-    _TIGHT,
     ALPHA,
     OTHER_RADIUS,
     RADIUS,
     base_bounds,
     influence_radius,
+    least_distance,
     may_cross,
     new_alphas,
     update_counts,
 )
 from confml.neighbours.distances import insert, squared_distance_of_rows
 from confml.neighbours.lanes import RUN, above, lowest_bit
+
+
+class Places(NamedTuple):
+    """The places of learnt examples: starts (c + 1,), filled (c,) and limits (2, cells)."""
+
+    starts: np.ndarray
+    filled: np.ndarray
+    limits: np.ndarray
+
+
+class Arriving(NamedTuple):
+    """New examples to be learnt: their places (b,), classes (b,) and distances (b, b); of length 0 if the
+    examples are only predicted."""
+
+    places: np.ndarray
+    codes: np.ndarray
+    distances: np.ndarray
 
 
 @kernel
@@ -42,99 +61,86 @@ def nearest_directly(Q, r, X, starts, filled, nearest):
 
 
 @kernel
-def fill_limits(places, bounds, others, low, factor, unit, limits):
-    """Fill limits (2, cells) of some places."""
+def fill_limits(places, bounds, others, near, limits):
+    """Fill limits (2, cells) of some places. near: has factor, unit and low of the filter."""
     radius = np.empty((2, 1))
     end = bounds.shape[2] - 1
     for t in places:
         influence_radius(bounds[t : t + 1], others, radius)
         learns = max(bounds[t, RADIUS, end], bounds[t, OTHER_RADIUS, end])
         for kind in range(2):
-            distance = (radius[1, 0] if kind == 1 else learns) / unit
-            limits[kind, t] = low[t] - distance * distance * _ABOVE_ONE / factor
+            distance = (radius[1, 0] if kind == 1 else learns) / near.unit
+            limits[kind, t] = near.low[t] - distance * distance * _ABOVE_ONE / near.factor
 
 
 @kernel
-def steps(
-    block, norms, slack, usable, within, Q, factor, unit, low, limits, X, starts, filled, same, other, bounds,
-    ks, places, new_codes, predicts, learns, label_conditional, ranked, first, size, removed, added, of,
-    waiting, nearest, greater, equal, alphas,
-):  # fmt: skip
-    """Process b new examples in order: predict each if ``predicts``, then learn it if ``learns``.
+def steps(similar, learnt, arriving, base, ranked, waiting, nearest, new):
+    """Process b new examples in order: predict each if there are alphas (b, c, q), then learn it if it is
+    ``arriving``.
 
-    block (b, cells), norms, slack, usable (b,), factor, unit, low (cells,): of the `GrowingFilter` before the
-    block. within (b, b): distances of the new examples. places, new_codes (b,): of the new examples, if they
-    are learnt. ranked to waiting: see `_kernels_ranked`. nearest (b, c, K): distances to the K nearest
-    examples of each class before the block; earlier examples of the block are added. greater, equal, alphas
-    (b, c, q): as `Counts`; filled if ``predicts``. Returns the new ``waiting``.
+    similar: the `Similarities` of the `GrowingFilter` before the block. learnt: `Places`; base: the learnt
+    examples and those that arrive, in their places. ranked, waiting: the alphas and the number of changes.
+    nearest (b, c, K): distances to the K nearest examples of each class before the block; earlier examples of
+    the block are added. Fills the counts of new examples and their alphas; returns the new ``waiting``.
     """
+    starts, filled, limits = learnt
+    places, codes, within = arriving
+    same, other, bounds, ks = base.same, base.other, base.bounds, base.ks
+    alphas, lowest = new.alphas, new.lowest
+    predicts, learns, groups = len(alphas) > 0, len(codes) > 0, len(ranked.first)
     classes, k_max, wanted = nearest.shape[1], nearest.shape[2], len(ks)
-    others = not label_conditional and classes > 1
-    lowest = np.empty((1, classes, wanted))
-    entered, apart = np.empty(len(X) if learns else 0, np.int64), np.empty(len(X) if learns else 0)
-    for r in range(len(Q)):
+    entered, apart = np.empty(len(base.X) if learns else 0, np.int64), np.empty(len(base.X) if learns else 0)
+    for r in range(len(new.Q)):
         earlier = r if learns else 0
-        code = new_codes[r] if learns else np.int64(-1)
+        code = codes[r] if learns else np.int64(-1)
         for u in range(earlier):
-            values = nearest[r, new_codes[u]]
+            values = nearest[r, codes[u]]
             if within[r, u] < values[k_max - 1]:
                 insert(values, within[r, u])
         if predicts:
-            new_alphas(nearest[r : r + 1], ks, alphas[r : r + 1], lowest)
+            new_alphas(nearest[r : r + 1], ks, alphas[r : r + 1], lowest[r : r + 1])
             for j in range(classes):
                 for q in range(wanted):
-                    more, alike = ranks.count(
-                        ranked, first, size, removed, added, of, waiting, j if label_conditional else 0, q,
-                        alphas[r, j, q],
-                    )  # fmt: skip
-                    greater[r, j, q], equal[r, j, q] = more, alike + 1
+                    more, alike = ranks.count(ranked, waiting, min(j, groups - 1), q, alphas[r, j, q])
+                    new.greater[r, j, q], new.equal[r, j, q] = more, alike + 1
         entering = 0
-        shift = block.dtype.type((norms[r] - slack[r]) / factor)
+        shift = similar.tile.dtype.type((similar.norms[r] - similar.slack[r]) / similar.factor)
         for z in range(classes):
             if filled[z] == 0:
                 continue
             kind = 1
             if code >= 0 and z != code:
                 kind = 0
-            elif predicts and not label_conditional:
+            elif predicts and base.others:
                 for q in range(wanted):
-                    if not lowest[0, z, q] > _ABOVE_ONE:
+                    if not lowest[r, z, q] > _ABOVE_ONE:
                         kind = 0
-            g, least = block[r], limits[kind]
+            g, least = similar.tile[r], limits[kind]
             end = starts[z] + filled[z]
             for at in range(starts[z], end, RUN):
                 n = min(RUN, end - at)
                 mask = (np.int64(1) << np.int64(n)) - np.int64(1) if n < RUN else np.int64(-1)
-                if usable[r]:
+                if similar.usable[r]:
                     mask = above(g, at, least, at, shift, n)
                 while mask != 0:
                     t = at + lowest_bit(mask)
                     mask &= mask - 1
-                    gap = 0.0
-                    if usable[r]:
-                        square = norms[r] - slack[r] - factor * (np.float64(g[t]) - np.float64(low[t]))
-                        gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
-                    crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[0, z], others)
+                    gap = least_distance(similar, r, t) if similar.usable[r] else 0.0
+                    crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
                     values = same[t] if z == code else other[t]
                     enters = learns and gap < values[k_max - 1]
                     if not (crosses or enters):
                         continue
-                    distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
+                    distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
                     if crosses:
-                        update_counts(
-                            distance, z, same[t], other[t], bounds[t], 1, ks, alphas[r], lowest[0, z],
-                            others, greater[r], equal[r],
-                        )  # fmt: skip
+                        update_counts(distance, t, z, base, new, r)
                     if enters and distance < values[k_max - 1]:
                         entered[entering], apart[entering] = t, distance
                         entering += 1
         for u in range(earlier):
-            t, z, distance = places[u], new_codes[u], within[r, u]
-            if predicts and may_cross(bounds, t, distance, alphas[r, z], lowest[0, z], others):
-                update_counts(
-                    distance, z, same[t], other[t], bounds[t], 1, ks, alphas[r], lowest[0, z], others,
-                    greater[r], equal[r],
-                )  # fmt: skip
+            t, z, distance = places[u], codes[u], within[r, u]
+            if predicts and may_cross(bounds, t, distance, alphas[r, z], lowest[r, z], base.others):
+                update_counts(distance, t, z, base, new, r)
             values = same[t] if z == code else other[t]
             if distance < values[k_max - 1]:
                 entered[entering], apart[entering] = t, distance
@@ -142,25 +148,25 @@ def steps(
         if not learns:
             continue
         for e in range(entering + 1):
-            if waiting == len(of):
-                ranks.merge(ranked, first, size, removed, added, of, waiting)
+            if waiting == len(ranked.of):
+                ranks.merge(ranked, waiting)
                 waiting = 0
             if e < entering:
                 t = entered[e]
                 owner = np.int64(_class_of(t, starts))
-                removed[:, waiting] = bounds[t, ALPHA]
+                ranked.removed[:, waiting] = bounds[t, ALPHA]
                 insert(same[t] if owner == code else other[t], apart[e])
             else:
                 t, owner = np.int64(places[r]), np.int64(code)
-                removed[:, waiting] = -np.inf
+                ranked.removed[:, waiting] = -np.inf
                 same[t] = nearest[r, code]
                 _nearest_of_others(nearest[r], code, other[t])
             base_bounds(same[t : t + 1], other[t : t + 1], ks, bounds[t : t + 1])
-            added[:, waiting] = bounds[t, ALPHA]
-            of[waiting] = owner if label_conditional else 0
+            ranked.added[:, waiting] = bounds[t, ALPHA]
+            ranked.of[waiting] = min(owner, groups - 1)
             waiting += 1
             if limits[0, t] < np.inf:  # not of this block
-                fill_limits(entered[e : e + 1], bounds, others, low, factor, unit, limits)
+                fill_limits(entered[e : e + 1], bounds, base.others, similar, limits)
     return waiting
 
 

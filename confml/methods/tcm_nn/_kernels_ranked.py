@@ -1,16 +1,31 @@
 """Kernels of sorted alphas that change: counts above and equal to a value.
 
-The alphas are sorted in groups: all examples, or one group per class. ``ranked`` (q, cells) holds ``size[g]``
-ascending values of group g from place first[g] on. Changes wait in ``removed`` and ``added`` (q, pending),
-with their groups ``of`` (pending,), until `merge` applies them; removed is -inf for new examples. A count is
-a binary search and a pass over the changes.
+The alphas are sorted in groups: all examples, or one group per class. A count is a binary search and a pass
+over the changes that wait.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confml._jit import kernel
+
+
+class Ranked(NamedTuple):
+    """Alphas (q, cells), ``size[g]`` ascending values of group g from place first[g] on.
+
+    Changes wait in ``removed`` and ``added`` (q, pending), with their groups ``of`` (pending,), until `merge`
+    applies them; removed is -inf for new examples.
+    """
+
+    alphas: np.ndarray
+    first: np.ndarray
+    size: np.ndarray
+    removed: np.ndarray
+    added: np.ndarray
+    of: np.ndarray
 
 
 @kernel
@@ -36,13 +51,14 @@ def places_of(values, first, last, alpha):
 
 
 @kernel
-def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
+def count(ranked, waiting, group, q, alpha):
     """Return the numbers of alphas of a group above, and equal to, one value for the q-th value of k."""
-    end = first[group] + size[group]
-    start, stop = places_of(ranked[q], first[group], end, alpha)
+    begin = ranked.first[group]
+    end = begin + ranked.size[group]
+    start, stop = places_of(ranked.alphas[q], begin, end, alpha)
     above, equal = np.int64(end - stop), np.int64(stop - start)
-    gone, new, groups = removed[q, :waiting], added[q, :waiting], of[:waiting]
-    if len(first) == 1:
+    gone, new, groups = ranked.removed[q, :waiting], ranked.added[q, :waiting], ranked.of[:waiting]
+    if len(ranked.first) == 1:
         for e in range(waiting):
             above += np.int64(new[e] > alpha) - np.int64(gone[e] > alpha)
             equal += np.int64(new[e] == alpha) - np.int64(gone[e] == alpha)
@@ -55,8 +71,9 @@ def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
 
 
 @kernel
-def merge(ranked, first, size, removed, added, of, waiting):
+def merge(ranked, waiting):
     """Apply the waiting changes to the sorted alphas."""
+    alphas, first, size, removed, added, of = ranked
     for group in range(len(first)):
         number = leaving = np.int64(0)
         for e in range(waiting):
@@ -68,7 +85,7 @@ def merge(ranked, first, size, removed, added, of, waiting):
         new, gone = np.empty(number), np.empty(leaving)
         longer = np.empty(size[group] + number - leaving)
         begin = first[group]
-        for q in range(len(ranked)):
+        for q in range(len(alphas)):
             i = j = 0
             for e in range(waiting):
                 if of[e] == group:
@@ -79,7 +96,7 @@ def merge(ranked, first, size, removed, added, of, waiting):
                         j += 1
             new.sort()
             gone.sort()
-            values = ranked[q, begin : begin + size[group]]
+            values = alphas[q, begin : begin + size[group]]
             at = old = entered = left = 0
             while at < len(longer):
                 if entered < number and (old == len(values) or new[entered] <= values[old]):
@@ -93,5 +110,5 @@ def merge(ranked, first, size, removed, added, of, waiting):
                 else:
                     longer[at] = value
                     at += 1
-            ranked[q, begin : begin + len(longer)] = longer
+            alphas[q, begin : begin + len(longer)] = longer
         size[group] += number - leaving

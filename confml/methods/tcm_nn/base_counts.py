@@ -22,14 +22,16 @@ class Counts(NamedTuple):
 
 
 class BaseCounts:
-    """Bounds and sorted alphas of the training set for some values of k; rows sorted by class.
+    """Bounds and sorted alphas of training rows X (m, d), sorted by class, for some values of k.
 
     same, other: (m, k) the distances of `NeighbourCounter.lists`. starts: (c + 1,) of the classes. weights:
-    (m,) int64. totals: (q, m + 1) their sums in the order of the alphas; computed if None.
+    (m,) int64. totals: (q, m + 1) their sums in the order of the alphas; computed if None. examples: the rows
+    as arguments of the kernels.
     """
 
     def __init__(
         self,
+        X: np.ndarray,
         same: np.ndarray,
         other: np.ndarray,
         starts: np.ndarray,
@@ -38,13 +40,11 @@ class BaseCounts:
         weights: np.ndarray,
         totals: np.ndarray | None,
     ):
-        self.weights = weights
-        self.ks, self.label_conditional, self.starts = ks, label_conditional, starts
-        self.others = not label_conditional and len(starts) > 2
-        self.same, self.other = same, other
-        self.bounds = np.empty((len(same), 5, len(ks)))
-        kernels.base_bounds(self.same, self.other, ks, self.bounds)
-        alphas = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
+        self.label_conditional, self.starts = label_conditional, starts
+        bounds, others = np.empty((len(same), 5, len(ks))), not label_conditional and len(starts) > 2
+        self.examples = kernels.Examples(X, same, other, bounds, weights, ks, others)
+        kernels.base_bounds(same, other, ks, bounds)
+        alphas = np.ascontiguousarray(bounds[:, kernels.ALPHA].T)
         ends = self.starts if label_conditional else self.starts[[0, -1]]
         if totals is None:
             totals = np.zeros((len(ks), len(weights) + 1), dtype=np.int64)
@@ -56,15 +56,13 @@ class BaseCounts:
         for first, last in zip(ends[:-1], ends[1:], strict=True):
             self.ranked[:, first:last].sort(axis=1)
 
-    def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
-        """Return the alphas of a block of new examples and their counts among the base alphas: (greater,
-        equal, alphas, lowest).
-        """
-        rows = slice(start, start + len(nearest))
-        greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
+    def begin(self, Q: np.ndarray, nearest: np.ndarray, counts: Counts, start: int) -> kernels.NewExamples:
+        """Return a block of new examples Q (b, d), from row ``start`` of the counts on, with their alphas and
+        their counts among the base alphas. nearest: (b, c, K) distances to the nearest of each class."""
+        greater, equal, alphas = (array[start : start + len(Q)] for array in counts)
         lowest = np.empty(alphas.shape)
-        kernels.new_alphas(nearest, self.ks, alphas, lowest)
+        kernels.new_alphas(nearest, self.examples.ks, alphas, lowest)
         kernels.base_counts(
             self.ranked, self.totals, self.starts, self.label_conditional, alphas, greater, equal
         )
-        return greater, equal, alphas, lowest
+        return kernels.NewExamples(Q, greater, equal, alphas, lowest)

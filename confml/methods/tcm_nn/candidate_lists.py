@@ -23,13 +23,11 @@ def row_parts(number: int) -> list[tuple[int, int]]:
     return parts(number, ROWS)
 
 
-def empty_lists(rows: int, lists: int, capacity: int, dtype) -> tuple[np.ndarray, ...]:
-    """Return bounds and rows of candidates (rows, lists, capacity), and their numbers (rows, lists)."""
-    return (
-        np.empty((rows, lists, capacity), dtype=dtype),
-        np.empty((rows, lists, capacity), dtype=np.int32),
-        np.zeros((rows, lists), dtype=np.int64),
-    )
+def empty_lists(lists: int, capacity: int, error: np.ndarray, slack: np.ndarray) -> kernels.Lists:
+    """Return so many empty lists for each row; error (m,), slack (rows,): of the candidates and the rows."""
+    shape = len(slack), lists, capacity
+    upper, who = np.empty(shape, dtype=error.dtype), np.empty(shape, dtype=np.int32)
+    return kernels.Lists(upper, who, np.zeros(shape[:2], dtype=np.int64), error, slack)
 
 
 def for_each_pair(scan: Callable[..., None], blocks: int, space: Callable[[], Any]) -> None:
@@ -42,18 +40,17 @@ def for_each_pair(scan: Callable[..., None], blocks: int, space: Callable[[], An
     for_each(scan, pairs, space, owns=lambda pair: pair)
 
 
-def distances_of_lists(X: np.ndarray, lists, error, slack, nearest: np.ndarray) -> np.ndarray:
+def distances_of_lists(X: np.ndarray, lists: kernels.Lists, nearest: np.ndarray) -> np.ndarray:
     """Fill ``nearest`` (m, 2, k) from the candidates of training examples X (m, d).
 
     Returns the rows with abandoned lists.
     """
-    upper, who, count = lists
 
     def compute(rows: tuple[int, int], _: None) -> None:
         part = slice(*rows)
-        kernels.compute_distances(
-            X[part], X, upper[part], who[part], count[part], error, slack[part], nearest[part]
-        )
+        upper, who, count = lists.upper[part], lists.who[part], lists.filled[part]
+        of_part = kernels.Lists(upper, who, count, lists.error, lists.slack[part])
+        kernels.compute_distances(X[part], X, of_part, nearest[part])
 
     for_each(compute, row_parts(len(X)))
-    return np.flatnonzero((count < 0).any(axis=1))
+    return np.flatnonzero((lists.filled < 0).any(axis=1))

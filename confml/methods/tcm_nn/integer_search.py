@@ -30,33 +30,37 @@ class IntegerSearch:
         """Fill ``nearest`` (m, 2, k); return the rows with too many candidates."""
         rows = self._rows
         m, kernel = len(self._X), kernels.scan_integer_pairs
-        lists = empty_lists(m, 2, self._sizes.capacity(k, m), np.float64)
-        limit, error = np.full((2, m), -np.inf), np.full(m, 2.0 * rows.error)
+        error = np.full(m, 2.0 * rows.error)
+        lists, limit = empty_lists(2, self._sizes.capacity(k, m), error, error), np.full((2, m), -np.inf)
         least = np.full((3, len(rows.norms)), kernels.EVERY)
         least[:, m:] = kernels.NONE
+        panels = kernels.Panels(rows.panels, rows.norms, least)
         blocks = parts(m, -(-self._sizes.pair_block(m) // PANEL) * PANEL)
 
         def scan(pair: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
             ends = *blocks[pair[0]], *blocks[pair[1]]
-            kernel(*ends, k, self._codes, rows.panels, rows.norms, error, error, *lists, limit, least, *space)
+            kernel(ends, k, self._codes, panels, lists, limit, space)
 
         for_each_pair(scan, len(blocks), IntegerRows.space)
-        return distances_of_lists(self._X, lists, error, error, nearest)
+        return distances_of_lists(self._X, lists, nearest)
 
     def counts(self, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
         """Fill the counts; return the rows of T that are too long or have too many candidates.
 
         Products are computed twice, which takes less time than to write an array of them and read it again.
         """
-        rows, m, k, classes = self._rows, len(self._X), int(base.ks[-1]), len(self._starts) - 1
+        rows, m, classes = self._rows, len(self._X), len(self._starts) - 1
+        k = int(base.examples.ks[-1])
         capacity = self._sizes.capacity(k, m)
         size = -(-self._sizes.block_for(2 * classes * capacity) // PANEL) * PANEL
         queries = rows.query(T)
         radius = np.empty((2, m))
-        count_kernels.influence_radius(base.bounds, base.others, radius)
+        count_kernels.influence_radius(base.examples.bounds, base.examples.others, radius)
         most = np.full((3, len(rows.norms)), kernels.NONE)
         kernels.limits_of(radius, rows.scale, rows.error + queries.error, most)
-        least = np.full((1, len(queries.norms)), kernels.NONE)
+        near = kernels.Panels(rows.panels, rows.norms, most[2:])
+        to_count = kernels.Panels(rows.panels, rows.norms, most)
+        panels = kernels.Panels(queries.panels, queries.norms, np.full((1, len(queries.norms)), kernels.NONE))
         nobody = np.full((2, size), kernels.NONE)
         error = np.full(m, 2.0 * rows.error)
         usable = queries.usable
@@ -65,24 +69,20 @@ class IntegerSearch:
             start, stop = ends
             Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
             slack = np.full(len(Q), 2.0 * queries.error)
-            upper, who, count = empty_lists(len(Q), classes, capacity, np.float64)
-            limit = np.full((classes, len(Q)), -np.inf)
-            count[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
-            kernels.scan_integer_rows(
-                start, stop, k, self._starts, rows.panels, rows.norms, queries.panels, queries.norms, error,
-                slack, upper, who, count, limit, least, most[2:], *space,
-            )  # fmt: skip
+            lists, limit = empty_lists(classes, capacity, error, slack), np.full((classes, len(Q)), -np.inf)
+            lists.filled[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
+            kernels.scan_integer_rows(start, stop, k, self._starts, near, panels, lists, limit, space)
             found = np.empty((len(Q), classes, k))
-            list_kernels.compute_distances(Q, self._X, upper, who, count, error, slack, found)
-            usable[start:stop] = (count >= 0).all(axis=1)
+            list_kernels.compute_distances(Q, self._X, lists, found)
+            usable[start:stop] = (lists.filled >= 0).all(axis=1)
             found[~usable[start:stop]] = np.inf
-            greater, equal, alphas, lowest = base.begin(found, counts, start)
-            order = np.argsort(alphas[:, :, 0].argmin(axis=1), kind="stable")
+            new = base.begin(Q, found, counts, start)
+            order = np.argsort(new.alphas[:, :, 0].argmin(axis=1), kind="stable")
             block = rows.query(Q[order])
+            order[~usable[start:stop][order]] = -1
             kernels.update_counts_by_integers(
-                self._starts, rows.panels, rows.norms, order, block.panels, block.norms, usable[start:stop],
-                1.0 / rows.scale, rows.error + queries.error, nobody, most, self._X, Q, base.same, base.other,
-                base.bounds, base.weights, base.ks, alphas, lowest, base.others, greater, equal, *space,
+                self._starts, to_count, order, kernels.Panels(block.panels, block.norms, nobody),
+                1.0 / rows.scale, rows.error + queries.error, base.examples, new, space,
             )  # fmt: skip
 
         for_each(count_block, parts(len(T), size), IntegerRows.space)

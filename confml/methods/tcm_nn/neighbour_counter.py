@@ -143,9 +143,10 @@ class NeighbourCounter:
     def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
         """Fill the lists of training examples; return the rows for which the filter could not be used."""
         m, sizes = len(self.X), self.sizes
-        lists = empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
-        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
         slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
+        lists = empty_lists(2, sizes.capacity(k, m), distance_filter.error, slack)
+        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
+        bounds = distance_filter.low, distance_filter.high
         blocks = parts(m, sizes.pair_block(m))
 
         def scan(pair: tuple[int, int], cells: np.ndarray) -> None:
@@ -157,14 +158,13 @@ class NeighbourCounter:
                     stop = min(column + sizes.columns, right)
                     tile = distance_filter.similarities(rows, column, stop, cells)
                     lists_kernels.scan_pairs(
-                        tile, row, column, k, self.codes, self.starts, distance_filter.low,
-                        distance_filter.high, distance_filter.error, slack, *lists, limit,
-                    )  # fmt: skip
+                        tile, row, column, k, self.codes, self.starts, bounds, lists, limit
+                    )
 
         for_each_pair(
             scan, len(blocks), lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
         )
-        return distances_of_lists(self.X, lists, distance_filter.error, slack, nearest)
+        return distances_of_lists(self.X, lists, nearest)
 
     def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
         """Compute the lists of a few training examples by direct differences from all."""
@@ -175,15 +175,11 @@ class NeighbourCounter:
         def compute(ends: tuple[int, int], cells: np.ndarray) -> None:
             part = rows[slice(*ends)]
             block = direct.query(self.X[part])
-            upper, who, count = empty_lists(len(part), 2, k + 1, direct.dtype)
+            lists = empty_lists(2, k + 1, direct.error, block.slack)
             found = np.empty((len(part), 2, k))
-            lists_kernels.scan_rows(
-                direct.similarities(block, 0, m, cells), self.codes[part], part, k, self.starts, direct.low,
-                direct.high, direct.error, block.slack, upper, who, count,
-            )  # fmt: skip
-            lists_kernels.compute_distances(
-                block.values, self.X, upper, who, count, direct.error, block.slack, found
-            )
+            similar, bounds = direct.similarities(block, 0, m, cells), (direct.low, direct.high)
+            lists_kernels.scan_rows(similar, self.codes[part], part, k, self.starts, bounds, lists)
+            lists_kernels.compute_distances(block.values, self.X, lists, found)
             nearest[part] = found
 
         for_each(compute, parts(len(rows), size), space=lambda: np.empty(min(size, len(rows)) * m))
@@ -220,7 +216,7 @@ class NeighbourCounter:
         else:
             weights, totals = np.asarray(weights, dtype=np.int64)[self.order], None
         rows = np.asarray(same)[self.order], np.asarray(other)[self.order]
-        base = BaseCounts(*rows, self.starts, ks, label_conditional, weights, totals)
+        base = BaseCounts(self.X, *rows, self.starts, ks, label_conditional, weights, totals)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
         if self._tree:
@@ -242,12 +238,12 @@ class NeighbourCounter:
 
     def _dense_counts(self, distance_filter, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
         """Fill the counts; return the rows of T for which the filter could not be used."""
-        m, k = len(self.X), int(base.ks[-1])
-        low, high, error = distance_filter.low, distance_filter.high, distance_filter.error
+        m, k = len(self.X), int(base.examples.ks[-1])
+        bounds = distance_filter.low, distance_filter.high
         capacity = self.sizes.capacity(k, m)
         size = min(self.sizes.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
         radius = np.empty((2, m))
-        kernels.influence_radius(base.bounds, base.others, radius)
+        kernels.influence_radius(base.examples.bounds, base.examples.others, radius)
         limits = distance_filter.similarity_limits(radius)
         abandoned: dict[int, np.ndarray] = {}
 
@@ -258,23 +254,20 @@ class NeighbourCounter:
             rows = distance_filter.query(Q)
             slack = _rounded_up(rows.slack, distance_filter.dtype)
             block = distance_filter.similarities(rows, 0, m, cells)
-            upper, who, count = empty_lists(len(Q), self.classes, capacity, distance_filter.dtype)
-            count[~rows.usable] = -1
+            lists = empty_lists(self.classes, capacity, distance_filter.error, slack)
+            lists.filled[~rows.usable] = -1
             nobody = np.full(len(Q), -1)
-            lists_kernels.scan_rows(
-                block, nobody, nobody, k, self.starts, low, high, error, slack, upper, who, count,
-            )  # fmt: skip
+            lists_kernels.scan_rows(block, nobody, nobody, k, self.starts, bounds, lists)
             found = nearest[: len(Q)]
-            lists_kernels.compute_distances(Q, self.X, upper, who, count, error, slack, found)
-            usable = (count >= 0).all(axis=1)
+            lists_kernels.compute_distances(Q, self.X, lists, found)
+            usable = np.all(lists.filled >= 0, axis=1)
             found[~usable] = np.inf
             abandoned[start] = start + np.flatnonzero(~usable)
-            greater, equal, alphas, lowest = base.begin(found, counts, start)
-            kernels.update_counts_by_scan(
-                block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, low,
-                limits, self.X, Q, self.starts, base.same, base.other, base.bounds, base.weights, base.ks,
-                alphas, lowest, base.others, greater, equal,
-            )  # fmt: skip
+            new = base.begin(Q, found, counts, start)
+            similar = kernels.Similarities(
+                block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, bounds[0]
+            )
+            kernels.update_counts_by_scan(similar, limits, self.starts, base.examples, new)
 
         for_each(
             count_block,
@@ -290,14 +283,16 @@ class NeighbourCounter:
 
     def _tree_counts(self, search: ClassTrees, base: BaseCounts, T: np.ndarray, counts: Counts) -> None:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
-        k = int(base.ks[-1])
-        order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
+        examples = base.examples
+        k = int(examples.ks[-1])
+        order, starts, owner = _by_search_radius(examples.same[:, k - 1], self.starts)
         trees = ClassTrees(self.X, starts, order=order)
-        order = trees.order
-        same, other, bounds = base.same[order], base.other[order], base.bounds[order]
-        weights = base.weights[order]
-        nodes = np.empty((trees.nodes, 5, len(base.ks)))
-        kernels.node_bounds(bounds, trees.arrays.first, trees.count, trees.arrays.child, nodes)
+        names = ("same", "other", "bounds", "weights")
+        examples = examples._replace(
+            X=trees.X, **{name: getattr(examples, name)[trees.order] for name in names}
+        )
+        nodes = np.empty((trees.nodes, 5, len(examples.ks)))
+        kernels.node_bounds(examples.bounds, trees.arrays.first, trees.count, trees.arrays.child, nodes)
         size = self.sizes.block_for(self.classes * k)
 
         T = np.array(T)  # kernels are compiled for arrays that can be written
@@ -309,11 +304,8 @@ class NeighbourCounter:
             found = Counts(*(np.empty_like(array[: len(Q)]) for array in counts))
             nearest = np.empty((len(Q), self.classes, k))
             tree_kernels.nearest_of_classes(Q, *search.rounded(Q), search.arrays, nearest)
-            greater, equal, alphas, lowest = base.begin(nearest, found, 0)
-            kernels.update_counts_by_trees(
-                Q, *trees.rounded(Q), owner, trees.arrays, nodes, same, other, bounds, weights, base.ks,
-                alphas, lowest, base.others, greater, equal,
-            )  # fmt: skip
+            new = base.begin(Q, nearest, found, 0)
+            kernels.update_counts_by_trees(*trees.rounded(Q), owner, trees.arrays, nodes, examples, new)
             for array, values in zip(counts, found, strict=True):
                 array[own] = values
 

@@ -10,7 +10,9 @@ import numpy as np
 from confml.methods.tcm_nn import _kernels as base_kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_online as kernels
+from confml.methods.tcm_nn._kernels_ranked import Ranked
 from confml.methods.tcm_nn.base_counts import Counts
+from confml.methods.tcm_nn.candidate_lists import empty_lists
 from confml.neighbours.distances import minus_squared_distances
 from confml.neighbours.growing_filter import GrowingFilter
 from confml.neighbours.scaling import SafeScale
@@ -120,24 +122,25 @@ class OnlinePass:
         if learns and not self._filter.accepts(rows):
             self._arrange(arriving, block)
             rows = self._filter.query(block)
-        places = self._free_places(codes) if learns else np.zeros(b, dtype=np.int64)
+        places = self._free_places(codes) if learns else np.empty(0, dtype=np.int64)
         if len(self._space) < b * len(self._X) or self._space.dtype != self._filter.dtype:
             self._space = np.empty(b * len(self._X), dtype=self._filter.dtype)
         tile = self._filter.similarities(rows, self._space)
         nearest = self._nearest(block, rows, tile)
-        within = np.zeros((b, b))
+        within = np.empty((len(places), len(places)))
         if learns:
             minus_squared_distances(block, np.ascontiguousarray(block.T), 0, within)
             within = np.sqrt(np.abs(within))
             self._X[places] = block
         shape = (b, classes, len(self._ks)) if predicts else (0, classes, len(self._ks))
         counts = Counts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.empty(shape))
+        new = base_kernels.NewExamples(block, *counts, np.empty(shape))
+        arrivals = kernels.Arriving(places, codes[: len(places)], within)
+        learnt = kernels.Places(self._starts, self.counts_by_class, self._limits)
+        similar = self._similarities(tile, rows.norms, rows.slack, rows.usable)
         self._waiting = kernels.steps(
-            tile, rows.norms, rows.slack, rows.usable, within, block, self._filter.factor, self._filter.unit,
-            self._filter.low, self._limits, self._X, self._starts, self.counts_by_class, self._same,
-            self._other, self._bounds, self._ks, places, codes, predicts, learns, self.label_conditional,
-            *self._ranked, *self._changes, self._waiting, nearest, *counts,
-        )  # fmt: skip
+            similar, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new
+        )
         if learns:
             self._filter.put(rows, places)
             self.counts_by_class += arriving
@@ -156,19 +159,15 @@ class OnlinePass:
 
     def _nearest(self, block: np.ndarray, rows, tile: np.ndarray) -> np.ndarray:
         """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class."""
-        near, b, k = self._filter, len(block), int(self._ks[-1])
-        shape = b, len(self.counts_by_class), self.sizes.capacity(k)
-        upper, who = np.empty(shape, dtype=near.dtype), np.empty(shape, dtype=np.int32)
-        count = np.zeros(shape[:2], dtype=np.int64)
-        count[~rows.usable] = -1
-        nobody = np.full(b, -1)
+        near, b, k, classes = self._filter, len(block), int(self._ks[-1]), len(self.counts_by_class)
         slack = rows.slack.astype(near.dtype) if near.direct else (rows.slack * (1 + 1e-6)).astype(near.dtype)
-        lists_kernels.scan_rows(
-            tile, nobody, nobody, k, self._starts, near.low, near.high, near.error, slack, upper, who, count
-        )
-        nearest = np.empty((b, shape[1], k))
-        lists_kernels.compute_distances(block, self._X, upper, who, count, near.error, slack, nearest)
-        abandoned = np.flatnonzero((count < 0).any(axis=1))
+        lists = empty_lists(classes, self.sizes.capacity(k), near.error, slack)
+        lists.filled[~rows.usable] = -1
+        nobody = np.full(b, -1)
+        lists_kernels.scan_rows(tile, nobody, nobody, k, self._starts, (near.low, near.high), lists)
+        nearest = np.empty((b, classes, k))
+        lists_kernels.compute_distances(block, self._X, lists, nearest)
+        abandoned = np.flatnonzero((lists.filled < 0).any(axis=1))
         for r in abandoned:
             kernels.nearest_directly(block, r, self._X, self._starts, self.counts_by_class, nearest[r])
         if 4 * len(abandoned) > max(b, 16) and self._products:  # too many duplicates or close rows
@@ -202,8 +201,12 @@ class OnlinePass:
         products = self._products and len(X) >= self.sizes.products
         every = X if block is None else np.concatenate([X, block])  # centre and scale of the filter fit all
         self._filter = GrowingFilter(every, places, cells, products)
-        self._bounds = np.full((cells, 5, len(self._ks)), np.inf)
-        base_kernels.base_bounds(self._same, self._other, self._ks, self._bounds)
+        bounds = np.full((cells, 5, len(self._ks)), np.inf)
+        base_kernels.base_bounds(self._same, self._other, self._ks, bounds)
+        others, weights = not self.label_conditional and len(filled) > 1, np.ones(cells, dtype=np.int64)
+        self._examples = base_kernels.Examples(
+            self._X, self._same, self._other, bounds, weights, self._ks, others
+        )
         self._limits = np.full((2, cells), np.inf, dtype=self._filter.dtype)
         self._fill_limits(places)
         self._rank()
@@ -214,13 +217,23 @@ class OnlinePass:
         return np.concatenate([np.arange(first, first + number) for first, number in ends])
 
     def _fill_limits(self, places: np.ndarray) -> None:
-        others = not self.label_conditional and len(self.counts_by_class) > 1
+        nothing = (
+            np.empty((0, 0), dtype=self._filter.dtype),
+            np.empty(0),
+            np.empty(0),
+            np.empty(0, dtype=bool),
+        )
+        near = self._similarities(*nothing)
+        kernels.fill_limits(places, self._examples.bounds, self._examples.others, near, self._limits)
+
+    def _similarities(self, tile, norms, slack, usable) -> base_kernels.Similarities:
+        """Return the similarities of new examples and the filter as arguments of the kernels."""
         near = self._filter
-        kernels.fill_limits(places, self._bounds, others, near.low, near.factor, near.unit, self._limits)
+        return base_kernels.Similarities(tile, norms, slack, usable, near.factor, near.unit, near.low)
 
     def _rank(self) -> None:
         """Sort the alphas of the learnt examples, see `_kernels_ranked`."""
-        alphas = np.ascontiguousarray(self._bounds[:, base_kernels.ALPHA].T)
+        alphas = np.ascontiguousarray(self._examples.bounds[:, base_kernels.ALPHA].T)
         if self.label_conditional:
             first, size = self._starts[:-1].copy(), self.counts_by_class.copy()
         else:
@@ -229,8 +242,8 @@ class OnlinePass:
         for begin, number in zip(first, size, strict=True):
             alphas[:, begin : begin + number].sort(axis=1)
         changes = (len(self._ks), self.sizes.waiting)
-        self._ranked = alphas, first, size
-        self._changes = np.empty(changes), np.empty(changes), np.empty(self.sizes.waiting, dtype=np.int64)
+        of = np.empty(self.sizes.waiting, dtype=np.int64)
+        self._ranked = Ranked(alphas, first, size, np.empty(changes), np.empty(changes), of)
         self._waiting = 0
 
     def _rescale(self, X: np.ndarray) -> None:
