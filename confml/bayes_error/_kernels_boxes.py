@@ -77,7 +77,7 @@ def _lower(bound, side, leaf, near):
 
 @kernel
 def candidates(a, b, h_u, h_v, m, limit):
-    """Pairs of rows of two sets that pass the filter, and the filter's own_u, own_v, shortest (see
+    """Return pairs of rows of two sets that pass the filter, and the filter's own_u, own_v, shortest (see
     `thresholds`).
 
     a, b: the `Boxes` of the sets; h_u, h_v: the heights of their rows, squared; m: number of witnesses.
