@@ -10,6 +10,7 @@ import yaml
 
 from confml.config import load_config
 from confml.errors import ConfmlError
+from confml.plugins.imports import allow_imports
 from confml.studies.reproduction import targets as module
 from confml.studies.reproduction.__main__ import main
 from confml.studies.reproduction.actions import Copy, Listing
@@ -39,7 +40,8 @@ def test_every_run_has_a_config_that_takes_its_settings(target, scale):
     for line in words(target, **given):
         assert "$" not in " ".join(line)
         if line[:2] == ["confml", "run"]:
-            config = load_config(str(ROOT / line[2]), options(line, "--set"))
+            with allow_imports(options(line, "--allow-import")):
+                config = load_config(str(ROOT / line[2]), options(line, "--set"))
             made |= {*(options(line, "--out") or [f"results/{config.name}"])}
         made |= {*options(line, "--out")}
     for line in words(target, **given):

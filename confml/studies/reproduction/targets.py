@@ -148,6 +148,7 @@ def _run(step: Mapping[str, Any], given: Mapping[str, str]) -> Command:
     for key, value in step["set"].items():
         words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
     words += ["--out", str(RESULTS / step["out"])] if "out" in step else []
+    words += ["--allow-import", step["allow"]] if "allow" in step else []
     return Command(tuple(words), bool(step.get("fails")))
 
 
