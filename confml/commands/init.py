@@ -14,12 +14,13 @@ from confml.commands.options import json_option, say, table_options, table_spec
 @click.command()
 @click.argument("file", metavar="FILE")
 @table_options
+@click.option("--like", metavar="SOURCE", help="The experiment of a paper: its methods, protocol and noise.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="CONFIG", help="Write the config there."
 )
 @click.option("--force", is_flag=True, help="Replace a config that exists.")
 @json_option
-def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
+def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
     """Write a commented config for a table file that runs as it is.
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label. Its columns are audited: identifiers, dates,
@@ -27,13 +28,18 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
     The config has the steps, methods, protocol and significance levels that suit the file. It is printed,
     or written with --out; findings that need a decision go to stderr, and into the config as comments.
 
+    --like proedrou, graepel, krzanowski, burg or kubat takes the steps, methods, protocol, levels and
+    figures of this source instead.
+
     \b
     confml init loans.csv --label default --out loans.yaml
+    confml init loans.csv --label default --like krzanowski
     confml run loans.yaml
     confml predict loans.yaml new.csv --method tcm-nn
     """
     from confml._outputs import check_outputs
     from confml.config import make_config
+    from confml.config.experiments import like_source
     from confml.config.suggestion import suggest
     from confml.errors import ConfigError
     from confml.runner.store import write_atomically
@@ -44,6 +50,8 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
             hint = "choose another name, or replace it with --force"
             raise ConfigError("the file exists", where=str(out), hint=hint)
     found = suggest(table_spec(file, options), None if out is None else out.parent)
+    if like is not None:
+        found = like_source(found, like)
     make_config(found.values(), folder=Path() if out is None else out.parent, where="confml init")
     if as_json:
         told = {

@@ -36,7 +36,7 @@ class Suggestion:
 
     data: the data set that the config loads. dataset: its keys. steps, methods, protocol, levels: of the
     config. reasons: a comment for each of these keys, and for keys of ``dataset``. questions: columns that
-    only the user can decide on. findings: of the audit of the columns that are used.
+    only the user can decide on. findings: of the audit of the columns that are used. more: further keys.
     """
 
     data: DataSet
@@ -48,6 +48,7 @@ class Suggestion:
     reasons: dict[str, str]
     questions: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
         """Return the config as plain values."""
@@ -58,6 +59,7 @@ class Suggestion:
             "methods": self.methods,
             "protocol": self.protocol,
             "levels": self.levels,
+            **self.more,
             "seed": 1,
         }
 
@@ -76,9 +78,9 @@ class Suggestion:
             lines.append(self._line(f"steps: {_yaml(self.steps)}", "steps"))
         lines.append("methods:")
         for method in self.methods:
-            lines.append(self._line(f"  - {_yaml(method)}", method["name"]))
-        for key in ("protocol", "levels"):
-            lines.append(self._line(f"{key}: {_yaml(getattr(self, key))}", key))
+            lines.append(self._line(f"  - {_yaml(method)}", method.get("label", method["name"])))
+        for key, value in {"protocol": self.protocol, "levels": self.levels, **self.more}.items():
+            lines.append(self._line(f"{key}: {_yaml(value)}", key))
         lines.append(self._line("seed: 1", "seed"))
         return "\n".join(lines) + "\n"
 
@@ -237,7 +239,7 @@ def _methods(data: DataSet, train: int, reasons: dict[str, str]) -> list[dict[st
     methods: list[dict[str, Any]] = [{"name": "tcm-nn", "k": 1}]
     if train >= CONFORMAL_ROWS:
         forest = "sklearn.ensemble.RandomForestClassifier"
-        reasons[forest] = "any classifier with p-values from a calibration part"
+        reasons["random forest"] = "any classifier with p-values from a calibration part"
         methods.append({"name": forest, "conformal": "split", "label": "random forest"})
     else:
         reasons["knn"] = "shares of votes, for comparison"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas
 import pytest
 from click.testing import CliRunner
 from sklearn import datasets
@@ -12,6 +13,7 @@ from sklearn import datasets
 import confml
 from confml.commands.init import init
 from confml.config import load_config
+from confml.config.experiments import SOURCES
 from confml.data import load
 from confml.errors import ConfigError, DataError
 
@@ -112,3 +114,47 @@ def test_mistakes_are_those_of_the_data(here):
         "mixed.csv", "--label", "y", fails=DataError
     )
     assert "needs --label" in run("loans.csv", fails=ConfigError)
+
+
+def wine_file(folder):
+    datasets.load_wine(as_frame=True).frame.to_csv(folder / "wine.csv", index=False)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_experiment_of_a_source_on_another_file(here, source):
+    """Methods with their parameters, and the protocol; noise is on training parts."""
+    wine_file(here)
+    run("wine.csv", "--label", "target", "--like", source, "--out", "wine.yaml")
+    config, paper = load_config("wine.yaml"), load_config(SOURCES[source][0])
+    assert config.datasets[0].as_dict()["csv"].endswith("wine.csv") and len(config.datasets) == 1
+    assert config.methods[: len(paper.methods)] == paper.methods
+    assert config.protocol == paper.protocol
+    assert config.thresholds == paper.thresholds
+    assert config.noise is None or (config.noise.on == "train" and config.noise.labels == paper.noise.labels)
+
+
+def test_krzanowskis_experiment_has_the_matched_table(here):
+    """On a real data set: three models, with reject and posterior matched to the envelope."""
+    wine_file(here)
+    run("wine.csv", "--label", "target", "--like", "krzanowski", "--out", "wine.yaml")
+    found = confml.run("wine.yaml", out="results", overrides=["protocol.repeats=2", "figures=[]"])
+    table = pandas.read_csv(here / "results" / "matched.csv")
+    assert set(table["params.model"]) == {"simple", "standard", "adaptive"}
+    assert {"reject", "posterior"} <= set(table["view"])
+    errors = found.summary.query("metric == 'error'")
+    assert (errors["n"] == 2).all() and len(errors) == 15
+
+
+def test_noise_of_a_source_leaves_test_labels(here):
+    wine_file(here)
+    run("wine.csv", "--label", "target", "--like", "kubat", "--out", "wine.yaml")
+    chosen = ["protocol.repeats=1", "methods=[{name: knn, k: 1}]", "figures=[]"]
+    labels = confml.run("wine.yaml", out="results", overrides=chosen).regions()
+    truth = pandas.read_csv("wine.csv")["target"]
+    assert (labels["label"].to_numpy() == truth.to_numpy()[labels["row"]]).all()
+
+
+def test_an_unknown_source(here):
+    wine_file(here)
+    told = run("wine.csv", "--label", "target", "--like", "krzanowsky", fails=ConfigError)
+    assert "unknown source 'krzanowsky'" in told
