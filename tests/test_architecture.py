@@ -166,7 +166,7 @@ def test_these_know_no_learning(name):
 # A config passes through these modules; each may import those before it.
 CONFIG_STAGES = [
     {"part", "grids", "limits", "values", "find", "suggestion", "warnings"},
-    {"lists", "draft"},
+    {"lists", "draft", "experiments"},
     {"dataset_spec", "method_entry", "protocol", "read", "overrides"},
     {"schema"},
     {"explain", "editor_schema"},
