@@ -27,12 +27,13 @@ class BinaryProblem(NamedTuple):
     positive: int
     negative: int | None
 
-    stored = {
-        "rows": "i8(n) in 0..",
-        "targets": "f8(n)",
-        "positive": "int in 0..",
-        "negative": "int in 0.. | None",
-    }
+
+BinaryProblem.stored = {  # type: ignore[attr-defined]
+    "rows": "i8(n) in 0..",
+    "targets": "f8(n)",
+    "positive": "int in 0..",
+    "negative": "int in 0.. | None",
+}
 
 
 def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:

@@ -235,7 +235,7 @@ class CalibratedMethod(Method):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
         return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
 
-    def _views(self, part: FittedPart, X: np.ndarray) -> dict[str, Prediction]:
+    def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
         return part.method.scored_views(part.prepared.transform(X), self._generator("inner"))
 

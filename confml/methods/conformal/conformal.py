@@ -264,7 +264,8 @@ class Conformal(CalibratedMethod):
         rng = self._generator("predict") if rng is None else rng
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
-        greater, equal, total = np.zeros((n, c), np.int64), np.ones((n, c), np.int64), 0.0
+        greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
+        total: Any = 0.0
         counted: np.ndarray = self.counted_
         weights = None
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):

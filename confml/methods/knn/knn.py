@@ -238,7 +238,7 @@ class KNN(Method):
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
-        rows = getattr(self._rows, "rows", self._rows)
+        rows: Any = getattr(self._rows, "rows", self._rows)
         expected = self.n_features_in_ if self.teacher is None else len(self._columns)
         if (
             rows.classes != len(self.classes_) * (1 + (self.teacher is not None))

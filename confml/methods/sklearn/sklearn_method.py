@@ -105,8 +105,9 @@ class SklearnMethod(Method):
 
     def _view(self, X, labelled: bool) -> dict[str, Prediction]:
         check_is_fitted(self)
-        fitted, c, labels = self.estimator_, len(self.classes_), None
+        fitted, c = self.estimator_, len(self.classes_)
         view = view_of(fitted)
+        labels: Any = None
         with nullcontext() if self.codes_ is None else without_output():
             if labelled or view == "vote":
                 labels = np.asarray(fitted.predict(X))

@@ -247,4 +247,10 @@ class _Training(NamedTuple):
     nearer: np.ndarray
     categories: Categories
 
-    stored = {"radius": "f8(n)", "every": "i4(n, c)", "nearer": "i4(n, c)", "categories": "Categories(n, c)"}
+
+_Training.stored = {  # type: ignore[attr-defined]
+    "radius": "f8(n)",
+    "every": "i4(n, c)",
+    "nearer": "i4(n, c)",
+    "categories": "Categories(n, c)",
+}
