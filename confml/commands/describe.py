@@ -83,7 +83,9 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     match entry["type"]:
         case "method":
             differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"
-            found = {"views": ", ".join(entry["views"]), "can be saved": entry["saved"]}
+            found = {"views": ", ".join(entry["views"])}
+            if "saved" in entry:
+                found["can be saved"] = entry["saved"]
             when = entry.get("depends_on_processor")
             differs += f", {when}" if isinstance(when, str) else ""
             return found | ({"results": differs} if when else {})

@@ -14,6 +14,7 @@ from confml.methods.registry import build, method_class
 from confml.methods.sklearn.foreign import nested
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.wrappers import WRAPPERS
+from confml.plugins.imports import without_output
 from confml.predictions.boosters import stored_booster
 from confml.predictions.declarations import declared, is_stored
 from confml.predictions.estimators import stored_estimator
@@ -51,7 +52,8 @@ def saving_of(name: str) -> str:
     if method_class(name).takes_rows:
         return "no: it has no predictions for new rows"
     try:
-        check_saving(name, {})
+        with without_output():
+            check_saving(name, {})
     except CannotStore as error:
         if error.types:
             return f"with skops and {' '.join(f'--trust {one}' for one in error.types)}"

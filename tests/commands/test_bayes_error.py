@@ -290,7 +290,7 @@ def test_made_data_show_their_true_error():
     [
         (["iri"], "did you mean 'iris'"),
         (["iris", "--label", "y"], "--label is for table files"),
-        (["iris", "--part", "train"], "no training and test parts"),
+        (["iris", "--part", "train"], "no predefined training and test parts"),
         (["iris", "--select", 5], "--select: expected 1 to 4"),
         (["iris", "--components", "2,x"], "comma-separated whole numbers"),
         (["iris", "--components", "9"], "expected 1 to 4, the columns"),

@@ -401,7 +401,7 @@ def test_arguments_that_do_not_fit(files):
     for arguments, words in (
         (["new.csv"], "confml predict --train FILE --label COLUMN NEW"),
         (["a.yaml", "new.csv", "--train", "wine.csv"], "with --train there is one argument"),
-        (["a.yaml", "wine.csv", "--label", "target"], "--label goes with --train"),
+        (["a.yaml", "wine.csv", "--label", "target"], "--label needs --train"),
         ([*WITHOUT_CONFIG, "new.csv", "--set", "seed=2"], "--set goes with a config"),
     ):
         result = CliRunner().invoke(predict, arguments)

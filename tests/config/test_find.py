@@ -4,12 +4,15 @@ import pytest
 from config.cases import FULL, messages, write
 
 from confml.config import bundled_configs, load_config
+from confml.plugins.imports import allow_imports
 
 
 @pytest.mark.parametrize("name", sorted(bundled_configs()))
 def test_bundled_configs_are_right(name):
-    config = load_config(name)
-    assert config.name and load_config(config.path).as_dict() == config.as_dict()
+    # A benchmark config names the adapter of another package, a class of confml.
+    with allow_imports("confml"):
+        config = load_config(name)
+        assert config.name and load_config(config.path).as_dict() == config.as_dict()
 
 
 def test_config_that_does_not_exist(tmp_path, monkeypatch):

@@ -32,6 +32,7 @@ REVIEWED = {
     "pos_label": "a label",
     "refit": "the name of a score",
     "scoring": "a key of the table of scorers",
+    "resource": "the name of a parameter",
     "separator": "put between names",
     "threshold": "mean or median, with a factor that float() reads",
     "transformer_list": "names and estimators",

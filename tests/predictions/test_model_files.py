@@ -511,11 +511,11 @@ def test_few_rows_equal_the_kernels(classes, k):
 
 
 @pytest.mark.parametrize("engine", ["direct", "product", "tree"])
-def test_a_stored_neighbour_counter_counts_the_same(engine):
+def test_a_stored_neighbour_counter_counts_the_same(engine, monkeypatch):
     rng = np.random.default_rng(4)
     X, y, T = rng.normal(size=(300, 3)), rng.integers(0, 3, 300), rng.normal(size=(50, 3))
     model = TCMNN(k=2)
-    model._engine = engine
+    monkeypatch.setattr(TCMNN, "_engine", engine)
     expected = model.fit(X, y).confident_predict(T)["p-value"]
     found = there_and_back(model).confident_predict(T)["p-value"]
     for name in expected.extra:

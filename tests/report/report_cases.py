@@ -28,7 +28,9 @@ def entry(name, params=None, sweep=None, label=None):
     sweep = sweep or {}
     variants = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
     given = params or {}
-    return SimpleNamespace(name=name, params=given, given=given, label=label, variants=lambda: variants)
+    return SimpleNamespace(
+        name=name, params=given, given=given, label=label, conformal=None, variants=lambda: variants
+    )
 
 
 def make_config(methods, **others):

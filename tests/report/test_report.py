@@ -413,7 +413,7 @@ def test_literature_is_quoted_and_1_nn_stands_beside_it():
     lines, _ = compare(published_table("tcm-nn-table1"), summary)
     rows = {line.entry.keys[1]: line for line in lines if line.entry.keys[0] == "satellite"}
     assert list(rows)[-1] == "1-NN (confml)" and len(rows) == 9
-    assert rows["C4.5"].status == "quoted" and rows["C4.5"].confml is None
+    assert rows["CASTLE"].status == "quoted" and rows["CASTLE"].confml is None
     assert rows["k-nn"].status == "not in this run" and rows["k-nn"].confml is None
     assert rows["1-NN (confml)"].confml == 10.55 and rows["1-NN (confml)"].difference is None
     assert rows["TCM"].difference == 0

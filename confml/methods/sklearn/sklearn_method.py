@@ -119,7 +119,7 @@ class SklearnMethod(Method):
             labels = self.codes_.labels_of(labels, f"predict of {_name_of(fitted)}", self.classes_)
         if view == "vote":
             scores = (labels[:, None] == self.classes_).astype(np.float64)
-        rows = np.shape(X)[0]
+        rows = X.shape[0] if labels is None else len(labels)
         if scores.shape != (rows, c):
             raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(rows, c)}")
         return {view: Prediction(self.classes_, scores, view, labels)}
