@@ -55,11 +55,33 @@ def _restored(cls: type[ConfmlError], args: tuple, state: dict) -> ConfmlError:
     return error
 
 
+SYNONYMS = {
+    **dict.fromkeys(("target", "class", "y", "response", "outcome", "label-column"), "label"),
+    **dict.fromkeys(("file", "path", "data", "table"), "csv"),
+    **dict.fromkeys(("sep", "delimiter"), "separator"),
+    **dict.fromkeys(("drop", "exclude"), "ignore"),
+    **dict.fromkeys(("categorical", "categories"), "nominal"),
+    **dict.fromkeys(("cv", "cross-validation", "kfold", "crossval", "stratified-k-fold"), "k-fold"),
+    **dict.fromkeys(("loo", "loocv"), "leave-one-out"),
+    **dict.fromkeys(("split", "train-test-split", "train-test", "random-split"), "holdout"),
+    **dict.fromkeys(("critical-difference", "cd-diagram", "nemenyi"), "ranks"),
+    **dict.fromkeys(("classifiers", "models", "estimators", "algorithms"), "methods"),
+    **dict.fromkeys(("preprocessing", "transformers", "pipeline"), "steps"),
+    **dict.fromkeys(("alpha", "alphas", "significance", "significance-levels"), "levels"),
+    **dict.fromkeys(("random-state", "random-seed"), "seed"),
+    **dict.fromkeys(("n-splits", "k"), "folds"),
+}
+"""Words of other tools, each with the name that confml has for it."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to ``name``, or None where none is similar."""
+    """Return the known name of the same meaning as ``name``, or the most similar one; None without any."""
     import difflib
 
     known = [str(other) for other in known]
+    synonym = SYNONYMS.get(str(name).lower().replace("_", "-").replace(" ", "-"))
+    if synonym in known:
+        return synonym
     found = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     if not found:
         folded = {other.casefold(): other for other in known}

@@ -12,6 +12,7 @@ from confml.commands.options import InOrder, json_option, named_or_table, say, t
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
+    from confml.data.dataset import DataSet
     from confml.data.files import FileState
     from confml.data.generators import Generator
 
@@ -129,26 +130,41 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
 @click.argument("dataset", metavar="FILE|CARD", shell_complete=complete_dataset)
 @table_options
 @click.option("--test", metavar="FILE", help="A table file with the test rows.")
+@click.option(
+    "--labels",
+    type=click.IntRange(1),
+    is_flag=False,
+    flag_value=20,
+    metavar="N",
+    help="List the N rows with the most evidence against their label.  [default: 20]",
+)
 @json_option
-def check(dataset: str, as_json: bool, **options: Any) -> None:
+def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> None:
     """Audit a data set for mistakes that make results look better or worse than they are.
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
 
     The audit finds duplicate and contradictory rows, test rows among the training rows, a file that holds
-    every row several times, labels that look alike, identifiers, features that determine the label, constant
-    and duplicate features, and features of very different ranges. Each finding says what to do.
+    every row several times, labels that look alike, rare classes, dates, categories with many values,
+    identifiers, features that determine the label, constant and duplicate features, and features of very
+    different ranges. Each finding says what to do.
+
+    --labels ranks rows by the probability that classifiers fitted to other rows give to their label. The
+    first ones are the likeliest label errors; whether a label is wrong is for a person to decide.
 
     \b
     confml data check loans.csv --label default
     confml data check optdigits --json
+    confml data check loans.csv --label default --labels 50
     """
     from confml.data import load
     from confml.data.audit import audit
+    from confml.data.audit_columns import column_findings
 
     loaded = load(named_or_table(dataset, options))
-    findings = audit(loaded)
+    findings = [*audit(loaded), *column_findings(loaded)]
     notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
+    suspects = [] if labels is None else _suspects(loaded, labels)
     if as_json:
         told = {
             "name": loaded.name,
@@ -164,6 +180,7 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
             "classes": {str(label): count for label, count in loaded.class_counts().items()},
             "notes": notes,
             "findings": [finding.as_dict() for finding in findings],
+            **({} if labels is None else {"labels": suspects}),
         }
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
         return
@@ -177,6 +194,8 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
     for finding in findings:
         click.echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
     click.echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
+    if labels is not None:
+        _print_suspects(suspects)
 
 
 @data.command()
@@ -218,6 +237,29 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
     if wrong or (missing and names):
         say(f"{wrong} wrong, {missing} missing")
         raise click.exceptions.Exit(DATA_MISSING)
+
+
+def _suspects(loaded: DataSet, most: int) -> list[dict[str, Any]]:
+    """The rows whose label has a smaller out-of-fold probability than another class, the likeliest first."""
+    from confml.data.label_errors import label_evidence
+
+    found = label_evidence(loaded)
+    lines = range(1, len(loaded) + 1) if loaded.lines is None else loaded.lines.tolist()
+    tests = set() if loaded.test_rows is None else set(loaded.test_rows.tolist())
+    ids = loaded.identifiers()
+    rows = zip(*(column[found.suspect][:most].tolist() for column in found), strict=True)
+    return [
+        {
+            "line": lines[row],
+            **({"part": "test" if row in tests else "train"} if tests else {}),
+            **{name: str(texts[row]) for name, texts in ids.items()},
+            "label": loaded.y[row].item(),
+            "p_label": round(p_label, 4),
+            "likelier": likelier,
+            "p_likelier": round(p_likelier, 4),
+        }
+        for row, p_label, likelier, p_likelier in rows
+    ]
 
 
 # ---- descriptions
@@ -311,6 +353,15 @@ def _problem_of_loading(card: Card) -> str | None:
 
 
 # ---- printing
+
+
+def _print_suspects(suspects: list[dict[str, Any]]) -> None:
+    if not suspects:
+        click.echo("labels: every label is the likeliest class of its row")
+        return
+    click.echo("labels, the most doubtful first (probabilities from classifiers fitted to other rows):")
+    heads = [name.upper().replace("_", " ") for name in suspects[0]]
+    _table(heads, [list(one.values()) for one in suspects])
 
 
 def _print_info(told: dict[str, Any]) -> None:

@@ -50,19 +50,52 @@ def table_options(command):
             help="Treatment of missing values.  [default: error]",
         ),
         click.option(
+            "--duplicates",
+            type=click.Choice(["keep", "drop"]),
+            help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
+        ),
+        click.option(
+            "--duplicates",
+            type=click.Choice(["keep", "drop"]),
+            help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
+        ),
+        click.option(
             "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
         ),
         click.option(
             "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
         ),
         click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
+        click.option(
+            "--no-header",
+            "header",
+            flag_value=False,
+            default=None,
+            type=bool,
+            help="The file has no header; its columns are column-1, column-2, ...",
+        ),
+        click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first one]"),
+        click.option("--thousands", metavar="MARK", help="Separator of thousands.  [default: detected]"),
     ]
     for option in reversed(options):
         command = option(command)
     return command
 
 
-TABLE_KEYS = ("label", "id", "nominal", "ignore", "missing", "separator", "encoding", "decimal")
+TABLE_KEYS = (
+    "label",
+    "id",
+    "nominal",
+    "ignore",
+    "missing",
+    "separator",
+    "encoding",
+    "decimal",
+    "thousands",
+    "header",
+    "sheet",
+    "duplicates",
+)
 
 
 def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ OF_FIT = {
     **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
     **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
     **{key: f"--{key}" for key in TABLE_KEYS if key not in OF_FORMAT},
+    "header": "--no-header",
 }
 
 

@@ -55,8 +55,22 @@ def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
         draft.add(at, error.message, error.hint)
         return
     if card not in known:
+        if dataset.card is None and _is_table_file(draft, card):
+            message = f"'{card}' is a table file, expected the name of a card or a mapping"
+            draft.say(at, message, f"write {{csv: {card}, label: COLUMN}}")
+            return
         hint = did_you_mean(card, known, list_all=False) or "confml data list shows them"
         draft.say(at, f"unknown data set '{card}'", hint)
+
+
+def _is_table_file(draft: Draft, name: str) -> bool:
+    """Return whether a name has the ending of a table file, or is that of a file next to the config."""
+    from confml.data.table_files import is_table_name
+
+    try:
+        return is_table_name(name) or draft.file(name).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple) -> None:
@@ -98,7 +112,13 @@ def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) 
     from confml.data.table_files import column_names_of
 
     try:
-        names = column_names_of(draft.file(file), dataset.separator, dataset.encoding)
+        names = column_names_of(
+            draft.file(file),
+            dataset.separator,
+            dataset.encoding,
+            dataset.header is not False,
+            dataset.sheet,
+        )
     except (ConfmlError, OSError, ValueError):
         # The file's own error is reported with the file, here or when it is loaded.
         names = [name for _, _, name in named_columns(dataset)]

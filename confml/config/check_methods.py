@@ -13,7 +13,7 @@ from confml.config.schema import StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import FilePath, IncompatibleParameters, MissingParameter, ParameterError
-from confml.yaml import got
+from confml.yaml import flow, got
 
 Check = Callable[[str, Mapping[str, Any]], None]
 
@@ -84,7 +84,18 @@ def _check_fixed(draft: Draft, check: Check, name: str, params: Mapping[str, Any
     for parameter, value in params.items():
         error = _problem_with(check, name, parameter, value)
         if error is not None:
-            draft.add_error(error, parameter, value, (*place, "params", parameter))
+            at = (*place, "params", parameter)
+            if _is_grid(check, name, parameter, value):
+                hint = f"write sweep: {{{parameter}: {flow(value)}}} (each value is reported) or tune:"
+                draft.add(at, f"expected one value, got {got(value)}", hint)
+            else:
+                draft.add_error(error, parameter, value, at)
+
+
+def _is_grid(check: Check, name: str, parameter: str, value: Any) -> bool:
+    """Return whether a value is a list of values that the parameter accepts one at a time."""
+    listed = isinstance(value, list | tuple) and len(value) > 0
+    return listed and all(_problem_with(check, name, parameter, one) is None for one in value)
 
 
 def file_parameters(method: str) -> list[str]:

@@ -72,6 +72,19 @@ class DatasetSpec(Part):
     decimal: Annotated[str, one_of(".", ",")] | None = Field(
         None, description="Decimal sign of the CSV file."
     )
+    thousands: Words | None = Field(
+        None, description="Separator of thousands in the numbers of the file; detected by default."
+    )
+    header: Switch | None = Field(
+        None, description="false for a file without a header line; its columns are column-1, column-2, ..."
+    )
+    sheet: Words | None = Field(None, description="Sheet of a workbook; the first one by default.")
+    duplicates: Annotated[str, one_of("keep", "drop")] | None = Field(
+        None, description="keep (default), or drop training rows that repeat an earlier one, label included."
+    )
+    duplicates: Annotated[str, one_of("keep", "drop")] | None = Field(
+        None, description="keep (default), or drop training rows that repeat an earlier one, label included."
+    )
     drop_first: Switch | None = Field(
         None, description="Code nominal columns with one column fewer than categories."
     )
@@ -93,6 +106,11 @@ class DatasetSpec(Part):
         "separator",
         "encoding",
         "decimal",
+        "thousands",
+        "header",
+        "sheet",
+        "duplicates",
+        "duplicates",
         "drop_first",
     )
 

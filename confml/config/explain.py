@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from confml.config.draft import Draft, Place
 from confml.config.part import Part
 from confml.config.schema import part_at
+from confml.data.table_files import is_table_name
 from confml.errors import did_you_mean, nearest
 from confml.yaml import flow, got
 
@@ -45,7 +46,7 @@ def _note(error: Mapping[str, Any], place: Place, draft: Draft) -> None:
     if expected is None:
         draft.problems.add(node.mark, _with_path(path, error["msg"].lower()), hint)
         return
-    if isinstance(value, str) and value.lower().endswith(".csv") and path.startswith("datasets."):
+    if isinstance(value, str) and is_table_name(value) and path.startswith("datasets."):
         expected, hint = "the name of a card or a mapping", f"write {{csv: {value}, label: COLUMN}}"
     draft.problems.add(node.mark, _with_path(path, f"expected {expected}, got {got(value)}"), hint)
 

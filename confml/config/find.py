@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from confml.data.cards import known_cards
 from confml.data.locate import resource_folder
+from confml.data.table_files import is_table_name
 from confml.errors import ConfmlError, did_you_mean
 from confml.yaml import Mark, Problems
 
@@ -21,13 +23,19 @@ def bundled_configs() -> dict[str, Path]:
 def find_config(name: str) -> tuple[Path, str]:
     """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
     path, mark = Path(name), Mark(source=name or "''")
+    found = None
     try:
         is_folder = path.is_dir()
         if path.exists() and not is_folder:
-            return path, name
+            found = path
         yamls = sorted((path if is_folder else path.parent).glob("*.y*ml"))
     except (OSError, ValueError):  # the name is too long, or contains NUL
         is_folder, yamls = False, []
+    if found is not None:
+        if is_table_name(name):
+            hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
+            raise Problems().stop(mark, "this is a table file, expected a config", hint)
+        return found, name
     known = _known()
     bundled = _pick(name.removesuffix(".yaml"), known)
     if bundled is not None:
@@ -35,6 +43,9 @@ def find_config(name: str) -> tuple[Path, str]:
     if is_folder:
         hint = f"it holds {', '.join(other.name for other in yamls[:10])}" if yamls else None
         raise Problems().stop(mark, "this is a folder, expected a YAML file", hint)
+    if name in known_cards():
+        hint = f"write a config with datasets: [{name}], methods: and protocol:, or confml run quickstart"
+        raise Problems().stop(mark, f"'{name}' is a data set, expected a config", hint)
     hint = did_you_mean(name, [*map(str, yamls), *known], list_all=False)
     if hint is None and known:
         hint = f"confml comes with {', '.join(known)}"

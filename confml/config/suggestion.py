@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from confml.data.audit import Finding, audit
+from confml.data.audit_columns import are_dates
 from confml.data.csv_table import load_csv
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
@@ -23,7 +24,6 @@ LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
-_DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
 _SUBJECT = re.compile(r"subject|patient|customer|client|user|person|group|site|family|batch", re.IGNORECASE)
 _PLAIN = re.compile(r"(\.\./)*[A-Za-z_][\w./-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
@@ -146,7 +146,13 @@ def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], di
     reasons: dict[str, str] = {}
     for encoding in (found["encoding"],) if "encoding" in found else _ENCODINGS:
         try:
-            table = read_table(Path(found["csv"]), found.get("separator"), encoding)
+            table = read_table(
+                Path(found["csv"]),
+                found.get("separator"),
+                encoding,
+                found.get("header", True),
+                found.get("sheet"),
+            )
         except DataError as error:
             if "utf-8 text" not in error.message or encoding == _ENCODINGS[-1]:
                 raise
@@ -159,7 +165,12 @@ def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], di
     try:
         return table, load_csv(lenient), found, reasons
     except DataError as error:
-        if "decimal" in found or error.hint is None or "decimal comma" not in error.hint:
+        if (
+            "decimal" in found
+            or error.hint is None
+            or "decimal comma" not in error.hint
+            or "thousands" in error.hint
+        ):
             raise
     data = load_csv({**lenient, "decimal": ","})
     reasons["decimal"] = "numbers are written as 1,5"
@@ -176,7 +187,7 @@ def _columns(
     ]
     given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
     texts = [name for name in (*categorical, *data.id_columns) if name not in given]
-    dates = [name for name in texts if _are_dates(table.column(name))]
+    dates = [name for name in texts if are_dates(table.column(name))]
     ids = [name for name in data.id_columns if name not in dates]
     if "identifier" in findings:
         ids += [name for name in findings["identifier"].columns if name not in given and name not in dates]
@@ -200,11 +211,6 @@ def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequen
     if names:
         found[key] = names
         reasons[key] = why
-
-
-def _are_dates(texts: Sequence[str]) -> bool:
-    there = [text for text in texts if text]
-    return bool(there) and all(_DATE.fullmatch(text) for text in there)
 
 
 def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:

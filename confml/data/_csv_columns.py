@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,16 @@ from confml.data._words import MISSING, at_lines, counted, is_missing, is_number
 from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import sort_categories
 from confml.data.csv_spec import CsvSpec
+from confml.data.number_marks import (
+    SEPARATORS,
+    Marks,
+    has_point_decimals,
+    is_ambiguous,
+    marks_in_words,
+    marks_of,
+    without_marks,
+)
+from confml.data.spellings import check_spelling, spelled_as
 from confml.data.text_table import TextTable
 from confml.errors import DataError
 
@@ -27,12 +37,14 @@ class Columns:
 
     names: a features. values: (n, a) float64; codes for categories. categories: by feature, None for numbers.
     identifiers: columns of text with a different value in every row, which are not used as features.
+    marks: thousands separators and signs of numbers, by feature.
     """
 
     names: list[str] = field(default_factory=list)
     values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     categories: tuple[tuple[str, ...] | None, ...] = ()
     identifiers: tuple[str, ...] = ()
+    marks: dict[str, Marks] = field(default_factory=dict)
 
 
 def read_columns(
@@ -51,11 +63,21 @@ def read_columns(
     identifiers: list[str] = []
     mixed: list[tuple[Path, str]] = []
     commas = False
+    marked: dict[str, Marks] = {}
+    unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
     for name in features:
         texts = [file.column(name) for file in files]
         numbers = None
         if name not in nominal:
             numbers = [numbers_of(column, spec.decimal) for column in texts]
+            marks = _marks(texts, spec) if any(wrong for _, wrong in numbers) else None
+            if marks and is_ambiguous(texts[0], marks, spec.decimal) and spec.thousands is None:
+                unclear.append(_mixed(name, train, numbers[0][1], len(numbers[0][1])))
+            if marks:
+                marked[name] = marks
+                numbers = [
+                    numbers_of(without_marks(column, marks, spec.decimal), spec.decimal) for column in texts
+                ]
             wrong = numbers[0][1]
             present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
             if wrong and len(wrong) == present:
@@ -83,8 +105,11 @@ def read_columns(
                 break
         columns.append(np.concatenate([values for values, _ in numbers]))
         categories.append(None)
+    if unclear and (commas or not _has_thousands(train, names, marked, len(unclear))):
+        raise _unclear_error([*mixed, *unclear] if commas else unclear, commas)
     if mixed:
         raise _mixed_error(mixed, commas)
+    _note_marks(marked, notes)
     if not names:
         raise DataError(
             f"no features are left: {quoted(identifiers)} {_have(identifiers)} a different text in every row",
@@ -95,7 +120,7 @@ def read_columns(
     _check_finite(files, names, categories, values)
     _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
     _note_number_identifiers(train, names, categories, values, notes)
-    return Columns(names, values, tuple(categories), tuple(identifiers))
+    return Columns(names, values, tuple(categories), tuple(identifiers), marked)
 
 
 def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: list[str]) -> None:
@@ -167,9 +192,47 @@ def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int
     return values, wrong
 
 
+def _marks(texts: Sequence[Sequence[str]], spec: CsvSpec) -> Marks | None:
+    """The marks of a column whose numbers are not all plain; None without, or where a text is no number."""
+    distinct = {text for column in texts for text in column}
+    marks = marks_of(distinct, spec.decimal)
+    if marks and spec.thousands is not None and {*marks} & {*SEPARATORS} - {spec.thousands}:
+        return None
+    return marks
+
+
+def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
+    """Whether a column shows that commas are between thousands, or that the decimal mark is a point."""
+    clear = sum("," in marks for marks in marked.values()) > unclear
+    return clear or any(has_point_decimals(table.column(name)) for name in names)
+
+
+def _unclear_error(unclear: list[tuple[Path, str]], commas: bool) -> DataError:
+    if commas:
+        return _mixed_error(unclear, commas)
+    return DataError(
+        "; ".join(message for _, message in unclear[:5]),
+        where=str(unclear[0][0]),
+        hint='commas are either between thousands: thousands: "," (--thousands ,), or decimal commas: '
+        'decimal: "," (--decimal ,)',
+    )
+
+
+def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
+    by_marks: dict[Marks, list[str]] = {}
+    for name, marks in marked.items():
+        by_marks.setdefault(marks, []).append(name)
+    for marks, names in by_marks.items():
+        column = "column" if len(names) == 1 else "columns"
+        notes.append(
+            f"numbers with {marks_in_words(marks)} are read as numbers: {column} {quoted(names, 10)}"
+        )
+
+
 def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
     place: dict[str, float] = {category: code for code, category in enumerate(categories)}
-    texts = table.column(name)
+    texts = spelled_as(table.column(name), categories)
+    check_spelling(texts, categories, name, str(table.path))
     unseen = Counter(text for text in texts if text not in place and not is_missing(text))
     if unseen:
         notes.append(

@@ -6,15 +6,22 @@ import zipfile
 from pathlib import Path
 
 from confml.data.memory import gigabytes, most, raised_by, require_memory
-from confml.data.text_table import TextTable, check_width, checked_names, file_error, require_regular
-from confml.errors import DataError
+from confml.data.text_table import (
+    TextTable,
+    check_width,
+    checked_names,
+    file_error,
+    numbered_names,
+    require_regular,
+)
+from confml.errors import DataError, did_you_mean
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
 
 
-def read_frame(path: Path, kind: str) -> TextTable:
-    """Return the table in a file. ``kind``: ``parquet`` or ``excel`` (the first sheet, its first row the
-    header).
+def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None = None) -> TextTable:
+    """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, the first by default;
+    its first row is the header if ``has_header``.
 
     Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
     and where the package that reads it is not installed.
@@ -32,7 +39,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
             pass
     except OSError as error:
         raise file_error(path, error) from None
-    names, columns, lines, notes = _read(path, kind, what)
+    names, columns, lines, notes = _read(path, kind, what, has_header, sheet)
     if not names:
         raise DataError("the table has no columns", where=str(path))
     rows = [list(fields) for fields in zip(*columns, strict=True)]
@@ -45,7 +52,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
     )
 
 
-def _read(path: Path, kind: str, what: str):
+def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None):
     """Return the names, the columns as text, the row numbers and the notes of a file."""
     import pandas as pd
 
@@ -62,14 +69,22 @@ def _read(path: Path, kind: str, what: str):
             _check_workbook(path)
             with pd.ExcelFile(path) as book:
                 sheets = book.sheet_names
-                if len(sheets) > 1:
+                if sheet is not None and sheet not in sheets:
+                    hint = did_you_mean(sheet, sheets)
+                    raise DataError(f"there is no sheet '{sheet}'", where=str(path), hint=hint)
+                if len(sheets) > 1 and sheet is None:
+                    others = ", ".join(f"'{name}'" for name in sheets[1:6])
                     notes.append(
                         f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
-                        "save another one as a separate file to read it"
+                        f"sheet: (--sheet) reads another one: {others}"
                     )
-                frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
-            names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []
-            frame, first = frame.iloc[1:], 2
+                chosen = sheets[0] if sheet is None else sheet
+                frame = pd.read_excel(book, sheet_name=chosen, header=None, dtype=object)
+            if has_header:
+                names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []
+                frame, first = frame.iloc[1:], 2
+            else:
+                names, first = numbered_names(frame.shape[1]), 1
         columns = [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
     except DataError:
         raise

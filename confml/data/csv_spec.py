@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from confml.data._words import is_number, listed, short
+from confml.data.number_marks import SEPARATORS
 from confml.data.text_table import TextTable, table_name
 from confml.errors import ConfigError, ConfigErrors, did_you_mean
 
@@ -31,6 +32,11 @@ class CsvSpec:
     separator: str | None = None
     encoding: str | None = None
     decimal: str = "."
+    thousands: str | None = None
+    header: bool = True
+    sheet: str | None = None
+    duplicates: str = "keep"
+    duplicates: str = "keep"
     drop_first: bool = False
 
 
@@ -61,7 +67,16 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     if spec.missing not in ("error", "drop", "mean"):
         hint = did_you_mean(str(spec.missing), ("error", "drop", "mean"), list_all=False)
         raise ConfigError(f"missing must be error, drop or mean, got '{spec.missing}'", hint=hint)
+    if spec.duplicates not in ("keep", "drop"):
+        raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
+    if spec.duplicates not in ("keep", "drop"):
+        raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
     check_decimal(spec.decimal)
+    if spec.thousands is not None and (spec.thousands not in SEPARATORS or spec.thousands == spec.decimal):
+        raise ConfigError(
+            f"thousands must be a comma, a point, an apostrophe or a blank, got '{spec.thousands}'"
+            + (", which is the decimal mark" if spec.thousands == spec.decimal else "")
+        )
     return spec
 
 
@@ -142,5 +157,5 @@ def _columns_hint(name: str, names: Sequence[str]) -> str:
     there = f"the columns are {listed(names, 20)}"
     hint = f"{hint} ({there})" if hint else there
     if sum(is_number(other) for other in names) * 2 > len(names):
-        hint += "; they look like data: the file needs a first line with the names of its columns"
+        hint += "; they look like data: if the file has no header, say header: false (--no-header)"
     return hint

@@ -16,12 +16,13 @@ from confml.data.coding import code_columns
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
+from confml.data.spellings import check_spelling, spelled_as
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
 from confml.errors import DataError, did_you_mean
 
 LONGEST_LABEL = 1000  # characters; a longer text is no class
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
 
 def load_csv(spec: Mapping[str, Any]) -> DataSet:
@@ -36,19 +37,27 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
         column none of whose values is a number is categorical too, unless every text in it is different: then
         it is an identifier. Any other column must be numbers.
     groups: a column of groups, not a feature.
+    duplicates: ``keep``; ``drop`` leaves out the training rows that repeat an earlier one, label included.
+    duplicates: ``keep``; ``drop`` leaves out the training rows that repeat an earlier one, label included.
     missing: treatment of a missing feature (an empty field, ?, NA, N/A, nan, null, <NA> or #N/A in upper or
         lower case, a nan with a sign, or None): ``error``; ``drop`` leaves the row out; ``mean`` keeps it as
         NaN, for a step to fill in. A missing label is an error.
-    separator, encoding: of a CSV file, detected if omitted. decimal: ``.`` or ``,``.
+    separator, encoding: of a CSV file, detected if omitted. decimal: ``.`` or ``,``. thousands: the
+        separator of thousands, detected if omitted; signs of currencies and percent signs are removed, and
+        ``12 %`` is the number 12. header: False for a file without a header line, whose columns are called
+        column-1, column-2 and so on. sheet: of a workbook, the first by default.
 
-    Labels are whole numbers if all are written as such, else text; ``01`` or ``+1`` make all of them text. A
-    category that only the test file has is 0 in all columns of its feature and -1 in ``table``.
+    Labels are whole numbers if all are written as such (``1`` or ``1.0``), else text; ``01`` or ``+1`` make
+    all of them text. A category that only the test file has is 0 in all columns of its feature and -1 in
+    ``table``. Labels or categories of a test file none of which the training file has are an error if they
+    differ from its own in case or blanks only.
     Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
     several.
     """
     wanted = read_spec(spec)
     paths = [path for path in (wanted.csv, wanted.test) if path is not None]
-    return load_tables(spec, [read_table(path, wanted.separator, wanted.encoding) for path in paths])
+    how = (wanted.separator, wanted.encoding, wanted.header, wanted.sheet)
+    return load_tables(spec, [read_table(path, *how) for path in paths])
 
 
 def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
@@ -67,6 +76,10 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
     for file in files:
         _check_labels(file, wanted.label)
         handle_missing(file, [*features, *groups], wanted, notes)
+    if wanted.duplicates == "drop":
+        _drop_duplicates(train, [*features, *groups, wanted.label], notes)
+    if wanted.duplicates == "drop":
+        _drop_duplicates(train, [*features, *groups, wanted.label], notes)
     y = _labels(files, wanted.label, notes)
     _check_classes(wanted, files, y, notes)
     columns = read_columns(wanted, files, features, notes)
@@ -91,6 +104,7 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
         ids=_ids(files, id_columns),
         id_columns=id_columns,
         notes=tuple(notes),
+        number_marks=columns.marks,
     )
 
 
@@ -110,6 +124,35 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
         test.notes.append(
             f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(more)}"
         )
+
+
+def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) -> None:
+    """Leave out the training rows that repeat an earlier row in all columns used, label included."""
+    places = [table.place[name] for name in used]
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for fields in table.rows:
+        row = tuple(fields[place] for place in places)
+        kept.append(row not in seen)
+        seen.add(row)
+    gone = kept.count(False)
+    if gone:
+        notes.append(f"{table.path.name}: {counted(gone, 'row')} that repeat an earlier row left out")
+        table.keep(kept)
+
+
+def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) -> None:
+    """Leave out the training rows that repeat an earlier row in all columns used, label included."""
+    places = [table.place[name] for name in used]
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for fields in table.rows:
+        row = tuple(fields[place] for place in places)
+        kept.append(row not in seen)
+        seen.add(row)
+    if gone := kept.count(False):
+        notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
+        table.keep(kept)
 
 
 # ---- labels
@@ -136,7 +179,14 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     texts = [text for file in files for text in file.column(label)]
     distinct = set(texts)
     if all(_INTEGER.fullmatch(text) for text in distinct):
-        return np.array([int(text) for text in texts], dtype=np.int64)
+        return np.array([int(text.partition(".")[0]) for text in texts], dtype=np.int64)
+    train = files[0].column(label)
+    known = list(dict.fromkeys(train))
+    for test in files[1:]:
+        own = spelled_as(test.column(label), known)
+        check_spelling(own, known, label, str(test.path))
+        texts = [*train, *own]
+    distinct = set(texts)
     for variants in label_variants(sorted(distinct)):
         notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
     return _texts(texts)

@@ -16,7 +16,14 @@ from typing import NamedTuple
 from confml.data._compressed import compression_of, decompress
 from confml.data._words import short
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, check_width, checked_names, file_error, require_regular
+from confml.data.text_table import (
+    TextTable,
+    check_width,
+    checked_names,
+    file_error,
+    numbered_names,
+    require_regular,
+)
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -44,14 +51,17 @@ _NOT_TEXT = (
 
 
 class CsvFormat(NamedTuple):
-    """Encoding and separator that a CSV file is read with; None where they are found out."""
+    """Encoding and separator of a CSV file, None where they are found out, and whether it has a header."""
 
     encoding: str | None = None
     separator: str | None = None
+    header: bool = True
 
 
-def read_csv(path: Path, separator: str | None = None, encoding: str | None = None) -> TextTable:
-    """Read a CSV file with a header line.
+def read_csv(
+    path: Path, separator: str | None = None, encoding: str | None = None, has_header: bool = True
+) -> TextTable:
+    """Read a CSV file with a header line; without one, columns are called as in `numbered_names`.
 
     separator: one character, or one of the words of `SEPARATORS`; ``" "`` stands for any run of blanks. None
         finds it out. encoding: None for UTF-8, or the encoding that a byte-order mark names.
@@ -62,7 +72,7 @@ def read_csv(path: Path, separator: str | None = None, encoding: str | None = No
     records = list(_records(text, taken, path))
     if not records:
         raise DataError(_NO_HEADER, where=str(path))
-    line, header = records.pop(0)
+    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
     if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
         known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
         raise DataError(
@@ -79,7 +89,9 @@ def read_csv(path: Path, separator: str | None = None, encoding: str | None = No
     return TextTable(path, names, [row for _, row in records], [at for at, _ in records], taken, notes=notes)
 
 
-def read_header(path: Path, separator: str | None = None, encoding: str | None = None) -> list[str]:
+def read_header(
+    path: Path, separator: str | None = None, encoding: str | None = None, has_header: bool = True
+) -> list[str]:
     """Return the names of the columns, from the beginning of the file. Raises as `read_csv`."""
     data = _read(path, _HEAD)
     if len(data) == _HEAD:  # cut at a line, whose end is one byte at least in every encoding
@@ -93,6 +105,8 @@ def read_header(path: Path, separator: str | None = None, encoding: str | None =
     line, header = next(_records(text, _taken(path, text, separator), path), (0, []))
     if not header:
         raise DataError(_NO_HEADER, where=str(path))
+    if not has_header:
+        return numbered_names(len(header))
     return checked_names(path, header, f"{path}, line {line}")[0]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ class DataSet:
         there is no such file. The rows of a test part have lines of the test file.
     ids: (n, k) text, the identifiers of each row, or None. id_columns: k names of their columns.
     notes: warnings, one sentence each, for readers of the results.
+    number_marks: thousands separators and signs of the numbers in a file, by feature.
 
     Raises ValueError for shapes that do not fit together.
     """
@@ -56,6 +58,7 @@ class DataSet:
     ids: np.ndarray | None = None
     id_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    number_marks: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
         X = np.ascontiguousarray(self.X, dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,8 @@ from confml.data.coding import CODINGS, code_columns
 from confml.data.csv_spec import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
+from confml.data.number_marks import without_marks
+from confml.data.spellings import check_spelling, spelled_as
 from confml.data.text_table import TextTable
 from confml.errors import ConfigError, DataError, did_you_mean
 
@@ -66,6 +68,9 @@ class RowCoder:
 
     encoding: str | None = None  # of models that were stored without them
     separator: str | None = None
+    header: bool = True
+    class_texts: tuple[str, ...] = ()
+    number_marks: Mapping[str, Sequence[str]] = {}
     ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
 
     stored = {
@@ -81,6 +86,9 @@ class RowCoder:
         "_codes": "list[None | dict](d)",
         "_coding": "str",
         "unknown": "dict",
+        "header?": "bool",
+        "class_texts?": "tuple[str]",
+        "number_marks?": "dict",
         "ranges?": "f8(3, d) | None",
     }
 
@@ -94,7 +102,9 @@ class RowCoder:
         csv_format: CsvFormat | None = None,
     ):
         self.label, self.missing, self.decimal = label, missing, decimal
-        self.encoding, self.separator = csv_format or CsvFormat()
+        self.encoding, self.separator, self.header = csv_format or CsvFormat()
+        self.number_marks = dict(data.number_marks)
+        self.class_texts = tuple(map(str, data.classes.tolist()))
         self.features, self.categories, self.id_columns = (
             data.table_attributes,
             data.categories,
@@ -126,12 +136,15 @@ class RowCoder:
         check_decimal(mark)
         other = self.without_counts()
         other.decimal = mark
+        other.number_marks = {
+            name: tuple(one for one in marks if one != mark) for name, marks in self.number_marks.items()
+        }
         return other
 
     @property
     def csv_format(self) -> CsvFormat:
         """The format of the training file, which CSV files of new rows have by default."""
-        return CsvFormat(self.encoding, self.separator)
+        return CsvFormat(self.encoding, self.separator, self.header)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -184,6 +197,9 @@ class RowCoder:
         X, _ = code_columns(values, names, self.categories, self._coding)
         ids = [table.column(name) if name in table.place else [""] * n for name in self.id_columns]
         labels = None if self.label is None or self.label not in table.place else table.column(self.label)
+        if labels is not None and self.class_texts:
+            labels = spelled_as(labels, self.class_texts)
+            check_spelling(labels, self.class_texts, str(self.label), str(table.path))
         return NewRows(
             X,
             values,
@@ -194,7 +210,9 @@ class RowCoder:
         )
 
     def _numbers(self, table: TextTable, name: str, texts: Sequence[str]) -> np.ndarray:
-        column, wrong = numbers_of(texts, self.decimal)
+        marks = tuple(self.number_marks.get(name, ()))
+        plain = without_marks(texts, marks, self.decimal) if marks else texts
+        column, wrong = numbers_of(plain, self.decimal)
         if wrong and table.separator is None:  # not from a CSV file: numbers have a point
             column, wrong = numbers_of(texts, ".")
         if wrong:
@@ -220,6 +238,7 @@ class RowCoder:
     def _places(
         self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float]
     ) -> np.ndarray:
+        check_spelling(texts := spelled_as(texts, codes), codes, name, str(table.path))
         column = np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
         unseen = np.flatnonzero(column == -1.0)
         if len(unseen):

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from confml.data import csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
 from confml.data.table_files import FRAMES, read_table
-from confml.data.text_table import TextTable, checked_names, file_error, require_regular
+from confml.data.text_table import TextTable, checked_names, file_error, numbered_names, require_regular
 from confml.errors import DataError
 
 CHUNK_ROWS = 4096
@@ -43,7 +43,7 @@ def table_chunks(
     usual = usual or text.CsvFormat()
     path = Path(path)
     if stream is None and path.suffix.lower() in FRAMES:
-        yield from chunks_of(read_table(path), rows)
+        yield from chunks_of(read_table(path, has_header=usual.header), rows)
     elif stream is not None:
         yield from _chunks(path, stream, rows, separator, encoding, expected, usual)
     else:
@@ -91,6 +91,8 @@ def _chunks(
     if not header:
         raise DataError("every field of the file is empty: it has no header line", where=str(path))
     part = list(islice(records, rows))
+    if not usual.header:
+        part, header = [(at, header), *part], numbered_names(len(header))
     if part:
         header = text.even_records(path, header, at, part)
     names, notes = checked_names(path, header, f"{path}, line {at}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confml.data._words import short
+from confml.data._words import is_number, short
 from confml.data.memory import most, raised_by
 from confml.errors import DataError, did_you_mean
 
@@ -91,6 +91,11 @@ def check_width(columns: int, where: str) -> None:
         raise DataError(message, where=where, hint=raised_by("COLUMNS"))
 
 
+def numbered_names(columns: int) -> list[str]:
+    """Return the names of the columns of a table without a header: column-1, column-2, ..."""
+    return [f"column-{at}" for at in range(1, columns + 1)]
+
+
 def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
     """Return the names of the columns, each different, and notes. Raises DataError for two of one name."""
     check_width(len(header), where)
@@ -107,5 +112,8 @@ def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str],
         first = seen.setdefault(name, at)
         if first != at:
             message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
-            raise DataError(message, where=where)
+            hint = None
+            if 2 * sum(map(is_number, names)) > len(names) or is_number(name):
+                hint = "the first line looks like data: if it is, say header: false (--no-header)"
+            raise DataError(message, where=where, hint=hint)
     return names, notes

@@ -102,7 +102,7 @@ class _Fit:
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.spec()) if data is None else data
         missing = _missing_rule(spec, self.data)
-        csv_format = CsvFormat(spec.encoding, spec.separator)
+        csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False)
         self.coder = RowCoder(
             self.data, _label(spec), _unused(spec), missing, spec.decimal or ".", csv_format
         )

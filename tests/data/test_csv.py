@@ -151,7 +151,8 @@ def test_encodings(csv):
         (["-1", "1", "0"], [-1, 1, 0]),
         (["01", "1", "2"], ["01", "1", "2"]),
         (["+1", "-1", "1"], ["+1", "-1", "1"]),
-        (["1.0", "2.0", "3"], ["1.0", "2.0", "3"]),
+        (["1.0", "2.0", "3"], [1, 2, 3]),
+        (["1.5", "2.0", "3"], ["1.5", "2.0", "3"]),
         (["no", "yes", "off"], ["no", "yes", "off"]),
         (["10:30", "1e3", "1_0"], ["10:30", "1e3", "1_0"]),
         (["1", "2", "x"], ["1", "2", "x"]),
@@ -567,8 +568,9 @@ def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
     text = "x;z;y\n1,5;2;a\n-0,25;3;b\n10;4;a\n"
     assert 'are numbers with a decimal comma: decimal: "," (--decimal ,)' in error(csv, text)
     assert csv(text, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 3], [10, 4]]
-    assert "'x' holds 1 number and 1 text ('1.000,5' on line 2)" in error(
-        csv, "x;y\n1.000,5;a\n2;b\n", decimal=","
+    assert csv("x;y\n1.000,5;a\n2;b\n", decimal=",").X.tolist() == [[1000.5], [2]]
+    assert "'x' holds 1 number and 1 text ('1.00,5' on line 2)" in error(
+        csv, "x;y\n1.00,5;a\n2;b\n", decimal=","
     )
 
 

@@ -1,0 +1,104 @@
+"""Rows of a data set ranked by the evidence of the other rows against their label."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.data.dataset import DataSet
+from confml.data.folds import train_test_pairs
+from confml.errors import DataError
+
+FOLDS = 5
+TREES = 200
+_CONFIDENT = (
+    0.5  # margin of another class above which a row is left out of the training rows of the second round
+)
+
+
+class LabelEvidence(NamedTuple):
+    """Evidence against the labels of n rows.
+
+    rows: (n,) rows of the data set, those with the most evidence against their label first. p_label: (n,) in
+    their order, out-of-fold probability of the label. likelier, p_likelier: (n,) the likeliest other class
+    and its probability.
+    """
+
+    rows: np.ndarray
+    p_label: np.ndarray
+    likelier: np.ndarray
+    p_likelier: np.ndarray
+
+    @property
+    def suspect(self) -> np.ndarray:
+        """(n,) bool, whether another class has a larger probability than the label."""
+        return self.p_likelier > self.p_label
+
+
+def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
+    """Return the rows of a data set by the out-of-fold probability of their label, the smallest first.
+
+    The probability of a row comes from classifiers that were fitted without its fold, and without its group
+    if the data set has groups: the mean of a random forest, of extremely randomised trees and of logistic
+    regression. A second round leaves out the training rows for which another class is more probable by more
+    than 0.5; the result is the mean of both rounds. Missing values are replaced by training means.
+
+    Raises DataError for fewer than 10 rows.
+    """
+    n = len(data)
+    if n < 2 * FOLDS:
+        raise DataError(f"{n} rows are too few to find label errors: expected at least {2 * FOLDS}")
+    classes, codes = np.unique(data.y, return_inverse=True)
+    pairs = train_test_pairs(codes, data.groups, FOLDS, True, seed, data.name)
+    first = _probabilities(data.X, codes, len(classes), pairs, np.ones(n, dtype=bool), seed)
+    _, own, _, most = _against(first, codes)
+    second = _probabilities(data.X, codes, len(classes), pairs, most - own <= _CONFIDENT, seed + 1)
+    rows, own, other, most = _against((first + second) / 2, codes)
+    return LabelEvidence(rows, own[rows], classes[other[rows]], most[rows])
+
+
+def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The order of the rows; for each row the probability of its label, and the likeliest other class with
+    its probability."""
+    at = np.arange(len(codes))
+    others = p.copy()
+    others[at, codes] = -1.0
+    other = others.argmax(axis=1)
+    own, most = p[at, codes], p[at, other]
+    return np.lexsort((-most, own)), own, other, most
+
+
+def _probabilities(
+    X: np.ndarray, codes: np.ndarray, classes: int, pairs, kept: np.ndarray, seed: int
+) -> np.ndarray:
+    """(n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
+    p = np.zeros((len(X), classes))
+    for train, test in pairs:
+        used = train[kept[train]]
+        if len(np.unique(codes[used])) < 2:
+            used = train
+        models = _models(seed)
+        for model in models:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.fit(X[used], codes[used])
+            columns = np.ix_(test, model.classes_)
+            p[columns] += model.predict_proba(X[test]) / len(models)
+    return p
+
+
+def _models(seed: int) -> list:
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    kinds = [
+        RandomForestClassifier(TREES, random_state=seed),
+        ExtraTreesClassifier(TREES, random_state=seed),
+        LogisticRegression(C=1.0, max_iter=300),
+    ]
+    return [make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), kind) for kind in kinds]

@@ -1,0 +1,46 @@
+"""Words of other tools, and values in the wrong place, lead to those of confml."""
+
+import pytest
+
+from confml.config import load_config, make_config
+from confml.errors import ConfmlError
+from confml.report import known_figures
+
+
+def error(changes):
+    values = {"name": "a", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
+    with pytest.raises(ConfmlError) as caught:
+        make_config(values | changes, where="here", figures=known_figures())
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"datasets": ["loans.csv"]}, "write {csv: loans.csv, label: COLUMN}"),
+        ({"datasets": ["loans.csv.gz"]}, "write {csv: loans.csv.gz, label: COLUMN}"),
+        ({"datasets": ["loans.xlsx"]}, "write {csv: loans.xlsx, label: COLUMN}"),
+        ({"datasets": [{"csv": "a.csv", "target": "y"}]}, "did you mean 'label'?"),
+        ({"protocol": "cv"}, "did you mean 'k-fold'?"),
+        ({"protocol": {"kind": "loo"}}, "did you mean 'leave-one-out'?"),
+        ({"methods": [{"name": "tcm-nn", "k": [1, 3]}]}, "write sweep: {k: [1, 3]}"),
+        ({"figures": ["critical-difference"]}, "did you mean 'ranks'?"),
+        ({"methods": ["RandomForestClassifier"]}, "'sklearn.ensemble.RandomForestClassifier'?"),
+        ({"models": ["tcm-nn"]}, "did you mean 'methods'?"),
+    ],
+)
+def test_hint(changes, words):
+    assert words in error(changes)
+
+
+def test_a_list_of_wrong_values_is_no_grid():
+    assert "sweep" not in error({"methods": [{"name": "tcm-nn", "k": ["a", "b"]}]})
+
+
+def test_data_in_the_place_of_a_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loans.csv").write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(ConfmlError, match="confml init loans.csv --label COLUMN"):
+        load_config("loans.csv")
+    with pytest.raises(ConfmlError, match=r"'iris' is a data set.*datasets: \[iris\]"):
+        load_config("iris")

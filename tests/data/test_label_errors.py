@@ -1,0 +1,56 @@
+"""Rows ranked by the evidence against their label."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.metrics import average_precision_score
+
+from confml.commands.data import data as command
+from confml.data import load
+from confml.data.label_errors import label_evidence
+from confml.data.noise import apply_noise
+from confml.errors import DataError
+
+
+def with_errors(name):
+    """A data set in which 10 % of the labels were changed, and which labels these are."""
+    data = load({"name": name})
+    _, y = apply_noise(data.X, data.y, {"labels": 0.1}, np.random.default_rng(3))
+    return dataclasses.replace(data, y=y), y != data.y
+
+
+def test_injected_errors_are_ranked_first():
+    data, wrong = with_errors("wine-sklearn")
+    found = label_evidence(data)
+    score = np.empty(len(data))
+    score[found.rows] = -found.p_label
+    assert average_precision_score(wrong, score) > 0.97
+    assert np.all(np.diff(found.p_label) >= 0) and sorted(found.rows) == list(range(len(data)))
+    assert wrong[found.rows[:12]].all()
+    true = load({"name": "wine-sklearn"}).y
+    assert np.array_equal(found.likelier[:12], true[found.rows[:12]])
+
+
+def test_few_rows():
+    data = load({"name": "wine-sklearn"})
+    few = dataclasses.replace(
+        data, X=data.X[:9], y=data.y[:9], table=data.table[:9], lines=None, train_rows=None, test_rows=None
+    )
+    with pytest.raises(DataError, match="too few"):
+        label_evidence(few)
+
+
+def test_command_lists_lines_and_labels(tmp_path):
+    data, wrong = with_errors("wine-sklearn")
+    path = tmp_path / "wine.csv"
+    data.to_frame().to_csv(path, index=False)
+    result = CliRunner().invoke(command, ["check", str(path), "--label", "label", "--labels", "8", "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)["labels"]
+    assert len(told) == 8 and all(wrong[one["line"] - 2] for one in told)
+    assert all(one["p_likelier"] > one["p_label"] and one["likelier"] != one["label"] for one in told)
+    shown = CliRunner().invoke(command, ["check", str(path), "--label", "label", "--labels"])
+    assert "P LIKELIER" in shown.stdout and shown.stdout.count("\n") > 15
