@@ -240,7 +240,7 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
 
 
 def _suspects(loaded: DataSet, most: int) -> list[dict[str, Any]]:
-    """The rows whose label has a smaller out-of-fold probability than another class, the likeliest first."""
+    """Return the rows whose label is less probable than another class, the least probable first."""
     from confml.data.label_errors import label_evidence
 
     found = label_evidence(loaded)

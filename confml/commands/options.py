@@ -55,11 +55,6 @@ def table_options(command):
             help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
         ),
         click.option(
-            "--duplicates",
-            type=click.Choice(["keep", "drop"]),
-            help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
-        ),
-        click.option(
             "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
         ),
         click.option(

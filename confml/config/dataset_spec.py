@@ -82,9 +82,6 @@ class DatasetSpec(Part):
     duplicates: Annotated[str, one_of("keep", "drop")] | None = Field(
         None, description="keep (default), or drop training rows that repeat an earlier one, label included."
     )
-    duplicates: Annotated[str, one_of("keep", "drop")] | None = Field(
-        None, description="keep (default), or drop training rows that repeat an earlier one, label included."
-    )
     drop_first: Switch | None = Field(
         None, description="Code nominal columns with one column fewer than categories."
     )
@@ -109,7 +106,6 @@ class DatasetSpec(Part):
         "thousands",
         "header",
         "sheet",
-        "duplicates",
         "duplicates",
         "drop_first",
     )

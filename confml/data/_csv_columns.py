@@ -193,7 +193,7 @@ def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int
 
 
 def _marks(texts: Sequence[Sequence[str]], spec: CsvSpec) -> Marks | None:
-    """The marks of a column whose numbers are not all plain; None without, or where a text is no number."""
+    """Return the marks of the numbers of a column; None if a text is not a number."""
     distinct = {text for column in texts for text in column}
     marks = marks_of(distinct, spec.decimal)
     if marks and spec.thousands is not None and {*marks} & {*SEPARATORS} - {spec.thousands}:

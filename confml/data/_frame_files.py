@@ -20,8 +20,8 @@ _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an
 
 
 def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None = None) -> TextTable:
-    """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, the first by default;
-    its first row is the header if ``has_header``.
+    """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, by default the
+    first; its first row is the header if ``has_header``.
 
     Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
     and where the package that reads it is not installed.

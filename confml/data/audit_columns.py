@@ -49,7 +49,7 @@ def _rare_classes(data: DataSet) -> list[Finding]:
 
 
 def _dates(data: DataSet) -> list[str]:
-    """The features and identifiers whose values are dates."""
+    """Return the features and identifiers whose values are dates."""
     pairs = zip(data.table_attributes, data.categories, strict=True)
     columns = [(name, list(known)) for name, known in pairs if known is not None]
     columns += [(name, texts.tolist()) for name, texts in data.identifiers().items()]

@@ -36,7 +36,6 @@ class CsvSpec:
     header: bool = True
     sheet: str | None = None
     duplicates: str = "keep"
-    duplicates: str = "keep"
     drop_first: bool = False
 
 
@@ -67,8 +66,6 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     if spec.missing not in ("error", "drop", "mean"):
         hint = did_you_mean(str(spec.missing), ("error", "drop", "mean"), list_all=False)
         raise ConfigError(f"missing must be error, drop or mean, got '{spec.missing}'", hint=hint)
-    if spec.duplicates not in ("keep", "drop"):
-        raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
     if spec.duplicates not in ("keep", "drop"):
         raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
     check_decimal(spec.decimal)

@@ -38,7 +38,6 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
         it is an identifier. Any other column must be numbers.
     groups: a column of groups, not a feature.
     duplicates: ``keep``; ``drop`` leaves out the training rows that repeat an earlier one, label included.
-    duplicates: ``keep``; ``drop`` leaves out the training rows that repeat an earlier one, label included.
     missing: treatment of a missing feature (an empty field, ?, NA, N/A, nan, null, <NA> or #N/A in upper or
         lower case, a nan with a sign, or None): ``error``; ``drop`` leaves the row out; ``mean`` keeps it as
         NaN, for a step to fill in. A missing label is an error.
@@ -76,8 +75,6 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
     for file in files:
         _check_labels(file, wanted.label)
         handle_missing(file, [*features, *groups], wanted, notes)
-    if wanted.duplicates == "drop":
-        _drop_duplicates(train, [*features, *groups, wanted.label], notes)
     if wanted.duplicates == "drop":
         _drop_duplicates(train, [*features, *groups, wanted.label], notes)
     y = _labels(files, wanted.label, notes)
@@ -138,20 +135,6 @@ def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) ->
     gone = kept.count(False)
     if gone:
         notes.append(f"{table.path.name}: {counted(gone, 'row')} that repeat an earlier row left out")
-        table.keep(kept)
-
-
-def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) -> None:
-    """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    places = [table.place[name] for name in used]
-    seen: set[tuple[str, ...]] = set()
-    kept = []
-    for fields in table.rows:
-        row = tuple(fields[place] for place in places)
-        kept.append(row not in seen)
-        seen.add(row)
-    if gone := kept.count(False):
-        notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
         table.keep(kept)
 
 

@@ -60,8 +60,8 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
 
 
 def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The order of the rows; for each row the probability of its label, and the likeliest other class with
-    its probability."""
+    """Return the order of the rows and, per row, the probability of its label, the likeliest other class
+    and its probability."""
     at = np.arange(len(codes))
     others = p.copy()
     others[at, codes] = -1.0

@@ -26,7 +26,7 @@ def _pattern(decimal: str) -> re.Pattern[str]:
 
 
 def _parts(text: str, decimal: str) -> tuple[str, Marks] | None:
-    """A number without its marks, and the marks; None for a text that is no number."""
+    """Return a number without its marks, and the marks; None for a text that is no number."""
     found = _pattern(decimal).fullmatch(text)
     if found is None or (found["minus"] and found["sign"]) or (found["before"] and found["after"]):
         return None
