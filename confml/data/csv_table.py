@@ -134,7 +134,7 @@ def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) ->
         seen.add(row)
     gone = kept.count(False)
     if gone:
-        notes.append(f"{table.path.name}: {counted(gone, 'row')} that repeat an earlier row left out")
+        notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
         table.keep(kept)
 
 
