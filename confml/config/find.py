@@ -24,6 +24,7 @@ def find_config(name: str) -> tuple[Path, str]:
     """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
     path, mark = Path(name), Mark(source=name or "''")
     found = None
+    hint: str | None
     try:
         is_folder = path.is_dir()
         if path.exists() and not is_folder:
