@@ -104,6 +104,8 @@ def main(arguments: list[str] | None = None) -> None:
     use_fallbacks()
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    if debug:
+        arguments.insert(0, "--debug")
     try:
         code = cli.main(arguments, prog_name="confml", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from confml.config import Config
 
-_TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", "candidate", "error")
+_TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", "candidate", "error", "calls")
 
 
 class Run:

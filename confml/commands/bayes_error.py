@@ -221,7 +221,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     elif not options["quiet"]:
         print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
     for text in found.warnings:
-        tell(f"warning: {text}")
+        say(f"warning: {text}")
 
 
 def _check_partners(options: dict[str, Any]) -> None:

@@ -235,7 +235,9 @@ def keeps_files(command):
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
 )
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
+quiet_option = click.option(
+    "--quiet", "-q", is_flag=True, help="Print no progress and no tables; warnings are printed."
+)
 
 
 def load(config: str, overrides: tuple[str, ...]):

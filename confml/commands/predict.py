@@ -16,8 +16,10 @@ from confml.commands.options import (
     allow_import_option,
     force_option,
     inputs_of,
+    json_option,
     parameters,
     quiet_option,
+    say,
     say_unless,
     set_option,
     table_options,
@@ -140,6 +142,7 @@ OF_FIT = {
     help="Write the CSV file to FILE.",
 )
 @force_option
+@json_option
 @quiet_option
 def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     """Predict new rows, with a region for each significance level.
@@ -189,6 +192,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
     from confml.predictions import LEVELS, Output, Summary, predict_new, read_costs, save_model
+    from confml.predictions.remedies import Remedies
+    from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = _arguments(files, options)
     _check_source(source, new)
@@ -202,8 +207,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     costs = None if options["costs"] is None else read_costs(options["costs"])
     tell = say_unless(quiet)
     model = _model(source, options, tell)
-    for note in (*model.facts.notes, *model.notes):
-        tell(f"note: {note}")
+    notes = [*model.facts.notes, *model.notes]
+    for note in notes:
+        say(f"note: {note}")
     if options["save"] is not None:
         save_model(model, options["save"], options["trust"])
         tell(f"model of {model.facts.method} in {options['save']}")
@@ -213,25 +219,28 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         model.coder = model.coder.with_decimal(options["decimal"])
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
-    summary = Summary(model, output.levels)
+    remedies = Remedies(in_config=source is not None, stored=model.damaged is not None)
+    summary = Summary(model, output.levels, remedies)
     monitor = _monitor(model, options)
+
+    def note_columns(text: str) -> None:
+        notes.append(text.removeprefix("note: "))
+        say(text)
+
     with _destination(options["out"]) as file:
-        for number, batch in enumerate(
-            predict_new(model, _tables(new, model, options), output, summary, tell)
-        ):
-            header, columns = batch.csv()
-            if number == 0:
-                file.write(f"{','.join(map(_field, header))}\n".encode())
-            file.writelines(f"{','.join(fields)}\n".encode() for fields in zip(*columns, strict=True))
+        writer = JsonWriter(file) if options["as_json"] else CsvWriter(file)
+        for batch in predict_new(model, _tables(new, model, options), output, summary, note_columns):
+            writer.add(batch)
             if monitor is not None:
                 monitor.add(batch)
-    for text in summary.notes():
-        tell(f"warning: {text}")
+        writer.end(summary.facts(notes, monitor) if options["as_json"] else {})
+    for text in summary.warnings() if quiet else summary.notes():
+        say(f"warning: {text}")
     tell(" ".join(summary.sentences()))
     if score := summary.score():
         tell(score)
     if monitor is not None:
-        _tell_batches(monitor, options["batches"], tell)
+        _tell_batches(monitor, options["batches"], quiet)
     if options["out"] is not None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
 
@@ -241,9 +250,12 @@ def _check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
     from confml._outputs import check_outputs
     from confml.predictions.model_file import is_model_file
     from confml.predictions.monitoring import BatchRow
+    from confml.predictions.writers import JSON_START
 
     kinds = {
-        "out": lambda path: {"prediction", "confidence"} <= set(_header(path)),
+        "out": lambda path: (
+            {"prediction", "confidence"} <= set(_header(path)) or _header(path) == [JSON_START]
+        ),
         "save": is_model_file,
         "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
     }
@@ -265,13 +277,13 @@ def _monitor(model: Any, options: dict[str, Any]) -> Any:
     return BatchMonitor(model, options["batch_rows"] or BATCH_ROWS)
 
 
-def _tell_batches(monitor: Any, path: Path | None, tell: Callable[[str], None]) -> None:
+def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
     """Print a sentence on the batches, and write their table."""
     from confml.predictions.monitoring import BatchRow
     from confml.report.files import write_csv
 
-    for sentence in monitor.sentences():
-        tell(sentence)
+    for sentence in monitor.alarms() if quiet else monitor.sentences():
+        say(sentence)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_csv(path, BatchRow._fields, monitor.table())
@@ -340,7 +352,10 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
 
         for key, option in OF_FIT.items():
             if options[key]:
-                raise click.UsageError(f"{option} cannot be combined with a fitted model ({source})")
+                raise click.UsageError(
+                    f"{option} cannot be combined with a fitted model ({source}); "
+                    "it is an option of the fit that --save stores"
+                )
         return load_model(source, options["trust"])
     from confml.predictions.operating_point import RiskTarget
     from confml.predictions.training import Choice, fit_model
@@ -419,9 +434,3 @@ def _destination(path: Path | None) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_atomically(path, durable=True) as file:
         yield file
-
-
-def _field(name: str) -> str:
-    from confml.report.files import field
-
-    return field(name)

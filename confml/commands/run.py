@@ -134,8 +134,11 @@ def run(
                 limits=limits,
                 fail_fast=fail_fast,
                 force=force,
-                progress=progress_for(quiet, verbose),
+                progress=progress_for(
+                    quiet, verbose, click.get_current_context().find_root().params.get("debug", False)
+                ),
                 say=say_unless(quiet),
+                warn=say,
                 meanwhile=functools.partial(import_report, settings),
                 forks=True,
             )
@@ -146,9 +149,8 @@ def run(
                 results = open_run(folder, known=state.done)
                 results.processes = min(jobs, joblib.cpu_count())
                 update_report(results, folder, tried=bool(state.tried), whole=part is None)
-        if not quiet:
-            for warning in unsilenced(result_warnings(results), settings.silence):
-                say(f"warning: {warning.text}")
+        for warning in unsilenced(result_warnings(results), settings.silence):
+            say(f"warning: {warning.text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")

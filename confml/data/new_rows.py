@@ -279,8 +279,8 @@ class RowCoder:
         return DataError(
             "the value is missing" + (more if len(rows) > 1 else ""),
             where=table.where(int(rows[0]), self.features[columns[0]]),
-            hint="missing: mean (--missing mean) fills in the training mean, missing: drop leaves such rows "
-            "without a prediction",
+            hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
+            "missing: drop leaves such rows without a prediction",
         )
 
     def check_stored(self) -> None:

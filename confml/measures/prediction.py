@@ -29,7 +29,7 @@ def real_numbers(values: Any, what: str) -> np.ndarray:
     return found.astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no single truth value: compare them field by field
+@dataclass(frozen=True, eq=False, repr=False)  # arrays have no truth value: compare field by field
 class Prediction:
     """One view of one fitted method on n test examples of c classes.
 
@@ -75,6 +75,13 @@ class Prediction:
         "extra": "dict",
         "posterior_threshold": "float",
     }
+
+    def __repr__(self) -> str:
+        n, c = self.scores.shape
+        return f"<Prediction of {n} examples, {c} classes, kind {self.kind}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(max_rows=10))
 
     def __post_init__(self):
         classes, scores = np.asarray(self.classes), real_numbers(self.scores, "scores")

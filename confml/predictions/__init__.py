@@ -12,6 +12,7 @@ from confml.plugins.imports import with_allowed_imports
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confml.predictions.answers import Answers as Answers
     from confml.predictions.batch import Batch as Batch
     from confml.predictions.batch import Output as Output
     from confml.predictions.batch import predict_tables as predict_tables
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # Imported when they are first used: a stored model answers without what a fit imports.
 _HOMES = {
+    "answers": ("Answers",),
     "batch": ("Batch", "Output", "predict_tables"),
     "costs": ("Costs", "read_costs"),
     "model": ("Model",),
@@ -70,6 +72,7 @@ def predict(
     no_empty: bool = False,
     explain: int = 0,
     costs: Mapping[str, Any] | str | Path | None = None,
+    batch_rows: int | None = None,
     risk: float | None = None,
     confidence: float = 0.95,
     selection_part: float | None = None,
@@ -78,7 +81,7 @@ def predict(
     seed: int = 1,
     allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
-) -> pd.DataFrame:
+) -> Answers:
     """Fit a method to labelled rows and predict new rows, with a region for each significance level.
 
     Parameters
@@ -86,7 +89,7 @@ def predict(
     train : DataFrame, str, Path or Model
         Labelled rows: a DataFrame, or the path of a table file (CSV, .parquet, .xlsx). Or a model that
         `load_model` returned, or its path (``.confml``), which takes of the parameters below only ``levels``,
-        ``no_empty``, ``explain``, ``costs`` and ``say``.
+        ``no_empty``, ``explain``, ``costs``, ``batch_rows`` and ``say``.
     new : DataFrame, str or Path
         New rows. Columns are matched by name; a column without numbers is categorical. Labels are optional;
         if present, they are scored. A CSV file has the encoding, separator and decimal mark of the training
@@ -118,6 +121,8 @@ def predict(
         cost}``, or the path of such a YAML file, or of a CSV file with one line per true class and one column
         per prediction. The cost of a correct prediction is 0 by default. Without ``abstain`` every row has a
         decision. The method must have probabilities.
+    batch_rows : int, optional
+        Test every so many labelled rows of ``new``, in their order, against the training rows.
     risk, confidence : float
         With probability ``confidence`` over the held-out rows, either no threshold is certified and no row is
         accepted, or an accepted row is wrong with probability at most ``risk``. The threshold is certified on
@@ -138,8 +143,9 @@ def predict(
 
     Returns
     -------
-    DataFrame
-        One row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number of
+    Answers
+        A DataFrame with the attributes ``guarantee``, ``warnings``, ``notes``, ``tests``, ``score`` and
+        ``batches``. One row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number of
         the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``, ``confidence``,
         ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each level
         ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
@@ -168,10 +174,13 @@ def predict(
     from confml.data.frame_table import frame_table
     from confml.data.table_chunks import chunks_of, table_chunks
     from confml.errors import ConfigError
+    from confml.predictions.answers import Answers
     from confml.predictions.batch import Output
     from confml.predictions.costs import costs_of, read_costs
     from confml.predictions.model import Model
     from confml.predictions.model_file import is_model_file
+    from confml.predictions.monitoring import BatchMonitor
+    from confml.predictions.remedies import Remedies
     from confml.predictions.store import load_model, save_model
     from confml.predictions.summary import Summary
 
@@ -182,16 +191,18 @@ def predict(
         **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
     }
     of_file = {"saved": save is not None, "trust": trust}
-    read = None
+    read, stored = None, False
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
     if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
         _check_no_fit({**of_data, **of_method, **of_choice})
+        stored = True
         model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
     else:
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
         model = _fitted(train, of_data, of_method, {**of_choice, **of_file}, levels, say)
+    notes = [*model.facts.notes, *model.notes]
     for note in model.notes:
         say(f"note: {note}")
     if save is not None:
@@ -201,11 +212,20 @@ def predict(
     else:
         tables = table_chunks(new, expected=model.coder.columns, usual=model.coder.csv_format)
     output = Output(tuple(map(float, levels)), no_empty, explain, read)
-    summary = Summary(model, output.levels)
+    summary = Summary(model, output.levels, Remedies(in_python=True, stored=stored))
+    monitor = None if batch_rows is None else BatchMonitor(model, batch_rows)
+
+    def noted(text: str) -> None:
+        notes.append(text.removeprefix("note: "))
+        say(text)
+
     frames = []
-    for batch in predict_new(model, tables, output, summary, say):
+    for batch in predict_new(model, tables, output, summary, noted):
         frames.append(batch.frame())
+        if monitor is not None:
+            monitor.add(batch)
     told = [*model.facts.notes, *summary.notes(), " ".join(summary.sentences()), summary.score()]
+    told += [] if monitor is None else monitor.sentences()
     for sentence in filter(None, told):
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
@@ -213,7 +233,8 @@ def predict(
         found = _with_own_labels(found, train[label])
     if isinstance(new, pd.DataFrame):
         found.index = new.index
-    return found
+    facts = summary.facts(notes, monitor)
+    return Answers.of(found, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
 
 
 def _check_no_fit(given: Mapping[str, Any]) -> None:

@@ -78,12 +78,21 @@ class ExchangeabilityCheck:
         if kind != "p-value":
             found.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
         if any(one.differs for one in tests.values()):
-            so = ", so the guarantee may not hold" if kind == "p-value" else ""
-            found.append(f"The new rows do not look exchangeable with the training rows{so}.")
+            found.append(self._alarm(kind))
         elif "atypical" in tests and tests["atypical"].p is not None:
             unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
             found.append(f"This is consistent with exchangeable rows{unseen}.")
         return found
+
+    def alarms(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
+        """The tests in which the new rows differ, with a verdict; none if they do not."""
+        found = [one.text for one in self.tests(kind, predicted, reasons).values() if one.differs]
+        return [f"{self._alarm(kind)} {' '.join(found)}"] if found else []
+
+    @staticmethod
+    def _alarm(kind: str) -> str:
+        so = ", so the guarantee may not hold" if kind == "p-value" else ""
+        return f"The new rows do not look exchangeable with the training rows{so}."
 
     def tests(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> dict[str, Finding]:
         """Return the tests that apply: ``atypical``, ``ranges`` and ``coverage``."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from confml.measures.guarantees import approximations, joined
 from confml.predictions.model import Model
+from confml.predictions.remedies import AT_COMMAND, Remedies
 
 
 class Guarantee:
@@ -18,8 +19,8 @@ class Guarantee:
     its parameters without the calibration rows.
     """
 
-    def __init__(self, model: Model, levels: tuple[float, ...]):
-        self.facts, self.levels = model.facts, levels
+    def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
+        self.facts, self.levels, self.remedies = model.facts, levels, remedies
         self.classes = len(model.none.classes)
 
     def sentences(self) -> list[str]:
@@ -94,11 +95,15 @@ class Guarantee:
         """Yield sentences on steps, selected parameters and groups that weaken the guarantee."""
         facts = self.facts
         if self.broken is not None:
-            more = "" if facts.noise else " (the bound holds for a classifier with --conformal split)"
+            split = self.remedies.option("conformal", "split")
+            more = "" if facts.noise else f" (the bound holds for a classifier with {split})"
             yield f"That does not hold here: {self.broken}{more}."
             return
         if self.approximate:
-            remedy = "It holds with --selection-part, and for a classifier with --conformal split."
+            part, split = (
+                self.remedies.option(*one) for one in (("selection_part",), ("conformal", "split"))
+            )
+            remedy = f"It holds with {part}, and for a classifier with {split}."
             yield f"The bound is approximate, because {', and '.join(self.approximate)}. {remedy}"
         elif facts.selection_rows and not facts.is_conformal:
             steps = [step.name for step in facts.steps if step.learns]
@@ -128,7 +133,7 @@ class Guarantee:
     def _limits(self) -> str:
         single = "a single row"
         if not self.facts.is_label_conditional:
-            single += ", for a single class (add --per-class for this guarantee)"
+            single += f", for a single class ({self.remedies.option('per_class')} gives this guarantee)"
         return (
             "This is an average over training sets and new rows. It is not guaranteed for "
             f"{single} or for rows that are not exchangeable with the training rows."

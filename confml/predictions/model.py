@@ -5,8 +5,9 @@ This module imports neither scikit-learn nor compiled kernels, so that a stored 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfigError, ConfmlError, printable
 from confml.measures.certified import OperatingPoint
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import Prediction
@@ -141,7 +142,7 @@ class TrainingRows:
     }
 
 
-@dataclass
+@dataclass(repr=False)
 class Model:
     """A method that is fitted to training rows, with the coding of new rows.
 
@@ -182,6 +183,21 @@ class Model:
         "point": "OperatingPoint | None",
         "costs": "Costs | None",
     }
+
+    def __repr__(self) -> str:
+        return f"<{' '.join(self._summary())}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        name, *rest = self._summary()
+        return f"<p><b>{name}</b> {escape(' '.join(rest))}</p>"
+
+    def _summary(self) -> tuple[str, ...]:
+        facts = self.facts
+        text = f"{facts.method}, fitted to {facts.fitted_rows} rows of {facts.data}"
+        features = len(self.coder.features)
+        return "Model", f"{text}; {features} features, {len(self.none.classes)} classes, view {self.view}"
 
     def fresh(self) -> Model:
         """Return the same model without the counts of rows that it has coded."""
@@ -241,6 +257,10 @@ class Model:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
         given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
+        with contextlib.nullcontext() if self.damaged else named_errors(self.facts.method, "predict"):
+            return self._views_of(X, rng)
+
+    def _views_of(self, X: np.ndarray, rng: np.random.Generator) -> Mapping[str, Prediction]:
         if len(X) * self.facts.fitted_rows * X.shape[1] <= FEW:
             few = self.parts["few"]()
             if few is not None:
@@ -264,6 +284,22 @@ class Model:
         """Return the random generator for one purpose."""
         facts = self.facts
         return stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
+
+
+@contextlib.contextmanager
+def named_errors(method: str, action: str) -> Iterator[None]:
+    """Raise an error of a classifier of another package as a ConfmlError that names the classifier."""
+    try:
+        yield
+    except (ConfmlError, MemoryError):
+        raise
+    except Exception as error:
+        if "." not in method:
+            raise
+        raise ConfmlError(
+            f"{method} cannot {action}: {type(error).__name__}: {printable(error)}",
+            hint="confml --debug predict shows the traceback",
+        ) from error
 
 
 def first_probability_view(views: Mapping[str, Prediction]) -> str | None:

@@ -135,10 +135,13 @@ class BatchMonitor:
         classes = np.array(self._classes[start:end]) if self._by_class else np.zeros(end - start, dtype=int)
         return ks, ks_p_value(ks, np.array(self._counted[start:end])[known], classes[known])
 
+    def alarms(self) -> list[str]:
+        """Return a sentence on each batch that differs."""
+        return [f"batch {row.batch}: {row.meaning}" for row in self.table() if row.different]
+
     def sentences(self) -> list[str]:
         """Return a sentence on each batch that differs, or one that none does."""
-        table = self.table()
-        different = [row for row in table if row.different]
+        table, different = self.table(), self.alarms()
         if not table:
             return ["batches: the new rows have no labels, and batches are tested with labels only"]
         if not different:
@@ -148,7 +151,7 @@ class BatchMonitor:
                 f"{least:.2g}): no action needed",
                 *(f"batch {row.batch}: {row.meaning}" for row in table if row.absent),
             ]
-        return [f"batch {row.batch}: {row.meaning}" for row in different]
+        return different
 
 
 def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:

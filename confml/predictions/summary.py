@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +16,10 @@ from confml.predictions.exchangeability import ExchangeabilityCheck
 from confml.predictions.guarantee import Guarantee, are, digits, have, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
+from confml.predictions.remedies import AT_COMMAND, Remedies
+
+if TYPE_CHECKING:
+    from confml.predictions.monitoring import BatchMonitor
 
 _SHOWN = 5  # features that one warning names
 
@@ -25,9 +31,9 @@ class Summary:
     of rows per reason. known: number of new rows with the features of a training row.
     """
 
-    def __init__(self, model: Model, levels: tuple[float, ...]):
-        self.model, self.levels = model, tuple(map(float, levels))
-        self.guarantee = Guarantee(model, self.levels)
+    def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
+        self.model, self.levels, self.remedies = model, tuple(map(float, levels)), remedies
+        self.guarantee = Guarantee(model, self.levels, remedies)
         self.check = ExchangeabilityCheck(model, self.guarantee)
         self.rows = self.predicted = self.known = 0
         self.reasons: dict[float, Counter[str]] = {level: Counter() for level in self.levels}
@@ -92,6 +98,33 @@ class Summary:
         found = [self._fit(), *self._guarantee(), *tests, self._point(), self._decisions()]
         return [sentence for sentence in found if sentence]
 
+    def warnings(self) -> list[str]:
+        """`notes`, and a sentence on the tests in which the new rows differ from the training rows."""
+        return [*self.notes(), *self.check.alarms(self.kind, self.predicted, self.reasons)]
+
+    def facts(self, notes: Sequence[str] = (), monitor: BatchMonitor | None = None) -> dict[str, Any]:
+        """Everything about the new rows together, as plain values: the keys of ``--json`` after ``answers``.
+
+        notes: those on the data set and on columns. monitor: of batches of labelled rows.
+        """
+        tests = self.check.tests(self.kind, self.predicted, self.reasons)
+        facts = self.model.facts
+        warnings = self.warnings() + ([] if monitor is None else monitor.alarms())
+        return {
+            "method": facts.method,
+            "params": dict(facts.params),
+            "levels": list(self.levels),
+            "guarantee": self.sentences(),
+            "warnings": warnings,
+            "notes": list(notes),
+            "tests": [
+                {"test": name, "text": one.text, "p": one.p, "differs": one.differs}
+                for name, one in tests.items()
+            ],
+            "score": self.score(),
+            "batches": None if monitor is None else [row._asdict() for row in monitor.table()],
+        }
+
     def score(self) -> str | None:
         """Return one sentence on the new rows that have labels, None without any."""
         if not self.labels:
@@ -127,8 +160,7 @@ class Summary:
         if self.predicted < self.rows:
             left = self.rows - self.predicted
             found.append(
-                f"{row_count(left)} with missing values {have(left)} no prediction"
-                "; add --missing mean to fill in training means"
+                f"{row_count(left)} with missing values {have(left)} no prediction; {self.remedies.fill_in()}"
             )
         if self.filled:
             found.append(self._filled_note())
@@ -203,4 +235,4 @@ class Summary:
                 "A region is the smallest set of labels whose estimated probability is at least "
                 "1 - level: no coverage is guaranteed"
             )
-        return [f"{what} (--conformal split makes the method conformal)."]
+        return [f"{what} ({self.remedies.option('conformal', 'split')} makes the method conformal)."]

@@ -26,7 +26,14 @@ from confml.methods.registry import check, method_class
 from confml.methods.wrappers import wrapper_of
 from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
-from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
+from confml.predictions.model import (
+    Facts,
+    Model,
+    StepFacts,
+    TrainingRows,
+    first_probability_view,
+    named_errors,
+)
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
 from confml.predictions.saving import check_saving
 from confml.runner.kernels import compile_all_kernels
@@ -153,7 +160,8 @@ class _Fit:
 
     def model(self) -> Model:
         """Return the fitted model."""
-        views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
+        with named_errors(self.name, "predict"):
+            views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
         view = self.choice.view
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
@@ -284,7 +292,8 @@ class _Fit:
         point = self.parts.with_nominal_columns([params])[0]
         method = self.parts.method(point)
         method.seed_random_states(self._generator("fit", point))
-        return method.fit(*self._fitted_rows())
+        with named_errors(self.name, "be fitted"):
+            return method.fit(*self._fitted_rows())
 
     def _generator(self, *purpose: Any) -> np.random.Generator:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)

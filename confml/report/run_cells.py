@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,10 +46,33 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed cell and its error."""
+    """A failed cell, its error, and the calls of the method that led to it (`calls_of`)."""
 
     cell: Cell
     error: str
+    calls: str = ""
+
+
+def calls_of(traceback: Any) -> str:
+    """Return the calls of a traceback outside confml, as ``own.py:12 fit > own.py:20 check``.
+
+    It is the last call if all are inside. Files are named without their folders, so that a run has the same
+    bytes on every machine.
+    """
+    if not isinstance(traceback, str):
+        return ""
+    calls = re.findall(r'^  File "(.+)", line (\d+), in (.+)$', traceback.rpartition(_TRACEBACK)[2], re.M)
+    inside = [number for number, (path, _, _) in enumerate(calls) if _INSIDE.search(path)]
+    after = calls[inside[0] :] if inside else calls  # not those of an engine
+    own = [call for call in after if not _INSIDE.search(call[0])] or calls[-1:]
+    files = [re.split(r"[\\/]", path)[-1] for path, _, _ in own]
+    return " > ".join(f"{file}:{line} {name}" for file, (_, line, name) in zip(files, own, strict=True))
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+_INSIDE = re.compile(
+    r"[\\/]confml[\\/](?:(?:data|measures|methods|neighbours|plugins|runner|steps)[\\/]|_\w+\.py$)"
+)
 
 
 @dataclass(eq=False)

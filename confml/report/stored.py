@@ -9,7 +9,7 @@ from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.results import RunResults
-from confml.report.run_cells import DatasetInfo, Failure
+from confml.report.run_cells import DatasetInfo, Failure, calls_of
 from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
@@ -88,7 +88,9 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         if cell.key in state.failed:
             record = store.read("failures", cell.key)
             error = record[0].get("error") if record else None
-            failures.append(Failure(cell, error if isinstance(error, str) else "its record is damaged"))
+            error = error if isinstance(error, str) else "its record is damaged"
+            calls = calls_of(record[0].get("traceback") if record else None)
+            failures.append(Failure(cell, error, calls))
     try:
         config = restore_config(manifest["config"])
     except ConfmlError as error:

@@ -11,7 +11,12 @@ from confml.runner.pace import Pace
 
 
 class Progress:
-    """Base class, which prints only failures; used with ``--quiet``."""
+    """Base class, which prints only failures; used with ``--quiet``.
+
+    tracebacks: whether failures are printed with their tracebacks.
+    """
+
+    tracebacks = False
 
     def of(self, tasks: int, cells: int) -> contextlib.AbstractContextManager:
         """Return a context in which ``tasks`` tasks for ``cells`` cells are computed."""
@@ -20,9 +25,13 @@ class Progress:
     def advance(self, tasks: int, cells: int) -> None:
         """Add numbers of finished tasks and stored cells."""
 
-    def failed(self, message: str) -> None:
+    def failed(self, message: str, traceback: str = "") -> None:
         """Print the failure of a cell."""
-        print(printable(f"failed: {message}"), file=sys.stderr, flush=True)
+        text = f"failed: {message}"
+        self._print(printable(f"{text}\n{traceback.rstrip()}" if self.tracebacks and traceback else text))
+
+    def _print(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
 
 
 class LogProgress(Progress):
@@ -89,17 +98,20 @@ class BarProgress(Progress):
         self._stored += cells
         self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
 
-    def failed(self, message: str) -> None:
-        self._bar.console.print(printable(f"failed: {message}"), markup=False, highlight=False)
+    def _print(self, text: str) -> None:
+        self._bar.console.print(text, markup=False, highlight=False)
 
 
-def progress_for(quiet: bool, verbose: bool = False) -> Progress:
+def progress_for(quiet: bool, verbose: bool = False, tracebacks: bool = False) -> Progress:
     """Return the progress for this stderr: a bar on a terminal, else lines; verbose: a line per task."""
     if quiet:
-        return Progress()
-    if verbose:
-        return LogProgress(seconds=0.0)
-    return BarProgress() if sys.stderr.isatty() else LogProgress()
+        found = Progress()
+    elif verbose:
+        found = LogProgress(seconds=0.0)
+    else:
+        found = BarProgress() if sys.stderr.isatty() else LogProgress()
+    found.tracebacks = tracebacks
+    return found
 
 
 def duration(seconds: float) -> str:

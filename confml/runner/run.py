@@ -94,6 +94,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
+    warn: Callable[[str], None] | None = None,
     meanwhile: Callable[[], None] | None = None,
     forks: bool = False,
 ) -> State:
@@ -101,6 +102,7 @@ def run(
 
     limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
     force: write into a folder that holds the run of another config, or files that confml did not write.
+    say: called with each message. warn: called with notes on the data and warnings, by default ``say``.
     meanwhile: called in a thread while this process waits for worker processes. forks: whether worker
     processes may be forks of this process, which takes less time than new interpreters: only for the process
     of a command, in which no library has threads that a fork would lose.
@@ -108,7 +110,7 @@ def run(
     Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
-    started = time.monotonic()
+    started, warn = time.monotonic(), warn or say
     worker_engine = make_engine(engine, jobs, scheduler, forks)
     check_limits(config, limits, worker_engine)
     store = Store(Path(out).absolute())  # a method may change the working folder
@@ -120,11 +122,11 @@ def run(
         check_same_run(store.folder, config, whole.cells)
     for data in datasets.values():
         for note in notes_on(data):
-            say(f"{data.name}: {note}")
+            warn(f"{data.name}: {note}")
     audited = audits(whole)
     warnings = run_warnings(whole, audited)
     for warning in unsilenced(warnings, config.silence):
-        say(f"warning: {warning.text}")
+        warn(f"warning: {warning.text}")
     plan = whole.shard(*shard) if shard else whole
     store.make()
     with guarded(store.folder):
@@ -151,7 +153,11 @@ def run(
         if state.left:
             progress = progress or Progress()
             waiting = Meanwhile(meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0)
-            _compute(plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting)
+            told = _compute(
+                plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting
+            )
+            for text in told:
+                warn(text)
         else:
             remove_leftovers(store.folder)
         if is_new:
@@ -186,8 +192,9 @@ def _compute(
     progress: Progress,
     say: Callable[[str], None],
     waiting: Meanwhile,
-) -> None:
-    """Compute the cells that are left and add the keys of those that are stored to ``done``."""
+) -> list[str]:
+    """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
+    warnings of tasks."""
     packed = len(state.left) > UNPACKED
     steps = sorted({step["name"] for job in plan.jobs for step in job.shared["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
@@ -252,8 +259,10 @@ def _compute(
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
-        for text, those in sorted(warned.items()):
-            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].title}: {text}")
+        return [
+            f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].title}: {text}"
+            for text, those in sorted(warned.items())
+        ]
     finally:
         engine.stop()
         workspace.remove()
@@ -304,5 +313,5 @@ def _store_failures(
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
         store.write("failures", failure.key, document)
-        progress.failed(f"{cell.title}: {failure.error}")
+        progress.failed(f"{cell.title}: {failure.error}", failure.traceback)
     return len(failures)

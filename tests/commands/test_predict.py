@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import os
+import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -484,3 +489,137 @@ def test_regions_of_held_out_rows_cover_as_promised(name, method, params, confor
         covered = np.mean([label in region for label, region in zip(truth, regions, strict=True)])
         low, high = coverage_band([(len(new), counted)], level, probability=0.99)
         assert low <= covered <= high, (level, covered, low, high)
+
+
+def drifted(new):
+    """The new rows with one feature on another scale, and one missing value."""
+    found = new.assign(alcohol=100 * new["alcohol"])
+    found.loc[3, "ash"] = np.nan
+    return found
+
+
+def test_python_and_json_say_what_the_command_says(files, wine):
+    drifted(wine[1]).to_csv("new.csv", index=False)
+    given = (*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--batch-rows", "20", "--level", "0.05")
+    rows, told = run(*given)
+    document = json.loads(CliRunner().invoke(predict, [*given, "--json"]).stdout)
+    answers = confml.predict(
+        *(wine[0], drifted(wine[1])),
+        label="target",
+        id="bottle",
+        missing="drop",
+        levels=[0.05],
+        batch_rows=20,
+    )
+    assert isinstance(answers, pd.DataFrame) and type(answers[:3]) is pd.DataFrame
+    for test in answers.tests:
+        assert test["text"] in told and test["text"] in " ".join(answers.guarantee)
+    assert answers.tests == document["tests"] and any(test["differs"] for test in answers.tests)
+    assert answers.score in told and document["score"] == answers.score
+    assert len(answers.batches) == len(document["batches"]) == 3
+    assert 'missing="mean" fills in training means' in answers.warnings[0]
+    assert "--missing mean fills in training means" in document["warnings"][0]
+    assert "do not look exchangeable" in answers.warnings[1]
+    assert [row["region@0.05"] for row in document["answers"]][:3] == [
+        list(one) for one in answers["region@0.05"][:3]
+    ]
+    assert document["answers"][3]["prediction"] is None and document["answers"][3]["region@0.05"] is None
+    assert [row["p[1]"] for row in document["answers"][:3]] == [float(row["p[1]"]) for row in rows[:3]]
+    assert [row["label"] for row in document["answers"]] == wine[1]["target"].tolist()
+    page = answers._repr_html_()
+    assert "<table" in page and "Warning: The new rows do not look exchangeable" in page
+    assert pickle.loads(pickle.dumps(answers)).guarantee == answers.guarantee
+
+
+def test_json_files_are_replaced_and_models_have_a_short_text(files, wine):
+    given = (*WITHOUT_CONFIG, "new.csv", "--json", "--out", "o.json", "--save", "m.confml")
+    for _ in range(2):
+        assert CliRunner().invoke(predict, given).exit_code == 0
+    assert len(json.loads((files / "o.json").read_text())["answers"]) == len(wine[1])
+    model = confml.load_model("m.confml")
+    assert repr(model) == ("<Model tcm-nn, fitted to 120 rows of wine; 13 features, 3 classes, view p-value>")
+    assert "tcm-nn" in model._repr_html_() and len(repr(confml.predict(model, wine[1]).score)) > 10
+
+
+def test_quiet_keeps_warnings_about_the_data(files, wine):
+    drifted(wine[1]).to_csv("new.csv", index=False)
+    _, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--quiet", "--batch-rows", "20")
+    assert "warning: 1 row with missing values has no prediction" in told
+    assert "warning: The new rows do not look exchangeable" in told and "batch 1: " in told
+    assert "wine. If new rows" not in told and "error rate" not in told
+    wine[1].to_csv("new.csv", index=False)
+    assert run(*WITHOUT_CONFIG, "new.csv", "--quiet")[1] == ""
+
+
+def test_remedies_can_be_typed(files, wine):
+    """A message about a stored model names no option that cannot be combined with it."""
+    drifted(wine[1]).to_csv("new.csv", index=False)
+    run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--save", "m.confml")
+    _, told = run("m.confml", "new.csv")
+    assert "a new fit with --missing mean fills in training means" in told
+    assert "a new fit with --per-class" in told
+    result = CliRunner().invoke(predict, ["m.confml", "new.csv", "--missing", "mean"])
+    assert "it is an option of the fit that --save stores" in result.stderr
+    (files / "wine.yaml").write_text(
+        "datasets: [{name: wine, csv: wine.csv, label: target, id: bottle, missing: drop}]\n"
+        "methods: [tcm-nn]\nprotocol: k-fold\n"
+    )
+    assert "missing: mean of the data set in the config fills in" in run("wine.yaml", "new.csv")[1]
+
+
+OWN = """\
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self.check(X)
+
+    def check(self, X):
+        raise KeyError("no such column")
+
+    def predict(self, X):
+        return X
+"""
+
+
+def test_errors_of_own_classifiers(files):
+    """They are errors of the classifier, and --debug and failures.csv say where they are."""
+    (files / "own_broken.py").write_text(OWN)
+    environment = {**os.environ, "PYTHONPATH": str(files)}
+
+    def command(*arguments):
+        given = [sys.executable, "-m", "confml", *arguments]
+        return subprocess.run(given, capture_output=True, text=True, cwd=files, env=environment)
+
+    own = ("--method", "own_broken.Broken", "--allow-import", "own_broken")
+    done = command("predict", *WITHOUT_CONFIG, "new.csv", *own)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert (
+        "own_broken.Broken cannot be fitted: KeyError: 'no such column'; confml --debug predict"
+        in done.stderr
+    )
+    shown = command("--debug", "predict", *WITHOUT_CONFIG, "new.csv", *own).stderr
+    assert "in check" in shown and "own_broken.py" in shown
+    (files / "own.yaml").write_text(
+        "datasets: [{name: wine, csv: wine.csv, label: target, ignore: bottle}]\n"
+        "methods: [own_broken.Broken]\nprotocol: holdout\n"
+    )
+    call = (
+        "run",
+        "own.yaml",
+        "--out",
+        "out",
+        "--allow-import",
+        "own_broken",
+        "--engine",
+        "serial",
+        "--quiet",
+    )
+    done = command(*call)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    with open(files / "out" / "failures.csv", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["calls"] == "own_broken.py:6 fit > own_broken.py:9 check"
+    shown = command("--debug", *call, "--retry-failed").stderr
+    assert "Traceback" in shown and "in check" in shown

@@ -10,7 +10,7 @@ from confml.report.sections.base import Section
 
 
 class Failures(Section):
-    """``failures.csv``: failed cells with the reason."""
+    """``failures.csv``: failed cells with the reason, and the calls that led to an error of a method."""
 
     name = "failures"
     place = 50
@@ -24,7 +24,8 @@ class Failures(Section):
                 failure.cell.variant,
                 failure.cell.split,
                 failure.error,
+                failure.calls,
             )
             for failure in sorted(self.results.failures, key=lambda failure: cell_order(failure.cell))
         ]
-        yield Table("failures.csv", ("dataset", "method", "params", "split", "error"), rows)
+        yield Table("failures.csv", ("dataset", "method", "params", "split", "error", "calls"), rows)

@@ -1,0 +1,51 @@
+"""`CsvWriter` and `JsonWriter`: predictions of new rows, written chunk by chunk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from confml.predictions.batch import Batch
+from confml.report.files import field
+
+JSON_START = '{"answers": ['
+
+
+class CsvWriter:
+    """A header and one line per new row."""
+
+    def __init__(self, file: BinaryIO):
+        self._file, self._begun = file, False
+
+    def add(self, batch: Batch) -> None:
+        """Write the rows of a chunk."""
+        header, columns = batch.csv()
+        if not self._begun:
+            self._file.write(f"{','.join(map(field, header))}\n".encode())
+            self._begun = True
+        self._file.writelines(f"{','.join(fields)}\n".encode() for fields in zip(*columns, strict=True))
+
+    def end(self, facts: Mapping[str, Any]) -> None:
+        """Write nothing: the facts are messages."""
+
+
+class JsonWriter:
+    """One document: ``answers``, an object per new row, one per line, and the facts of the whole batch."""
+
+    def __init__(self, file: BinaryIO):
+        self._file, self._rows = file, 0
+        file.write(JSON_START.encode())
+
+    def add(self, batch: Batch) -> None:
+        """Write the rows of a chunk."""
+        from confml.predictions.answers import json_rows
+
+        for row in json_rows(batch.frame(), batch.prediction.classes.tolist()):
+            self._file.write((",\n" if self._rows else "\n").encode() + row.encode())
+            self._rows += 1
+
+    def end(self, facts: Mapping[str, Any]) -> None:
+        """Write the guarantee, the warnings, the tests and the batches."""
+        rest = json.dumps(facts, ensure_ascii=False, indent=1)
+        self._file.write(f"],\n{rest.removeprefix('{').lstrip()}\n".encode())
