@@ -153,7 +153,7 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
     decider = model.decider(costs) if costs is not None else None
     for number, table in enumerate(tables):
         rows = model.coder.code(table)
-        views = model.views(rows, number)
+        views = model.views(rows, number, decide=decider is not None)
         prediction = views[model.view]
         regions = {
             float(level): prediction.region(float(level))

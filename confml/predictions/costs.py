@@ -230,6 +230,12 @@ def _number(value: Any, what: str, where: str | None) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise ConfigError(f"the cost ({what}) must be a finite number, got '{value}'", where=where)
+    if number < 0:
+        raise ConfigError(
+            f"the cost ({what}) must be at least 0, got '{value}'",
+            where=where,
+            hint="add one amount to all costs of a true class, abstain included: decisions stay the same",
+        )
     return number
 
 

@@ -214,8 +214,7 @@ class Model:
                 f"{self.facts.method}{made} has no probabilities (its view is {self.view}), and decisions "
                 "of least expected cost need them",
                 hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
-                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "
-                "--conformal",
+                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression",
             )
         return costs.decider(self.none.classes, self.probability_view)
 
@@ -233,8 +232,10 @@ class Model:
         """Return the prediction of the complete ones of new rows; see `views`."""
         return self.views(rows, chunk)[self.view]
 
-    def views(self, rows: NewRows, chunk: int = 0) -> Mapping[str, Prediction]:
+    def views(self, rows: NewRows, chunk: int = 0, decide: bool = False) -> Mapping[str, Prediction]:
         """Return every view of the complete ones of new rows; only ``view`` if there are none.
+
+        decide: whether the probabilities that decisions need are added if the method is conformal.
 
         chunk: the number of the chunk. It and the features of the rows seed the random numbers that a method
         draws. Otherwise all rows that are predicted one by one would share one random number, and their
@@ -245,6 +246,8 @@ class Model:
             return {self.view: self.none}
         try:
             views = self._views(X, rows, chunk)
+            if decide and self.probability_view not in views:
+                views = {**views, **classifier_views(self.method, X)}
         except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
             if self.damaged is None or isinstance(error, ConfmlError):
                 raise
@@ -300,6 +303,18 @@ def named_errors(method: str, action: str) -> Iterator[None]:
             f"{method} cannot {action}: {type(error).__name__}: {printable(error)}",
             hint="confml --debug predict shows the traceback",
         ) from error
+
+
+def classifier_views(method: Any, X: np.ndarray) -> dict[str, Prediction]:
+    """Return the probabilities of the classifier that is made conformal, as the view ``classifier``.
+
+    It is empty if there are none.
+
+    X: (n, d), after the steps.
+    """
+    function = getattr(method, "classifier_probabilities", None)
+    found = None if function is None else function(X)
+    return {} if found is None else {"classifier": found}
 
 
 def first_probability_view(views: Mapping[str, Prediction]) -> str | None:

@@ -19,6 +19,7 @@ from confml.data.dataset import DataSet
 from confml.data.new_rows import RowCoder
 from confml.errors import ConfigError, did_you_mean
 from confml.measures.certified import OperatingPoint
+from confml.measures.prediction import Prediction
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
@@ -31,6 +32,7 @@ from confml.predictions.model import (
     Model,
     StepFacts,
     TrainingRows,
+    classifier_views,
     first_probability_view,
     named_errors,
 )
@@ -174,12 +176,17 @@ class _Fit:
             steps=self.parts.steps,
             view=chosen,
             none=views[chosen].take(np.arange(0)),
-            probability_view=first_probability_view(views),
+            probability_view=first_probability_view({**views, **self._of_classifier()}),
             known=KnownRows.of(self.data.table[self.rows]),
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
         )
+
+    def _of_classifier(self) -> Mapping[str, Prediction]:
+        """The probabilities of a classifier that is made conformal, for decisions."""
+        with named_errors(self.name, "predict"):
+            return classifier_views(self.method, self._fitted_rows()[0][:1])
 
     def _facts(self) -> Facts:
         method, labels = self.method, self._fitted_rows()[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ from click.testing import CliRunner
 
 import confml
 from confml.commands.predict import predict
+from confml.data.frame_table import frame_table
+from confml.data.table_chunks import chunks_of
 from confml.errors import ConfigError
 from confml.predictions.costs import costs_of, read_costs
 
@@ -104,6 +108,8 @@ def test_numbers_as_classes_and_ties(frames):
         ("abstain: 1\n", "expected a mapping with matrix and abstain"),
         ("matrix: {no: 1}\n", "the costs of true class 'no' must be a mapping"),
         ("matrix: [\n", "wrong.yaml:2:1: expected a value"),
+        (YAML.replace("no: 5", "no: -5"), r"the cost \(row 'yes', 'no'\) must be at least 0, got '-5'"),
+        (YAML.replace("0.8", "-0.8"), r"the cost \(abstain\) must be at least 0, got '-0.8'"),
     ],
 )
 def test_costs_that_do_not_fit(files, frames, text, words):
@@ -116,6 +122,7 @@ def test_costs_that_do_not_fit(files, frames, text, words):
     ("text", "words"),
     [
         (CSV.replace("yes,5", "yes,five"), "row 'yes', column 'no'.* must be a finite number, got 'five'"),
+        (CSV.replace("yes,5", "yes,-5"), "row 'yes', column 'no'.* must be at least 0, got '-5'"),
         (CSV.replace(",0.5", ""), "wrong.csv, row 3: 3 fields, expected 4"),
         (CSV + CSV.splitlines()[1], "true class 'no' is listed twice"),
         (CSV.replace("no,yes", "no,no"), "two columns of the costs have one name"),
@@ -176,3 +183,29 @@ def test_costs_of_a_config(files):
     (files / "ill.yaml").write_text(CONFIG.replace("no: 5", "none: 5"))
     wrong = CliRunner().invoke(predict, ["ill.yaml", "new.csv", "--method", "naive-bayes"])
     assert "costs of the config: the costs of true class 'yes' name class 'none'" in str(wrong.exception)
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
+    """p-values of the conformal method, and decisions by the probabilities of its classifier."""
+    fit = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes", "--conformal", kind)
+    alone = CliRunner().invoke(predict, [*fit, "new.csv", "--level", "0.2"])
+    both = CliRunner().invoke(
+        predict, [*fit, "new.csv", "--level", "0.2", "--costs", "costs.yaml", "--save", "m"]
+    )
+    assert both.exit_code == 0, both.exception or both.output
+    assert "holds the label with probability at least" in both.stderr and "least expected cost" in both.stderr
+    first, second = (pd.read_csv(io.StringIO(one.stdout), keep_default_na=False) for one in (alone, both))
+    pd.testing.assert_frame_equal(second[first.columns], first)
+    assert set(second["decision"]) == {"no", "yes", "abstain"} and (second["region@0.2"] != "").any()
+    stored = CliRunner().invoke(predict, ["m", "new.csv", "--level", "0.2", "--costs", "costs.csv"])
+    assert stored.stdout == both.stdout
+    model = confml.load_model("m")
+    rows = model.coder.code(next(chunks_of(frame_table(frames[1], "new"))))
+    part, total = model.method, np.zeros((60, 2))
+    for fitted in part.fitted_:
+        X = fitted.prepared.transform(model.features(rows))
+        total += fitted.method.predict_proba(X) / len(part.fitted_)
+    price = np.array([[0, 1, 0.8], [5, 0.5, 0.8]])
+    expected = np.array(["no", "yes", "abstain"])[(total @ price).argmin(axis=1)]
+    assert second["decision"].tolist() == expected.tolist()

@@ -23,6 +23,7 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, class_codes
+from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import Prepared, choose, prepare
 from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
@@ -238,6 +239,21 @@ class CalibratedMethod(Method):
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
         return part.method.scored_views(part.prepared.transform(X), self._generator("inner"))
+
+    def classifier_probabilities(self, X) -> Prediction | None:
+        """Return the probabilities of the classifier for X (n, d), the mean over folds; None without any.
+
+        They are not calibrated.
+        """
+        X = self._checked_test(X)
+        total = np.zeros((len(X), len(self.classes_)))
+        for part in self.fitted_:
+            views = self._views(part, X) if len(X) else {}
+            view = next((one for one in views.values() if one.kind in ("probability", "posterior")), None)
+            if view is None:
+                return None
+            total += on_all_classes(view, self.classes_)
+        return Prediction(self.classes_, total / len(self.fitted_), "probability")
 
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
