@@ -125,6 +125,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         for name in _ON_ONE_THREAD:
             function = vars(cls).get(name)
             if inspect.isfunction(function):
+                function = _without_weights(function) if name == "fit" else function
                 setattr(cls, name, limits_blas(function))
 
     # ---- to implement
@@ -292,6 +293,25 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
+
+
+def _without_weights(fit: Any) -> Any:
+    """Decorate ``fit``: it raises ConfmlError for ``sample_weight``, which no method of confml uses."""
+    if "sample_weight" in inspect.signature(fit).parameters:
+        return fit
+
+    @functools.wraps(fit)
+    def unweighted(self, *args, **kwargs):
+        if "sample_weight" in kwargs:
+            if kwargs.pop("sample_weight") is not None:
+                raise ConfmlError(
+                    f"{type(self).__name__} cannot use sample_weight, because it counts every example once",
+                    hint="leave it out, or fit a classifier with its weights and calibrate it: "
+                    "Conformal(FrozenEstimator(classifier)).fit(X_calibration, y_calibration)",
+                )
+        return fit(self, *args, **kwargs)
+
+    return unweighted
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

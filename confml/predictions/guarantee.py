@@ -133,7 +133,9 @@ class Guarantee:
     def _limits(self) -> str:
         single = "a single row"
         if not self.facts.is_label_conditional:
-            single += f", for a single class ({self.remedies.option('per_class')} gives this guarantee)"
+            per_class = self.remedies.option("per_class")
+            remedy = f"{per_class} gives" if self.remedies.stored else f"add {per_class} for"
+            single += f", for a single class ({remedy} this guarantee)"
         return (
             "This is an average over training sets and new rows. It is not guaranteed for "
             f"{single} or for rows that are not exchangeable with the training rows."

@@ -28,7 +28,7 @@ from confml.methods.conformal.selection import Prepared, choose, prepare
 from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
-from confml.methods.validation import validated_test, validated_training
+from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
 from confml.plugins.parameters import Parameter, check_parameters
 from confml.plugins.registry import described_text
 
@@ -174,15 +174,38 @@ class CalibratedMethod(Method):
                 f"estimator must be a classifier, got {self.estimator!r}",
                 hint=f"for example {type(self).__name__}(LogisticRegression())",
             )
-        X, y = validated_training(self, X, y, ensure_all_finite=self._finite)
+        if self.is_fitted_before and (self.kind == "cross" or self.tune or self.steps is not None):
+            raise ConfmlError(
+                "a fitted classifier (FrozenEstimator) is only calibrated: it has no folds, tune or steps",
+                hint=f"use {type(self).__name__}(FrozenEstimator(classifier)) with the default kind",
+            )
+        if self._keeps_frame(X):
+            X, y = checked_frame(self, X, y)
+        else:
+            X, y = validated_training(self, X, y, ensure_all_finite=self._finite)
         self.classes_, codes = class_codes(y)
+        if self.is_fitted_before:  # it may know classes that the calibration examples do not have
+            check_is_fitted(self.estimator.estimator)
+            self.classes_ = np.union1d(self.classes_, self.estimator.classes_)
+            codes = np.searchsorted(self.classes_, y)
         self.tuning_: dict[str, Any] | None = None
         return X, y, codes, _group_numbers(self.groups if groups is None else groups, len(y))
 
     def _checked_test(self, X) -> np.ndarray:
         """Check that the method is fitted; return the test examples X (n, d)."""
         check_is_fitted(self)
+        if self._keeps_frame(X) and hasattr(self, "feature_names_in_"):
+            return checked_frame(self, X)[0]
         return validated_test(self, X, ensure_all_finite=self._finite)
+
+    @property
+    def is_fitted_before(self) -> bool:
+        """Whether the classifier is fitted before, as ``FrozenEstimator(classifier)`` of scikit-learn."""
+        return type(self.estimator).__name__ == "FrozenEstimator"
+
+    def _keeps_frame(self, X: Any) -> bool:
+        """Return whether the classifier gets a data frame as it is, because it selects columns by name."""
+        return is_frame(X) and self.steps is None and not isinstance(self.estimator, Method)
 
     @property
     def _finite(self) -> bool | str:
@@ -193,7 +216,7 @@ class CalibratedMethod(Method):
     ) -> list[np.ndarray]:
         """Return the rows of the calibration part, or of each fold."""
         if self.kind != "cross":
-            if getattr(self.estimator, "takes_rows", False):  # nothing is fitted
+            if getattr(self.estimator, "takes_rows", False) or self.is_fitted_before:  # nothing is fitted
                 return [np.arange(len(codes))]
             if groups is not None:
                 return [calibration_groups(groups, self.calibration, rng)]
@@ -216,7 +239,7 @@ class CalibratedMethod(Method):
     ) -> FittedPart:
         """Return steps and classifier fitted to the examples outside the calibration part ``rows``."""
         rest = rows_outside(rows, len(y))
-        return self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
+        return self._fitted(rows_of(X, rest), y[rest], number, None if groups is None else groups[rest])
 
     def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> FittedPart:
         """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""

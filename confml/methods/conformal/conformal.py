@@ -47,6 +47,7 @@ from confml.methods.shift import (
     covariate_weights,
     label_weights,
 )
+from confml.methods.validation import rows_of
 
 _MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 CLASS_SHIFT = "class_shift"  # in the details of a fit
@@ -62,7 +63,8 @@ class Conformal(CalibratedMethod):
     Parameters
     ----------
     estimator : classifier
-        Classifier of scikit-learn or confml; clones of it are fitted.
+        Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
+        examples calibrate a fitted one, ``FrozenEstimator(classifier)``.
     kind : {"split", "cross"}, default="split"
         Use a calibration part (split), or folds (cross).
     nonconformity : {"lac", "aps", "raps", "saps", "margin", "knn-ratio"} or None, default=None
@@ -226,7 +228,7 @@ class Conformal(CalibratedMethod):
         self.groups = groups
 
     def fit(self, X, y, groups=None) -> Conformal:
-        """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
+        """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
         self._check_combination()
         rng = self._generator("fit")
@@ -238,10 +240,10 @@ class Conformal(CalibratedMethod):
         for number, rows in enumerate(calibration_parts):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
-            scores, name = self._scores(part, X[rows], u[rows])
+            scores, name = self._scores(part, rows_of(X, rows), u[rows])
             if self.shift:
                 prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
-                shares = self._shares(part, X[rows]) if self.shift == LABEL_EM else None
+                shares = self._shares(part, rows_of(X, rows)) if self.shift == LABEL_EM else None
                 self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior, shares)
             own = scores[np.arange(len(rows)), codes[rows]]
             self.sizes_.append(usual_size(name, own))
@@ -367,11 +369,21 @@ class Conformal(CalibratedMethod):
         for name in ("shift", "classes"):
             if getattr(self, name) and self.kind != "split":
                 raise ConfmlError(f"{name} needs kind 'split', got 'cross'", hint="use split")
+        if self.is_fitted_before and (self.shift or self.nonconformity == "knn-ratio"):
+            raise ConfmlError(
+                "shift and nonconformity knn-ratio need the training examples of the classifier, which "
+                "a fitted one (FrozenEstimator) does not have",
+                hint="give the classifier itself",
+            )
         for name in ("shift", "mondrian"):
             if self.classes and getattr(self, name):
                 raise ConfmlError(CLASSES_ALONE, hint=f"remove {name}")
         if self.shift in (LABEL, LABEL_EM) and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
+
+    def _keeps_frame(self, X: Any) -> bool:
+        needs_numbers = self.nonconformity == "knn-ratio" or self.shift == COVARIATE
+        return super()._keeps_frame(X) and not needs_numbers
 
     def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
         """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""

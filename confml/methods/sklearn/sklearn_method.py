@@ -83,7 +83,7 @@ class SklearnMethod(Method):
         """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,)."""
         check_values(self.estimator)
         fitted = clone(self.estimator)
-        if not is_foreign(fitted):
+        if not is_foreign(fitted) or type(fitted).__name__ == "FrozenEstimator":
             fitted.fit(X, y)
             self.estimator_, self.classes_, self.codes_ = fitted, np.asarray(fitted.classes_), None
             return self

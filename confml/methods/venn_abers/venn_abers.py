@@ -10,6 +10,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, usual_size
+from confml.methods.validation import rows_of
 from confml.methods.venn_abers.settings import KEY, PARAMETERS
 from confml.methods.venn_abers.tables import VennAbersTable
 
@@ -22,7 +23,8 @@ class VennAbers(CalibratedMethod):
     Parameters
     ----------
     estimator : classifier
-        Classifier of scikit-learn or confml; clones of it are fitted.
+        Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
+        examples calibrate a fitted one, ``FrozenEstimator(classifier)``.
     kind : {"inductive", "cross"}, default="inductive"
         Use a calibration part (inductive), or folds (cross).
     calibration : float, default=0.3
@@ -131,7 +133,7 @@ class VennAbers(CalibratedMethod):
         self.groups = groups
 
     def fit(self, X, y, groups=None) -> VennAbers:
-        """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
+        """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
         rng = self._generator("fit")
         self.fitted_, self.tables_ = [], []
@@ -139,7 +141,7 @@ class VennAbers(CalibratedMethod):
         for number, rows in enumerate(self._calibration_parts(codes, groups, rng)):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
-            scores, kind = self._scores(part, X[rows])
+            scores, kind = self._scores(part, rows_of(X, rows))
             self.tables_.append(
                 [
                     VennAbersTable.of(scores[:, event], codes[rows] == event, _size(kind, scores[:, event]))
