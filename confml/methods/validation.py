@@ -22,7 +22,7 @@ def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[
     if _is_plain(X) and _are_plain_labels(y, len(X)) and not hasattr(estimator, "feature_names_in_"):
         estimator.n_features_in_ = X.shape[1]
         return X, y
-    check_numbers(X, type(estimator).__name__)
+    check_numbers(X, type(estimator).__name__, bool(options.get("accept_sparse")))
     return validate_data(estimator, X, y, dtype=np.float64, order="C", **options)
 
 
@@ -34,7 +34,7 @@ def validated_test(estimator: Any, X: Any, **options: Any) -> Any:
     known = getattr(estimator, "n_features_in_", None)
     if _is_plain(X) and X.shape[1] == known and not hasattr(estimator, "feature_names_in_"):
         return X
-    check_numbers(X, type(estimator).__name__)
+    check_numbers(X, type(estimator).__name__, bool(options.get("accept_sparse")))
     return validate_data(estimator, X, dtype=np.float64, order="C", reset=False, **options)
 
 
@@ -65,8 +65,11 @@ def checked_frame(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
     return X, y
 
 
-def check_numbers(X: Any, name: str) -> None:
-    """Raise ConfmlError for a data frame with columns of text, and for a sparse matrix. name: the method."""
+def check_numbers(X: Any, name: str, accept_sparse: bool = False) -> None:
+    """Raise ConfmlError for a data frame with columns of text, and for a sparse matrix that is not accepted.
+
+    name: of the method.
+    """
     if is_frame(X) and hasattr(X, "iloc"):
         texts = [str(column) for column, kind in X.dtypes.items() if _is_text(X[column], kind)]
         if texts:
@@ -75,7 +78,7 @@ def check_numbers(X: Any, name: str) -> None:
                 hint="code them in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder("
                 f"sparse_output=False), {texts[:5]}), remainder='passthrough'), {name}(...))",
             )
-    elif hasattr(X, "toarray"):
+    elif hasattr(X, "toarray") and not accept_sparse:
         raise ConfmlError(
             f"{name} needs a dense array, got a sparse one",
             hint="OneHotEncoder(sparse_output=False) and make_column_transformer(..., sparse_threshold=0) "

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from confml import TCMNN, Conformal, NaiveBayes, VennAbers, confident_predict
+from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, VennAbers, confident_predict
 from confml.errors import ConfmlError
 
 
@@ -136,3 +136,8 @@ def test_predictions_have_a_short_text():
     )
     assert repr(view) == "<Prediction of 30 examples, 2 classes, kind p-value>"
     assert "<table" in view._repr_html_()
+
+
+def test_methods_that_accept_sparse_matrices_get_them():
+    X = OneHotEncoder().fit_transform(np.arange(40)[:, None] % 4)
+    assert CrammerSinger().fit(X, np.arange(40) % 2).predict(X).shape == (40,)
