@@ -85,7 +85,7 @@ class ExchangeabilityCheck:
         return found
 
     def alarms(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
-        """The tests in which the new rows differ, with a verdict; none if they do not."""
+        """Return the tests in which the new rows differ, with a verdict; none if they do not."""
         found = [one.text for one in self.tests(kind, predicted, reasons).values() if one.differs]
         return [f"{self._alarm(kind)} {' '.join(found)}"] if found else []
 

@@ -99,11 +99,11 @@ class Summary:
         return [sentence for sentence in found if sentence]
 
     def warnings(self) -> list[str]:
-        """`notes`, and a sentence on the tests in which the new rows differ from the training rows."""
+        """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
         return [*self.notes(), *self.check.alarms(self.kind, self.predicted, self.reasons)]
 
     def facts(self, notes: Sequence[str] = (), monitor: BatchMonitor | None = None) -> dict[str, Any]:
-        """Everything about the new rows together, as plain values: the keys of ``--json`` after ``answers``.
+        """Return everything about the new rows together, as plain values: the keys of ``--json`` after ``answers``.
 
         notes: those on the data set and on columns. monitor: of batches of labelled rows.
         """

@@ -184,7 +184,7 @@ class _Fit:
         )
 
     def _of_classifier(self) -> Mapping[str, Prediction]:
-        """The probabilities of a classifier that is made conformal, for decisions."""
+        """Return the probabilities of a classifier that is made conformal, for decisions."""
         with named_errors(self.name, "predict"):
             return classifier_views(self.method, self._fitted_rows()[0][:1])
 
