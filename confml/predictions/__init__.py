@@ -146,9 +146,9 @@ def predict(
     Answers
         A DataFrame with the attributes ``guarantee``, ``warnings``, ``notes``, ``tests``, ``score`` and
         ``batches``. One row per new row, in its order, with the index of ``new``: ``line`` (of the file, or
-        the number of the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``, ``confidence``,
-        ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each level
-        ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
+        the number of the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``,
+        ``confidence``, ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each
+        level ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
         ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``)
         and ``expected_cost``; with ``explain`` ``runner_up``, ``lines@predicted``, ``distances@predicted``,
         ``lines@runner-up``, ``distances@runner-up`` and ``features@predicted`` (the features in which the row

@@ -103,7 +103,7 @@ class Summary:
         return [*self.notes(), *self.check.alarms(self.kind, self.predicted, self.reasons)]
 
     def facts(self, notes: Sequence[str] = (), monitor: BatchMonitor | None = None) -> dict[str, Any]:
-        """Return everything about the new rows together, as plain values: the keys of ``--json`` after ``answers``.
+        """Return everything about the new rows together, as plain values: the keys of ``--json``.
 
         notes: those on the data set and on columns. monitor: of batches of labelled rows.
         """
