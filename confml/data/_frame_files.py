@@ -68,7 +68,7 @@ def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None)
         else:
             _check_workbook(path)
             with pd.ExcelFile(path) as book:
-                sheets = book.sheet_names
+                sheets = [str(name) for name in book.sheet_names]
                 if sheet is not None and sheet not in sheets:
                     hint = did_you_mean(sheet, sheets)
                     raise DataError(f"there is no sheet '{sheet}'", where=str(path), hint=hint)
