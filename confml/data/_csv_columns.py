@@ -202,7 +202,7 @@ def _marks(texts: Sequence[Sequence[str]], spec: CsvSpec) -> Marks | None:
 
 
 def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
-    """Whether a column shows that commas are between thousands, or that the decimal mark is a point."""
+    """Return whether a column shows commas between thousands, or a point as decimal mark."""
     clear = sum("," in marks for marks in marked.values()) > unclear
     return clear or any(has_point_decimals(table.column(name)) for name in names)
 

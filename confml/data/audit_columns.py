@@ -30,7 +30,7 @@ def are_dates(texts: Sequence[str]) -> bool:
 
 
 def _rare_classes(data: DataSet) -> list[Finding]:
-    """Classes with fewer than 10 training rows, or with less than 0.5 % of them."""
+    """Return the classes with fewer than 10 training rows, or with less than 0.5 % of them."""
     train = data.y if data.train_rows is None else data.y[data.train_rows]
     classes, counts = np.unique(train, return_counts=True)
     few = np.flatnonzero((counts < FEW_ROWS) | (counts < RARE * len(train)))

@@ -73,7 +73,7 @@ def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 def _probabilities(
     X: np.ndarray, codes: np.ndarray, classes: int, pairs, kept: np.ndarray, seed: int
 ) -> np.ndarray:
-    """(n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
+    """Return (n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
     p = np.zeros((len(X), classes))
     for train, test in pairs:
         used = train[kept[train]]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Remedies(NamedTuple):
-    """How the caller gives options of a fit: at the command or in Python, in a config, or to a new fit.
+    """Names of options of a fit as the caller gives them (command, Python, config), or for a new fit.
 
     in_python: of `confml.predict`. in_config: the data set is one of a config. stored: the model comes from a
     file, so every option needs a new fit.
