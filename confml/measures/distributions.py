@@ -40,18 +40,6 @@ def binomial_cdf(k, n, p):
     return np.clip(_binomial()._binom_cdf(k, n, p), 0, 1)
 
 
-def binomial_test(k: int, n: int) -> float:
-    """Return the two-sided p-value of k successes in n trials at a probability of 1/2; 1 without trials.
-
-    It is that of `scipy.stats.binomtest`.
-    """
-    fewer = min(k, n - k)
-    if 2 * fewer == n:
-        return 1.0
-    low = _binomial()._binom_cdf(fewer, n, 0.5)
-    return min(1.0, float(low + _binomial()._binom_sf(n - fewer - 1, n, 0.5)))
-
-
 def beta_binomial_pmf(k, n, a, b):
     """Return the probabilities of k successes in n trials with a success rate from Beta(a, b)."""
     from scipy import special

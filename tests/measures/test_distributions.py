@@ -11,7 +11,6 @@ from confml.measures.distributions import (
     beta_quantile,
     binomial_cdf,
     binomial_pmf,
-    binomial_test,
     student_quantile,
     student_sf,
 )
@@ -43,13 +42,6 @@ def test_binomial_with_a_scipy_that_keeps_its_functions_elsewhere(monkeypatch):
         test_binomial()
     finally:
         distributions._binomial.cache_clear()
-
-
-def test_two_sided_binomial():
-    assert binomial_test(0, 0) == 1
-    for n in [*range(1, 41), 100, 457, 1000]:
-        for k in range(0, n + 1, 1 if n < 41 else 7):
-            assert binomial_test(k, n) == stats.binomtest(k, n, 0.5).pvalue, (k, n)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 17, 557])
