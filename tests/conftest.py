@@ -107,21 +107,21 @@ def quick_workers():
     if sys.platform != "linux":
         yield
         return
-    from confml import _processes
+    from confml import _forks
 
-    has_one_thread, forked = _processes.has_one_thread, _processes.Forked.__init__
-    _processes.has_one_thread = lambda: True
-    _processes.Forked.__init__ = lambda self, modules=(), here=True: forked(self, modules, True)
+    has_one_thread, forked = _forks.has_one_thread, _forks.Forked.__init__
+    _forks.has_one_thread = lambda: True
+    _forks.Forked.__init__ = lambda self, modules=(), here=True: forked(self, modules, True)
     yield
-    _processes.has_one_thread, _processes.Forked.__init__ = has_one_thread, forked
+    _forks.has_one_thread, _forks.Forked.__init__ = has_one_thread, forked
 
 
 @pytest.fixture
 def new_interpreters(monkeypatch):
     """The fork server is a new interpreter, as in a process with threads."""
-    from confml import _processes
+    from confml import _forks
 
-    monkeypatch.setattr(_processes, "has_one_thread", lambda: False)
+    monkeypatch.setattr(_forks, "has_one_thread", lambda: False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,7 +10,8 @@ import sys
 import pytest
 from joblib import Parallel, delayed
 
-from confml._processes import START, Forked, each
+from confml._forks import Forked
+from confml._processes import START, each
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
@@ -83,3 +84,17 @@ def test_two_runs_in_a_script_without_a_main_guard(tmp_path, start):
 
 def test_a_server_for_linux():
     assert (START is Forked) == (sys.platform == "linux")
+
+
+OTHER_SYSTEM = """
+import joblib, multiprocessing.context, sys
+del multiprocessing.context.ForkServerContext  # which Windows does not have
+sys.platform = "win32"
+from confml import _processes
+print(_processes.START.__name__, "confml._forks" in sys.modules)
+"""
+
+
+def test_other_systems_import_nothing_that_needs_linux():
+    done = subprocess.run([sys.executable, "-c", OTHER_SYSTEM], capture_output=True, text=True)
+    assert done.stdout == "Spawned False\n", done.stderr

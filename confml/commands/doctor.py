@@ -55,10 +55,10 @@ def doctor(warm: bool, as_json: bool) -> None:
 def _threads() -> dict:
     import joblib
 
-    from confml._processes import START, Forked
+    from confml._processes import START, Spawned
 
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    start = "forked from one server" if START is Forked else "new interpreters"
+    start = "new interpreters" if START is Spawned else "forked from one server"
     found = {"jobs by default": joblib.cpu_count(), "workers of joblib": start}
     return found | {name: os.environ[name] for name in limits if name in os.environ}
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from joblib.externals.loky import FIRST_COMPLETED, wait
 
-from confml._processes import START, Context
+from confml._processes import START
 from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
@@ -116,10 +116,10 @@ class JoblibEngine:
     has_limits = True
     shares_processors = True
 
-    def __init__(self, workers: int, here: bool = False, start: type[Context] = START):
+    def __init__(self, workers: int, here: bool = False, start: type[Any] = START):
         self.workers = workers
         self._here, self._start = here, start
-        self._processes: Context | None = None
+        self._processes: Any = None
         self._slots: list[Slot] = []
 
     def start(self, modules: Sequence[str], count: int) -> None:

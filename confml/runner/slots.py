@@ -17,7 +17,7 @@ from typing import Any
 
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
-from confml._processes import Context, end, executor, leave_pipes_to_worker
+from confml._processes import end, executor, leave_pipes_to_worker
 from confml.config.limits import Limits
 from confml.errors import ConfmlError, printable
 from confml.runner.contained import is_spoiled
@@ -32,7 +32,7 @@ class WorkerDied(Exception):
 class Slot:
     """A worker process, started at the first item and again after `stop`."""
 
-    def __init__(self, processes: Context) -> None:
+    def __init__(self, processes: Any) -> None:
         self._processes = processes
         self._executor: ProcessPoolExecutor | None = None
         self._worker: int | None = None

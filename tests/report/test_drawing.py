@@ -72,7 +72,7 @@ def test_files_are_the_same_for_any_number_of_processes(tmp_path):
 
 
 def test_a_process_with_threads_draws_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("confml._processes.has_one_thread", lambda: False)
+    monkeypatch.setattr("confml._forks.has_one_thread", lambda: False)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process with threads was forked"))
     monkeypatch.setenv("PARENT", str(os.getpid()))
     pictures = [Picture(f"figures/{n}", lambda n=n: line(n), f"figure {n}") for n in (2, 3)]

@@ -12,7 +12,8 @@ import numpy as np
 import processes
 import pytest
 
-from confml._processes import Forked, Spawned
+from confml._forks import Forked
+from confml._processes import Spawned
 from confml.errors import ConfmlError
 from confml.runner.engines import JoblibEngine, SerialEngine, WorkerLost, make_engine
 

@@ -1,0 +1,159 @@
+"""`Forked`: a context of `multiprocessing` on Linux with a fork server for each run.
+
+The server of the standard library belongs to the whole process and imports the main script. This one has the
+modules, environment and path of one run. It is a fork of this process if this process has one thread, as the
+process of a command has. MEASURED
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import io
+import os
+import signal
+import socket
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from multiprocessing import connection, context, forkserver, reduction, resource_tracker, spawn, util
+from multiprocessing.popen_forkserver import Popen
+from typing import Any
+
+from confml import _jit
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Forked(context.ForkServerContext):
+    """A context with a fork server for itself. here: whether the server may be a fork of this process."""
+
+    def __init__(self, modules: Sequence[str] = (), here: bool = False):
+        self._server = _Server(modules, here)
+        self.start, self.stop = self._server.ensure_running, self._server.kill
+
+    def Process(self, **given: Any) -> _Process:  # type: ignore[override]
+        process = _Process(**given)
+        process.server = self._server
+        return process
+
+
+def has_one_thread() -> bool:
+    """Return whether a fork of this process copies no lock that another thread holds."""
+    return threading.active_count() == 1
+
+
+class _Server(forkserver.ForkServer):
+    """A fork server that ends with this process, and with all its workers by `kill`."""
+
+    def __init__(self, modules: Sequence[str], here: bool):
+        super().__init__()
+        self._modules, self._here = tuple(modules), here
+        self._forkserver_pid: int | None = None
+        self._forkserver_alive_fd = -1
+
+    def ensure_running(self) -> None:
+        """Start the server if it does not run."""
+        with self._lock:  # type: ignore[attr-defined]
+            resource_tracker.ensure_running()
+            if self._forkserver_pid is not None:
+                if os.waitpid(self._forkserver_pid, os.WNOHANG)[0] == 0:
+                    return
+                os.close(self._forkserver_alive_fd)
+            ended, self._forkserver_alive_fd = os.pipe()
+            self._forkserver_address = connection.arbitrary_address("AF_UNIX")  # type: ignore[attr-defined]
+            with socket.socket(socket.AF_UNIX) as listener, open(ended, "rb"):
+                listener.bind(self._forkserver_address)
+                listener.listen()
+                given = (listener.fileno(), ended, os.getpid(), str(_jit.cache_dir()), self._modules)
+                forks = self._here and has_one_thread()
+                self._forkserver_pid = _fork(given) if forks else _start(given)
+
+    def kill(self) -> None:
+        if self._forkserver_pid is not None:
+            os.kill(self._forkserver_pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                self._stop()  # type: ignore[attr-defined]
+
+
+def _fork(given: tuple) -> int:
+    """Call `_serve` in a fork of this process."""
+    with contextlib.suppress(OSError):
+        util._flush_std_streams()  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads: those of BLAS, which sees to forks
+        pid = os.fork()
+    if pid:
+        return pid
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        _serve(*given)
+    finally:
+        os._exit(1)
+
+
+def _start(given: tuple) -> int:
+    """Call `_serve` in a new interpreter."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from confml._forks import _serve; _serve(*{given!r})"
+    python: Any = spawn.get_executable()
+    options = util._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return util.spawnv_passfds(python, [python, *options, "-c", code], given[:2])
+
+
+def _serve(listener: int, ended: int, parent: int, kernels: str, modules: Sequence[str]) -> None:
+    """Import modules, without those that calls will fail to import, and be a fork server."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    end_with(parent)
+    _jit.use_cache_dir(kernels)
+    for name in modules:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    if modules and "numba" in sys.modules:
+        with contextlib.suppress(ImportError, AttributeError):  # of another version
+            from numba.core.registry import cpu_target
+
+            cpu_target.typing_context.refresh()  # 0.3 s, which the first kernel of each worker would take
+            cpu_target.target_context.refresh()
+    gc.freeze()  # the collector of a worker does not write to the pages that all workers share
+    forkserver.main(listener, ended, [])
+
+
+def end_with(parent: int) -> None:
+    """Let the kernel end this process together with its parent."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+class _Popen(Popen):
+    """A process from the server of its context, without the main script and in the present folder."""
+
+    def _launch(self, process: Any) -> None:
+        prepared, content = spawn.get_preparation_data(process.name), io.BytesIO()
+        for name in ("init_main_from_name", "init_main_from_path", "dir"):
+            prepared.pop(name, None)
+        context.set_spawning_popen(self)
+        try:
+            reduction.dump(prepared, content)
+            reduction.dump(process, content)
+        finally:
+            context.set_spawning_popen(None)
+        self.sentinel, end = process.server.connect_to_new_process(self._fds)  # type: ignore[attr-defined]
+        self.finalizer = util.Finalize(self, os.close, (self.sentinel,))
+        with open(end, "wb") as pipe:
+            pipe.write(content.getbuffer())
+        self.pid = forkserver.read_signed(self.sentinel)
+
+
+class _Process(context.ForkServerProcess):
+    server: _Server
+    _Popen = _Popen
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "server"}
