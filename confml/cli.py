@@ -6,10 +6,12 @@ Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or confi
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import os
 import sys
+import threading
 from typing import Any
 
 import click
@@ -99,8 +101,23 @@ def cli(debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command line and exit: the error boundary of confml."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    """Run a command line and exit: the error boundary of confml.
+
+    A thread that a method left is not waited for.
+    """
+    code = _code_of(list(sys.argv[1:] if arguments is None else arguments))
+    others = set(threading.enumerate()) - {threading.main_thread(), threading.current_thread()}
+    if all(thread.daemon for thread in others):
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _code_of(arguments: list[str]) -> int:
+    """Run a command line, print its error, and return its exit code."""
     use_fallbacks()
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
@@ -108,21 +125,21 @@ def main(arguments: list[str] | None = None) -> None:
         arguments.insert(0, "--debug")
     try:
         code = cli.main(arguments, prog_name="confml", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
     except click.exceptions.Exit as ended:
-        sys.exit(ended.exit_code)
+        return ended.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         print("confml: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except Exception as error:
         if debug:
             raise
         code, words = _explain(error)
         print(printable(words), file=sys.stderr)
-        sys.exit(code)
+        return code
 
 
 def _explain(error: Exception) -> tuple[int, str]:

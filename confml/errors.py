@@ -100,6 +100,14 @@ def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> s
     return None
 
 
+def text_of(something: object) -> str:
+    """Return ``str(something)``, or a text that says why there is none."""
+    try:
+        return str(something)
+    except Exception as error:
+        return f"<{type(something).__name__} whose text raises {type(error).__name__}>"
+
+
 def printable(text: object, limit: int | None = None) -> str:
     """Return the text of any object in a form that is safe for a terminal, a CSV file and JSON.
 
@@ -107,10 +115,7 @@ def printable(text: object, limit: int | None = None) -> str:
     surrogates become escapes such as ``\\x1b``; line breaks and tabs are kept. A text of more than ``limit``
     characters is cut in the middle and states its length.
     """
-    try:
-        raw = str(text)
-    except Exception as error:  # an object whose __str__ fails
-        raw = f"<{type(text).__name__} whose text raises {type(error).__name__}>"
+    raw = text_of(text)
     if limit is not None and len(raw) > limit:
         half = limit // 2
         raw = f"{raw[:half]} ... ({len(raw)} characters) ... {raw[-half:]}"

@@ -300,7 +300,7 @@ def named_errors(method: str, action: str) -> Iterator[None]:
         if "." not in method:
             raise
         raise ConfmlError(
-            f"{method} cannot {action}: {type(error).__name__}: {printable(error)}",
+            f"{method} cannot {action}: {type(error).__name__}: {printable(error, 500)}",
             hint="confml --debug predict shows the traceback",
         ) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections import deque
@@ -313,7 +314,11 @@ class DaskEngine:
             with contextlib.suppress(Exception):
                 if self._client.status == "running":
                     self._client.cancel(list(running))
+            log = logging.getLogger("distributed.client")
+            level = log.level
+            log.setLevel(logging.CRITICAL)  # else the end of an attempt to reconnect prints a traceback
             self._client.close(timeout=5)
+            log.setLevel(level)
 
 
 _one_item = threading.Lock()

@@ -22,7 +22,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml._threads import cpu_seconds, one_thread_per_library, thread_count, threads
 from confml.config.limits import NO_LIMITS, Limits
-from confml.errors import ConfmlError, printable
+from confml.errors import ConfmlError, printable, text_of
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
@@ -121,7 +121,7 @@ class Failure:
         elif isinstance(error, ConfmlError):
             message = error
         else:
-            message = f"{type(error).__name__}: {printable(error)}"
+            message = f"{type(error).__name__}: {text_of(error)}"
         try:
             trace = "".join(traceback.format_exception(error))
         except Exception:
@@ -191,7 +191,7 @@ def run_task(task: Task) -> Outcome:
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
             outcome = Outcome(failed=failed, fault=fault)
     # Only the first line: the others advise on how to call the library.
-    texts = {f"{one.category.__name__}: {printable(one.message).partition(chr(10))[0]}" for one in caught}
+    texts = {f"{one.category.__name__}: {text_of(one.message).partition(chr(10))[0]}" for one in caught}
     return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
 
 

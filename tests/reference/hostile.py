@@ -98,7 +98,14 @@ class Hostile(Method):
         raise ValueError("\\x1b[31mred\\x1b]0;title\\x07")
 
     def do_long(self):
-        raise ValueError("x" * 10**6)
+        raise ValueError("x" * 5 * 10**6)
+
+    def do_lines(self):
+        raise ValueError("\\x1b[31m\\x85\\n" * 10**6)
+
+    def do_thread(self):
+        import threading
+        threading.Thread(target=time.sleep, args=(600,)).start()
 
     def do_no_text(self):
         raise NoText()
@@ -135,6 +142,10 @@ class Hostile(Method):
             scores[3, 0] = np.inf
         if self.kind == "few-rows":
             scores = scores[:-1]
+        if self.kind == "complex":
+            scores = scores + 0.5j
+        if self.kind == "masked":
+            scores = np.ma.masked_less(scores, 2.0)
         if self.kind == "sum":
             scores = scores / 2
         if self.kind == "outside":

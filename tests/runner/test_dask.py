@@ -1,6 +1,7 @@
 """The dask engine on a bare scheduler with worker processes: workers die, the scheduler dies."""
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -132,8 +133,11 @@ def test_few_items_wait_at_the_scheduler(cluster):
     assert taken > 50 and most <= 4
 
 
-def test_a_worker_with_several_threads_runs_one_item_at_a_time_and_a_lost_scheduler_stops_the_run(tmp_path):
+def test_a_worker_with_several_threads_runs_one_item_at_a_time_and_a_lost_scheduler_stops_the_run(
+    tmp_path, caplog
+):
     """Both on one cluster, which takes seconds to start."""
+    logging.getLogger("distributed.client").addHandler(caplog.handler)
     log = tmp_path / "log"
     with started(tmp_path, "--nworkers", "1", "--nthreads", "3") as (path, processes):
         feed = iter([("alone", str(log))] * 6)
@@ -142,6 +146,7 @@ def test_a_worker_with_several_threads_runs_one_item_at_a_time_and_a_lost_schedu
         engine = DaskEngine(path)
         with pytest.raises(EnvironmentFault, match="connection to the dask scheduler was lost.*again"):
             run(engine, [("slow", n) for n in range(400)], lambda n: n == 3 and processes[0].kill())
+    assert not caplog.text
 
 
 CONFIG = """

@@ -33,7 +33,10 @@ REASONS = {
     "lower-limit-and-write": "the method lowered RLIMIT_FSIZE, then: ",
     "surrogate": r"label \udce9 is odd",
     "escape": r"\x1b[31mred\x1b]0;title\x07",
-    "long": "(1000012 characters) ... x",
+    "long": "(5000012 characters) ... x",
+    "lines": "(7000012 characters) ... ",
+    "complex": "must be real numbers",
+    "masked": "must be numbers, and some are masked",
     "no-text": "<NoText whose text raises RuntimeError>",
     "formula": "=HYPERLINK: click",
     "metrics": "fit_metrics_ must map names to numbers",
@@ -55,7 +58,7 @@ LIMITED = {
     "hang-in-c": "took longer than its limit of 1 s and was stopped",
     "memory": "needs more memory than its limit of 300 MB",
 }
-HARMLESS = ("none", "chdir", "fork", "print", "lower-limit")
+HARMLESS = ("none", "chdir", "fork", "print", "lower-limit", "thread")
 
 
 @pytest.fixture(scope="module")
