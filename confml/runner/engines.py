@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from joblib.externals.loky import FIRST_COMPLETED, wait
 
@@ -46,7 +46,7 @@ NextItem = Callable[[], Any | None]
 Results = Generator[tuple[Any, Any], None, None]
 
 
-class Engine(Protocol):
+class Engine:
     """Runs functions on ``workers`` workers.
 
     name: the value of ``--engine``. has_limits: whether it can stop an item that exceeds its `Limits`.
@@ -54,11 +54,12 @@ class Engine(Protocol):
     """
 
     name: str
-    has_limits: bool
-    shares_processors: bool
+    has_limits = False
+    shares_processors = False
 
     @property
-    def workers(self) -> int: ...
+    def workers(self) -> int:
+        return 1
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Prepare to run about ``count`` items with functions of ``modules``."""
@@ -67,31 +68,19 @@ class Engine(Protocol):
         """Undo `start`; not needed after `run`."""
 
     def run(
-        self,
-        next_item: NextItem,
-        function: Callable[[Any], Any],
-        limits: Callable[[Any], Limits] = no_limits,
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
         """Call ``function`` on every item that ``next_item`` returns; yield (item, result or exception).
 
         ``next_item`` returns None if no item is ready or left; it is called again after each result.
         """
-        ...
+        raise NotImplementedError
 
 
-class SerialEngine:
+class SerialEngine(Engine):
     """Run items one after another in this process; a crash ends the run."""
 
     name = "serial"
-    workers = 1
-    has_limits = False
-    shares_processors = False
-
-    def start(self, modules: Sequence[str], count: int) -> None:
-        """Do nothing: this process is ready."""
-
-    def stop(self) -> None:
-        """Do nothing: nothing was started."""
 
     def run(
         self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
@@ -105,7 +94,7 @@ class SerialEngine:
             yield item, result
 
 
-class JoblibEngine:
+class JoblibEngine(Engine):
     """Run items in worker processes of joblib on this machine, one executor of one worker for each job.
 
     If a process dies, its item is run once more after all others, with no other item running: the system may
@@ -118,10 +107,14 @@ class JoblibEngine:
     shares_processors = True
 
     def __init__(self, workers: int, here: bool = False, start: type[Any] = START):
-        self.workers = workers
+        self._workers = workers
         self._here, self._start = here, start
         self._processes: Any = None
         self._slots: list[Slot] = []
+
+    @property
+    def workers(self) -> int:
+        return self._workers
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Start up to ``count`` workers, which import ``modules`` in the background."""
@@ -202,7 +195,7 @@ def _result_of(slot: Slot) -> Any:
         )
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Run items on a dask cluster, whose workers must see the run's folder under the same path.
 
     Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. At most
@@ -213,8 +206,6 @@ class DaskEngine:
     """
 
     name = "dask"
-    has_limits = False
-    shares_processors = False
 
     def __init__(self, scheduler: str):
         try:
@@ -223,11 +214,9 @@ class DaskEngine:
             raise ConfmlError(
                 "--scheduler needs the package distributed", hint="pip install 'confml[dask]'"
             ) from None
+        where = {"scheduler_file" if Path(scheduler).is_file() else "address": scheduler}
         try:
-            if Path(scheduler).is_file():
-                self._client = Client(scheduler_file=scheduler, timeout=30)
-            else:
-                self._client = Client(scheduler, timeout=30)
+            self._client = Client(**where, timeout=30)
         except (OSError, ValueError, TimeoutError) as error:
             raise ConfmlError(f"no dask scheduler at {scheduler!r}: {error}") from None
         self._scheduler = scheduler
@@ -243,12 +232,6 @@ class DaskEngine:
                 self._workers = max(1, len(self._client.nthreads()))
             self._asked = time.monotonic()
         return self._workers
-
-    def start(self, modules: Sequence[str], count: int) -> None:
-        """Do nothing: the cluster is running."""
-
-    def stop(self) -> None:
-        """Do nothing: `run` closes the connection to the cluster."""
 
     def run(
         self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
@@ -280,9 +263,9 @@ class DaskEngine:
                 item, number = running.pop(future)
                 try:
                     result = future.result()
+                except KeyboardInterrupt:
+                    raise
                 except BaseException as error:
-                    if isinstance(error, KeyboardInterrupt):
-                        raise
                     result = error
                 # A result is also lost if its worker dies before the result is fetched.
                 if type(result).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError"):
@@ -292,14 +275,11 @@ class DaskEngine:
                             where=self._scheduler,
                             hint="start it again, then run the same command again: finished cells are kept",
                         )
-                    if number == 1:
-                        submit(item, 2)
-                        continue
                     if number == 2:
                         suspects.append(item)
                         continue
-                    if number == 3:  # it may have been given to a worker that was dying already
-                        submit(item, 4)
+                    if number < 4:  # the worker may have been dying when it got the item
+                        submit(item, number + 1)
                         continue
                     result = WorkerLost(
                         "its dask worker died four times, twice with no other task running "

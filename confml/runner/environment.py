@@ -38,13 +38,6 @@ _REASONS = {
 class EnvironmentFault(ConfmlError):
     """An error of the machine, not of a method, stops the run; the hint says how to resume."""
 
-    def __reduce__(self):
-        return _rebuild, (self.message, self.where, self.hint)
-
-
-def _rebuild(message: str, where: str | None, hint: str | None) -> EnvironmentFault:
-    return EnvironmentFault(message, where=where, hint=hint)
-
 
 def fault_of(error: BaseException | None) -> EnvironmentFault | None:
     """Return the fault for an error or one of its causes; None if it is not an error of the environment."""

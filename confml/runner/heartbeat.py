@@ -7,7 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,40 +69,28 @@ class Heartbeat:
         cells: int,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._path, self._clock = folder / _NAME, clock
-        self._started = clock()
-        self._written = -float("inf")
-        self._about: dict[str, Any] = {
-            "host": platform.node(),
-            "part": part,
-            "engine": engine,
-            "cells": cells,
-        }
-        self._tasks, self._tasks_done, self._cells_done, self._failed = tasks, 0, 0, 0
-        self._pace = Pace()
+        self._path, self._clock, self._started = folder / _NAME, clock, clock()
+        self._written, self._pace = -float("inf"), Pace()
+        self._progress = PartProgress(platform.node(), part, engine, workers, tasks, cells)
         self.advance(0, 0, 0, workers)
 
     def advance(self, tasks: int, cells: int, failed: int, workers: int) -> None:
         """Add numbers of finished tasks, stored cells and failed cells."""
-        self._tasks_done += tasks
-        self._cells_done += cells
-        self._failed += failed
-        now = self._clock()
-        spent = now - self._started
-        self._pace.note(spent, self._tasks_done)
+        now, old = self._clock(), self._progress
+        self._progress = progress = replace(
+            old,
+            workers=workers,
+            tasks_done=old.tasks_done + tasks,
+            cells_done=old.cells_done + cells,
+            failed=old.failed + failed,
+            seconds=now - self._started,
+        )
+        self._pace.note(progress.seconds, progress.tasks_done)
         if now - self._written < WRITE_SECONDS:
             return
         self._written = now
-        progress = PartProgress(
-            **self._about,
-            workers=workers,
-            tasks=self._tasks,
-            tasks_done=self._tasks_done,
-            cells_done=self._cells_done,
-            failed=self._failed,
-            seconds=spent,
-            seconds_per_task=self._pace.seconds_per_task(spent, self._tasks_done),
-        )
+        each = self._pace.seconds_per_task(progress.seconds, progress.tasks_done)
+        progress = replace(progress, seconds_per_task=each)
         with contextlib.suppress(OSError):
             write_atomically(self._path, json.dumps(asdict(progress)).encode(), durable=False)
 
