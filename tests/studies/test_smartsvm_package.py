@@ -1,4 +1,4 @@
-"""The authors' package smartsvm as a classifier: its labels, the graph that all C share, and a missing package."""
+"""The class of the package smartsvm: its labels, the graph that all C share, and a missing package."""
 
 import sys
 
