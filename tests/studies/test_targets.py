@@ -153,6 +153,9 @@ def test_a_target_is_executed(tmp_path, monkeypatch, capfd):
         },
         {"list": ["drawn/figures/*.svg"]},
     ]
+    drawn = tmp_path / "results" / "drawn" / "figures" / "error-against-seed.svg"
+    drawn.parent.mkdir(parents=True)
+    drawn.write_text("of an earlier commit", encoding="utf-8")
     entry = {"about": "a few runs", "values": {"a": {"name": "few"}, "b": {"name": "few"}}, "steps": steps}
     monkeypatch.setattr(module, "targets", lambda: {"small": entry})
     assert main(["small", "JOBS=1"]) == 0

@@ -23,7 +23,7 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
     """
     from matplotlib.ticker import FuncFormatter, LogLocator
 
-    computed = [number for number in numbers if number.ours is not None]
+    computed = [one for one in numbers if one.ours is not None and one.outcome is not Outcome.BOUND]
     if len(computed) < 3:
         return None
     published = known_tables()[table]

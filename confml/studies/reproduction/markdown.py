@@ -1,4 +1,4 @@
-"""`markdown_table` and `anchor`: parts of the Markdown pages of the reproduction."""
+"""`markdown_table`, `joined` and `anchor`: parts of the Markdown pages of the reproduction."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence], left: int)
 def anchor(title: str) -> str:
     """Return the anchor that GitHub gives a heading."""
     return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return the parts of a page with an empty line between them."""
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"

@@ -45,8 +45,10 @@ class Outcome(enum.StrEnum):
     SETTING = "differs, setting not stated"
     DATA = "differs, other data"
     OPEN = "differs, not explained"
+    STAND_IN = "stand-in"
     SAME_GRID = "time, same grid"
     OTHER_GRID = "time, other grid"
+    BOUND = "time, lower bound"
     MISSING = "not computed"
 
 
@@ -57,6 +59,7 @@ DIFFERENCES = {
     Kind.DATA: Outcome.DATA,
     Kind.CHANCE: Outcome.CHANCE,
     Kind.OPEN: Outcome.OPEN,
+    Kind.STAND_IN: Outcome.STAND_IN,
 }
 """Outcomes of a difference by the kind of its reason."""
 
@@ -71,7 +74,8 @@ class Number:
     the reason for a difference, or of the missing number. others: the same number with other random numbers
     of the method on the same splits, empty without such runs. points, grid: number of grid points behind
     the stored and the printed number of a time, None where the number is not a time. path: the same time of
-    warm or exact paths over the whole grid. role: what the published number is.
+    warm or exact paths over the whole grid. role: what the published number is. original: mean and standard
+    deviation of the authors' program on the splits of confml.
     """
 
     table: str
@@ -90,6 +94,7 @@ class Number:
     grid: int | None = None
     path: float | None = None
     role: Role = Role.RESULT
+    original: tuple[float, float] | None = None
 
     @property
     def name(self) -> str:
@@ -131,13 +136,15 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
         stored = stored_numbers(table, source, folder)
         others = other_numbers(table, source, folder)
         paths = path_numbers(table, source, folder)
+        originals = original_numbers(table, source, folder)
         for keys, column, paper in printed_numbers(table):
             key = (*keys, column)
             splits = source.splits_of(keys[0])
             number = _number(table, keys, column, paper, stored.get(key), splits, reasons)
             grid = table.grid.get(column)
             role = _role(table, dict(zip(table.keys, keys, strict=False)), column)
-            yield replace(number, others=others.get(key, ()), path=paths.get(key), grid=grid, role=role)
+            number = replace(number, others=others.get(key, ()), path=paths.get(key), grid=grid, role=role)
+            yield replace(number, original=originals.get(key))
 
 
 def _role(table: PublishedTable, keys: Mapping[str, str], column: str) -> Role:
@@ -221,6 +228,22 @@ def other_numbers(
     return found
 
 
+def original_numbers(
+    table: PublishedTable, source: Source, folder: Path
+) -> dict[tuple[str, ...], tuple[float, float]]:
+    """Return means and standard deviations of the authors' program by keys and column."""
+    part, method = source.original
+    rows = [row for path in sorted((folder / part).glob("*.csv")) for row in _summary(path)] if part else []
+    found: dict[tuple[str, ...], tuple[float, float]] = {}
+    for entry in table.entries() if rows else ():
+        if entry.printed and entry.ours is not None and entry.ours.method == method:
+            names = table.names(entry.keys[0])
+            for row in rows:
+                if row.dataset in names and row.metric == entry.ours.metric:
+                    found[*entry.keys, entry.quantity] = row.mean, row.sd
+    return found
+
+
 def _summary(path: Path) -> Iterator[SummaryRow]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -230,7 +253,7 @@ def _summary(path: Path) -> Iterator[SummaryRow]:
             params = {name: yaml.safe_load(value) for name, value in pairs}
             level = float(row["level"]) if row["level"] else None
             names = row["dataset"], row["method"], params, row["params"], row["view"], row["metric"], level
-            yield SummaryRow(*names, float(row["mean"]), math.nan, int(row["n"]))
+            yield SummaryRow(*names, float(row["mean"]), float(row["sd"] or math.nan), int(row["n"]))
 
 
 def _stored(row: Mapping[str, str], folder: str) -> Stored:
@@ -257,12 +280,17 @@ def _number(
     rule = reasons.find(table.name, {**names, "folder": stored.folder if stored else ""}, column)
     if stored is None:
         code = rule.reason if rule and reasons.codes[rule.reason].kind is Kind.MISSING else "not-stored"
+        bound, points = (rule.bound, rule.points) if rule else (None, None)
+        outcome = Outcome.MISSING if bound is None else Outcome.BOUND
         return Number(
-            table.name, keys, column, paper, None, None, None, "", paper_splits, code, Outcome.MISSING
+            *(table.name, keys, column, paper, bound, None, None, "", paper_splits, code, outcome),
+            points=points,
         )
     code = rule.reason if rule else "open"
     if reasons.codes[code].kind is Kind.TIME:
         outcome = Outcome.SAME_GRID if stored.points == table.grid[column] else Outcome.OTHER_GRID
+    elif reasons.codes[code].kind is Kind.STAND_IN:
+        outcome = Outcome.STAND_IN
     elif is_as_printed(stored.mean, paper):
         outcome, code = Outcome.PRINTED, "half-way" if is_half_way(stored.mean, paper) else ""
     elif is_chance(stored, paper, paper_splits) and not (rule and rule.no_chance):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,59 +10,25 @@ import yaml
 
 from confml.published import known_tables
 from confml.report.files import write_csv, write_file
-from confml.studies.reproduction.claims import Claim, Verdict, read_claims
+from confml.studies.reproduction.claims import Claim, read_claims
 from confml.studies.reproduction.contradictions import contradictions
 from confml.studies.reproduction.explanations import explanations
 from confml.studies.reproduction.figures import draw_numbers, draw_outcomes
-from confml.studies.reproduction.markdown import markdown_table
-from confml.studies.reproduction.numbers import REPRODUCED, Number, Outcome, Role, published_numbers
+from confml.studies.reproduction.markdown import joined, markdown_table
+from confml.studies.reproduction.numbers import Number, Outcome, Role, published_numbers
 from confml.studies.reproduction.ranks import ranks_folder, write_ranks
 from confml.studies.reproduction.reasons import Reasons, read_reasons
-from confml.studies.reproduction.runs import origin_text, provenance_text, read_provenance
+from confml.studies.reproduction.runs import provenance_text, read_provenance
 from confml.studies.reproduction.sources import SOURCES, Source
 from confml.studies.reproduction.stored_tables import write_stored_tables
-
-_INTRODUCTION = """\
-# Published numbers and claims, and those of confml
-
-Every number of the tables of five sources and every claim of their texts, compared with confml: one page per
-source. `make reproduction` writes these pages from the tables stored in this folder, and computes nothing.
-"""
-
-_TERMS = """\
-## Terms
-
-- **result**: a number that the authors of the source computed. Sizes of data sets, numbers that a source
-  quotes from others, and run times are counted apart. A number that is compared with two runs counts once.
-- **as printed**: the number of confml, rounded to the digits of the source, equals the printed number.
-- **within chance**: the difference is at most two standard errors of a difference between two means over
-  random splits, sd · sqrt(1/n + 1/m) with sd and n of confml and the m splits of the source. It needs at
-  least three splits of confml. Folds of a cross-validation count as splits, although they are dependent.
-- **differs, proved**: the source contradicts itself, or its rounding or a count explains the difference.
-- **differs, setting not stated**: a setting that the source does not state gives or explains the number. It
-  was chosen after the number was seen.
-- **differs, other data**: the data, or the sizes of the parts, are not those of the source.
-- **differs, not explained**: no reason is known. The page says what was tried.
-- **time, same grid** and **time, other grid**: run times are not judged. Times over other grids cannot be
-  compared.
-- **not computed**: the stored tables do not have the number.
-
-Claims **hold**, **hold in part**, **do not hold** or **cannot be checked**. Questions of the textbook are
-**answered**. Arithmetic, such as a sum that the text works out, is not counted.
-
-## Cite
-
-Each number has an anchor, the column `name` of [numbers.csv](numbers.csv): [{name}]({page}#{name})
-is {row}. State it with the commit of its page and the citation of confml in
-`CITATION.cff`.
-"""
+from confml.studies.reproduction.summary import results, summary_pages
 
 
 def write_page(folder: Path) -> list[Path]:
     """Write the pages, ``numbers.csv`` and ``figures/`` into ``results/reference``; return the files.
 
-    ``README.md`` is the summary, ``<source>.md`` the page of a source. The Markdown and LaTeX forms of stored
-    tables are rendered from their CSV files.
+    ``README.md`` is the summary, ``counts.md`` has its counts, and ``<source>.md`` is the page of a source.
+    The Markdown and LaTeX forms of stored tables are rendered from their CSV files.
     """
     reasons = read_reasons()
     numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
@@ -75,23 +41,24 @@ def write_page(folder: Path) -> list[Path]:
             if path is not None:
                 paths.append(path)
         paths += write_ranks(source, folder)
-    results = {source.title: _results(numbers[source.key]) for source in SOURCES if source.tables}
-    paths.append(draw_outcomes(results, folder / "figures" / "outcomes.svg"))
+    shown = {source.title: results(numbers[source.key]) for source in SOURCES if source.tables}
+    paths.append(draw_outcomes(shown, folder / "figures" / "outcomes.svg"))
     return [*paths, *(write_file(folder / name, text) for name, text in pages(folder).items())]
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the texts of ``README.md`` and of the page of each source by the names of their files.
+    """Return the texts of ``README.md``, ``counts.md`` and a page of each source by their names.
 
     folder: ``results/reference`` with the stored tables and figures.
     """
     reasons = read_reasons()
     numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
     claims = {source.key: read_claims(source.key) for source in SOURCES}
-    texts = {"README.md": _summary(numbers, claims, folder)}
+    texts = summary_pages(numbers, claims, folder)
     for source in SOURCES:
         parts = [f"# {source.title}"]
-        parts.append(f"{source.citation}. Computed by `{source.target}`. [Summary and terms](README.md)")
+        parts.append(f"{source.citation}. Computed by `{source.target}`.")
+        parts.append("[Summary](README.md), [terms](counts.md#terms)")
         for table in source.tables:
             own = [number for number in numbers[source.key] if number.table == table]
             parts += _table(table, own, reasons, folder)
@@ -102,7 +69,7 @@ def pages(folder: Path) -> dict[str, str]:
         parts.append(_claims(claims[source.key]))
         parts += _figures(source, folder)
         parts += ["## Runs", *_runs(source, folder)]
-        texts[f"{source.key}.md"] = _joined(parts)
+        texts[f"{source.key}.md"] = joined(parts)
     return texts
 
 
@@ -142,86 +109,9 @@ def _contradictions(source: Source) -> Iterator[str]:
         yield "\n".join(f"- {one.table}, {', '.join(one.row)}: {one.text}" for one in found)
 
 
-def _joined(parts: Sequence[str]) -> str:
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
 def _target(name: str) -> str:
     """Return an anchor that other pages can link to."""
     return f'<a id="{name}"></a>'
-
-
-def _results(numbers: Sequence[Number]) -> list[Number]:
-    return [number for number in numbers if number.role is Role.RESULT]
-
-
-def _summary(numbers: dict[str, list[Number]], claims: dict[str, list[Claim]], folder: Path) -> str:
-    parts = [_INTRODUCTION, "![Results of four papers by outcome](figures/outcomes.svg)"]
-    for source in SOURCES:
-        parts += [f"## [{source.title}]({source.key}.md)", "\n".join(_lines(source, numbers, claims, folder))]
-    example = next(one for one in numbers[SOURCES[0].key] if one.table == SOURCES[0].tables[-1])
-    row = f"the row {', '.join(example.keys)} of {example.table}"
-    parts += ["## Counts", _counts(numbers, claims)]
-    parts.append(_TERMS.format(name=example.name, page=f"{SOURCES[0].key}.md", row=row))
-    return _joined(parts)
-
-
-def _lines(
-    source: Source, numbers: dict[str, list[Number]], claims: dict[str, list[Claim]], folder: Path
-) -> Iterator[str]:
-    """Yield the lines of a source: what is reproduced, what is not, why, claims, and command and commit."""
-    results = _results(numbers[source.key])
-    if results:
-        found = Counter(number.outcome for number in results)
-        parts = ", ".join(f"{found[one]} {one}" for one in REPRODUCED)
-        yield f"- **{sum(found[one] for one in REPRODUCED)} of {len(results)} results reproduced** ({parts})."
-        rest = [number for number in results if number.outcome not in REPRODUCED]
-        yield f"- Others: {_listed(Counter(number.outcome.removeprefix('differs, ') for number in rest))}."
-        reasons = Counter(number.reason for number in rest)
-        named = (f"[{code}]({source.key}.md#{code}) {count}" for code, count in reasons.most_common())
-        yield f"- Reasons: {', '.join(named)}."
-    verdicts = Counter(claim.verdict.value for claim in claims[source.key] if claim.is_counted)
-    yield f"- {sum(verdicts.values())} claims: {_listed(verdicts)}."
-    known = [content for part in source.folders if (content := read_provenance(folder / part))]
-    content = next((one for one in known if one["command"] == source.target), known[0])
-    yield f"- `{content['command']}`: {origin_text(content)}."
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.most_common()) or "none"
-
-
-def _counts(numbers: dict[str, list[Number]], claims: dict[str, list[Claim]]) -> str:
-    judged = [one for one in Outcome if not one.startswith("time")]
-    rows: list[list] = []
-    for role, name in (
-        (Role.RESULT, ""),
-        (Role.SIZE, ": sizes of data sets"),
-        (Role.QUOTED, ": quoted numbers"),
-    ):
-        for source in SOURCES:
-            own = [number.outcome for number in numbers[source.key] if number.role is role]
-            if own:
-                found = Counter(own)
-                rows.append([f"{source.title}{name}", len(own), *(found[one] for one in judged)])
-    text = markdown_table(["results", "numbers", *judged], rows, left=1)
-    times = [number for each in numbers.values() for number in each if number.role is Role.TIME]
-    found = Counter(number.outcome for number in times)
-    grids = [one for one in Outcome if one.startswith("time")]
-    single = sum(number.splits == 1 for number in times)
-    row = ["SmartSVM", len(times), *(found[one] for one in (*grids, Outcome.MISSING)), single]
-    text += [
-        "",
-        *markdown_table(["times", "numbers", *grids, Outcome.MISSING, "of one split"], [row], left=1),
-    ]
-    rows = []
-    for source in SOURCES:
-        verdicts = Counter(claim.verdict for claim in claims[source.key] if claim.is_counted)
-        arithmetic = sum(not claim.is_counted for claim in claims[source.key])
-        rows.append([source.title, sum(verdicts.values()), *(verdicts[one] for one in Verdict), arithmetic])
-    return "\n".join(
-        [*text, "", *markdown_table(["claims", "counted", *Verdict, "arithmetic"], rows, left=1)]
-    )
 
 
 def _runs(source: Source, folder: Path) -> Iterator[str]:
@@ -241,9 +131,8 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
     headings = [text for key, text in published.keys.items() if key in first]
     headings += ["column", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
     rows = [_row(number, published.columns.get(number.column, number.column)) for number in numbers]
-    extra = [[_error(number) for number in numbers], [_grid(number) for number in numbers]]
-    extra.append([_path(number) for number in numbers])
-    for heading, column in zip(("Monte Carlo error", "grid", "paths"), extra, strict=True):
+    extra = [[text(number) for number in numbers] for text in (_error, _grid, _path, _original)]
+    for heading, column in zip(("Monte Carlo error", "grid", "paths", "authors' code"), extra, strict=True):
         if any(column):
             place = headings.index("splits") + (heading != "Monte Carlo error")
             headings.insert(place, heading)
@@ -271,6 +160,8 @@ def _row(number: Number, column: str) -> list[str]:
     keys = [_target(number.name) + first, *rest]
     if number.ours is None or number.difference is None:
         return [*keys, column, number.paper, "", "", "", "", "", outcome]
+    if number.outcome is Outcome.BOUND:
+        return [*keys, column, number.paper, f"> {number.ours:g}", "", "", "", "", outcome]
     return [
         *keys,
         column,
@@ -290,6 +181,13 @@ def _error(number: Number) -> str:
 
 def _grid(number: Number) -> str:
     return "" if number.points is None else f"{number.points} of {number.grid}"
+
+
+def _original(number: Number) -> str:
+    if number.original is None:
+        return ""
+    mean, sd = number.original
+    return f"{mean:.{number.decimals}f}" + ("" if math.isnan(sd) else f" ± {sd:.{number.decimals}f}")
 
 
 def _path(number: Number) -> str:
@@ -332,13 +230,13 @@ def _figures(source: Source, folder: Path) -> Iterator[str]:
 def _write_numbers(numbers: Sequence[Number], path: Path) -> Path:
     header = (
         *("table", "row", "column", "paper", "confml", "sd", "splits", "outcome", "reason", "folder"),
-        *("role", "name"),
+        *("role", "name", "authors_code"),
     )
     rows = [
         (
             *(number.table, ", ".join(number.keys), number.column, number.paper, number.ours, number.sd),
             *(number.splits, number.outcome.value, number.reason, number.folder),
-            *(number.role.value, number.name),
+            *(number.role.value, number.name, None if number.original is None else number.original[0]),
         )
         for number in numbers
     ]

@@ -16,7 +16,8 @@ class Kind(enum.StrEnum):
     PROVED: a contradiction in the source, its rounding, or a count. SETTING: a setting that the source does
     not state, chosen after its number was seen, gives the number or explains the difference. DATA: the data
     are known to differ. CHANCE: more splits show that the difference is chance. OPEN: nothing was found.
-    MISSING: why a number is not computed. TIME: about run times.
+    STAND_IN: another algorithm is computed instead. MISSING: why a number is not computed. TIME: about run
+    times.
     """
 
     PROVED = "proved"
@@ -24,6 +25,7 @@ class Kind(enum.StrEnum):
     DATA = "data"
     CHANCE = "chance"
     OPEN = "open"
+    STAND_IN = "stand-in"
     MISSING = "missing"
     TIME = "time"
 
@@ -42,7 +44,8 @@ class Rule:
 
     only: for names of key columns, and ``column``, the values to which the rule applies; all by default.
     within_chance: whether the reason is also stated for a difference within two standard errors. no_chance:
-    whether chance is not considered, because the two numbers are of test parts of other sizes.
+    whether chance is not considered, because the two numbers are of test parts of other sizes. bound: lower
+    bound, in seconds, of times that are not computed, and `points`, the number of its grid points.
     """
 
     table: str
@@ -50,6 +53,8 @@ class Rule:
     only: Mapping[str, tuple[str, ...]]
     within_chance: bool = False
     no_chance: bool = False
+    bound: float | None = None
+    points: int | None = None
 
     def applies(self, table: str, keys: Mapping[str, str], column: str) -> bool:
         named = {**keys, "column": column}
@@ -83,6 +88,8 @@ def read_reasons() -> Reasons:
             only={name: tuple(map(str, values)) for name, values in one.get("only", {}).items()},
             within_chance=one.get("within-chance", False),
             no_chance=one.get("no-chance", False),
+            bound=float(one["bound"]) if "bound" in one else None,
+            points=one.get("points"),
         )
         for one in document["rules"]
     )

@@ -38,7 +38,8 @@ class Source:
     published tables. folders: folders with stored tables below ``results/reference``; the first one that
     holds a number is used. splits: number of splits behind a printed number; exceptions: the same of single
     data sets. target: command that computes the tables. ranked: tables whose methods are ranked. repeated:
-    folder with runs on the same splits with other random numbers of the methods.
+    folder with runs on the same splits with other random numbers of the methods. original: folder with runs
+    of the authors' program, and the method of confml that it is. figure: figure of the summary.
     """
 
     key: str
@@ -51,6 +52,8 @@ class Source:
     ranked: tuple[RankedTable, ...] = ()
     exceptions: Mapping[str, int] = field(default_factory=dict)
     repeated: str | None = None
+    original: tuple[str, str] = ("", "")
+    figure: str = ""
 
     def splits_of(self, dataset: str) -> int:
         """Return the number of splits behind the printed numbers of a data set."""

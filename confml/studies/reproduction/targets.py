@@ -162,7 +162,8 @@ def _study(step: Mapping[str, Any], given: Mapping[str, str]) -> Command:
 def _kept(step: Mapping[str, Any], command: str) -> Iterator[Action]:
     """Return the actions of a step without a run."""
     if "report" in step:
-        words = ["report", *_paths(step["report"]), "--out", str(RESULTS / step["out"])]
+        # The folder has committed tables, or those of an earlier call.
+        words = ["report", *_paths(step["report"]), "--out", str(RESULTS / step["out"]), "--force"]
         for option in ("table", "against", "metric", "line"):
             for value in _listed(step.get(option, [])):
                 words += [f"--{option}", str(value)]
