@@ -40,9 +40,11 @@ def compare(
     With one run, compare each method with --against. With two runs, compare methods of the same name.
     Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
     run's thresholds, with the t test of the test rows, whose variance is at least that of Nadeau and Bengio.
-    Intervals and p-values are those of each difference, without correction. Each common view is compared;
-    if two methods have no common view (reject and p-value, for example), each view of one is compared with
-    each view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
+    Intervals are simultaneous, and p-values are corrected by Holm's method, over all pairs of methods and
+    views of the data set; a star marks a method that is shown to be worse than the best one. --json and
+    --out also give the intervals and p-values of single differences. Each common view is compared; if two
+    methods have no common view (reject and p-value, for example), each view of one is compared with each
+    view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
 
     With two data sets or more, also print the Bayesian signed-rank test of the mean differences: the
     probabilities that the first is better, that both are practically equivalent (differences within --rope),
@@ -56,7 +58,13 @@ def compare(
 
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
-    from confml.report.compare import comparison_table, signed_rank_rows, signed_rank_table, write_comparison
+    from confml.report.compare import (
+        comparison_notes,
+        comparison_table,
+        signed_rank_rows,
+        signed_rank_table,
+        write_comparison,
+    )
     from confml.report.console import print_table
 
     if len(runs) > 2:
@@ -75,6 +83,8 @@ def compare(
     elif not quiet:
         headings, table = comparison_table(rows)
         print_table(headings, table, title="First minus second, means over splits", right=5, keys=4)
+        for note in comparison_notes(rows):
+            click.echo(note)
         if tests:
             title = f"Bayesian signed-rank test over data sets, equivalent within {rope:g} (probability, %)"
             headings, table = signed_rank_table(tests)

@@ -18,6 +18,10 @@ import numpy as np
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
 from confml.measures.signed_rank import signed_rank
+from confml.report.answers.best import best_of
+from confml.report.answers.differences import LossTable, SplitLosses
+from confml.report.answers.standings import Family, Line, Standings
+from confml.report.answers.text import RULE, listed
 from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
 from confml.report.items import Picture
@@ -29,11 +33,13 @@ from confml.report.method_pairs import (
     pairs_between,
     pairs_within,
     row_values,
+    run_names,
     views_of_runs,
 )
 from confml.report.stored import open_run
 from confml.report.write import write_items
 
+Families = dict[tuple[str, float | None], Family]
 CAPTION = (
     "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
     "over the splits; below 0 the first is better. Band: pointwise 95 % interval at each rate. Data set:"
@@ -41,7 +47,13 @@ CAPTION = (
 
 
 class ComparisonRow(NamedTuple):
-    """One metric: both means, mean difference first - second, its interval and two-sided p-value."""
+    """One metric: both means, mean difference first - second, its interval and two-sided p-value.
+
+    pairs: number of pairs of lines (method, view) of the data set that are tested by the metric; 0 without
+    verdicts. simultaneous_low, simultaneous_high: interval for this number of pairs. p_holm: p-value after
+    Holm's correction over all pairs. first_worse, second_worse: whether the method is shown to be worse than
+    the best line of the data set.
+    """
 
     dataset: str
     view: str
@@ -56,6 +68,12 @@ class ComparisonRow(NamedTuple):
     low: float
     high: float
     p_value: float
+    pairs: int = 0
+    simultaneous_low: float = math.nan
+    simultaneous_high: float = math.nan
+    p_holm: float = math.nan
+    first_worse: bool = False
+    second_worse: bool = False
 
 
 def compare(
@@ -83,9 +101,64 @@ def compare(
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
     thresholds = opened[0].config.thresholds
-    rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds)]
+    standings = Standings(list(zip(run_names(opened), opened, strict=True)))
+    names = list(dict.fromkeys(pair.dataset for pair in pairs))
+    found = {name: families(standings, name, thresholds) for name in names}
+    pairs = [_on_common_splits(pair, found[pair.dataset]) for pair in pairs]
+    rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds, found[pair.dataset])]
     curves = [(pair, curve_difference(pair)) for pair in pairs]
     return rows, curves
+
+
+def families(standings: Standings, dataset: str, thresholds: Sequence[float]) -> Families:
+    """Return the comparisons of all lines of a data set by each metric and threshold, on common splits.
+
+    Empty while cells are still to be computed. Lines with an undefined confidence are compared by error only.
+    """
+    errors = standings.family(dataset)
+    if errors is None:
+        return {}
+    found: Families = {("error", None): errors}
+    results, values = {}, {}
+    for line in errors.lines:
+        own = [standings.result(line, split) for split in errors.splits]
+        if not any(np.isnan(one.views[line.view].certainty).any() for one in own):
+            results[line] = own
+            values[line] = [row_values(one, line.view, thresholds) for one in own]
+    lines = list(values)
+    kind, online = standings.kind_of(errors.lines[0])
+    shared = np.array([results[line][0].views[line.view].kind == "p-value" for line in lines])
+    for metric, level in values[lines[0]][0] if len(lines) > 1 else ():
+        if metric == "error":
+            continue
+        sign = -known_metrics()[metric].sign
+        losses = [
+            [
+                SplitLosses(one.rows, sign * own[metric, level], one.split_train_rows)
+                for one, own in zip(results[line], values[line], strict=True)
+            ]
+            for line in lines
+        ]
+        table = LossTable(losses, kind, online, 1.0)
+        p_values = table.p_values()
+        if level is not None and shared.any():
+            both = shared[:, None] | shared
+            p_values = np.where(both, LossTable(losses, "regions", online, 1.0).p_values(), p_values)
+        found[metric, level] = Family(lines, best_of(table, p_values), {}, errors.splits, errors.rows)
+    return found
+
+
+def _lines(pair: Pair) -> tuple[Line, Line]:
+    return Line(pair.dataset, pair.first, pair.views[0]), Line(pair.dataset, pair.second, pair.views[1])
+
+
+def _on_common_splits(pair: Pair, found: Families) -> Pair:
+    """Return a pair of lines of a family with the family's splits only."""
+    errors = found.get(("error", None))
+    if errors is None or any(line not in errors.lines for line in _lines(pair)):
+        return pair
+    names = {name for name, _ in errors.splits}
+    return pair._replace(results=[both for both in pair.results if both[0].cell.split in names])
 
 
 class SignedRankRow(NamedTuple):
@@ -144,8 +217,13 @@ def signed_rank_table(rows: Sequence[SignedRankRow]) -> tuple[list[str], list[li
     return [*headings, "second better"], table
 
 
-def rows_of_pair(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
-    """Return the comparisons of one pair of methods, one row per metric and level."""
+def rows_of_pair(
+    pair: Pair, thresholds: Sequence[float], families: Families | None = None
+) -> list[ComparisonRow]:
+    """Return the comparisons of one pair of methods, one row per metric and level.
+
+    families: of the pair's data set, for the verdicts.
+    """
     sides = [
         [row_values(one, view, thresholds) for one in side]
         for view, side in zip(pair.views, zip(*pair.results, strict=True), strict=True)
@@ -168,28 +246,68 @@ def rows_of_pair(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]
         means = table.split_means[:, ~np.isnan(table.split_means).any(axis=0)].mean(axis=1).tolist()
         names = (pair.dataset, pair.view, pair.first, pair.second)
         outcome = (found.difference, *found.interval(), found.p_value)
-        rows.append(ComparisonRow(*names, metric, level, found.splits, *means, *outcome))
+        row = ComparisonRow(*names, metric, level, found.splits, *means, *outcome)
+        family, lines = (families or {}).get((metric, level)), _lines(pair)
+        if family is not None and all(line in family.lines for line in lines):
+            pairs = family.found.pairs
+            worse = [family.worse(line) for line in lines]
+            row = row._replace(
+                pairs=pairs,
+                simultaneous_low=found.interval(pairs)[0],
+                simultaneous_high=found.interval(pairs)[1],
+                p_holm=family.corrected(*lines),
+                first_worse=worse[0],
+                second_worse=worse[1],
+            )
+        rows.append(row)
     return rows
 
 
 def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
-    """Return headings and cells as text; ``better`` is the declared direction of the metric."""
+    """Return headings and cells as text; ``better`` is the declared direction of the metric.
+
+    A star marks means that are shown to be worse than the best one of the data set.
+    """
     headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
-    headings += ["95 % interval", "p", "splits"]
+    headings += ["95 % interval", "p (Holm)", "splits"]
     table: list[list[str]] = []
     before: tuple = ()
     for row in rows:
         keys = (row.dataset, row.view, f"{row.first} - {row.second}")
         shown = ["" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)]
         before = keys
-        interval = "" if math.isnan(row.low) else f"{row.low:+.4f} to {row.high:+.4f}"
-        numbers = [f"{row.mean_first:.4f}", f"{row.mean_second:.4f}", f"{row.difference:+.4f}"]
-        p_value = "" if math.isnan(row.p_value) else f"{row.p_value:.3f}" if row.p_value >= 5e-4 else "<0.001"
+        low, high = row.simultaneous_low, row.simultaneous_high
+        interval = "" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
+        stars = ["*" * worse for worse in (row.first_worse, row.second_worse)]
+        numbers = [
+            f"{row.mean_first:.4f}{stars[0]}",
+            f"{row.mean_second:.4f}{stars[1]}",
+            f"{row.difference:+.4f}",
+        ]
+        p_value = "" if math.isnan(row.p_holm) else f"{row.p_holm:.3f}" if row.p_holm >= 5e-4 else "<0.001"
         level = "" if row.level is None else f"{row.level!r}"
         better = known_metrics()[row.metric].direction or ""
         cells = [row.metric, better, level, *numbers, interval, p_value, str(row.splits)]
         table.append([*shown, *cells])
     return headings, table
+
+
+def comparison_notes(rows: Sequence[ComparisonRow]) -> list[str]:
+    """Return which pairs the intervals and p-values of each data set account for, and what a star is."""
+    pairs: dict[int, list[str]] = {}
+    for row in rows:
+        if row.metric == "error" and row.dataset not in pairs.setdefault(row.pairs, []):
+            pairs[row.pairs].append(row.dataset)
+    notes = [f"*: shown to be worse than the best mean of the data set ({RULE} of methods and views)."]
+    for number, names in sorted(pairs.items()):
+        notes.append(
+            f"{listed(names)}: intervals are simultaneous for {number} pairs."
+            if number > 1
+            else f"{listed(names)}: one pair."
+            if number
+            else f"{listed(names)}: no tests (cells are still to be computed, or the splits differ)."
+        )
+    return notes
 
 
 def write_comparison(

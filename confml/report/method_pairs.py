@@ -147,12 +147,19 @@ def pairs_within(results: RunResults, against: str | None, view: str | None) -> 
     return pairs
 
 
+def run_names(opened: Sequence[RunResults]) -> list[str]:
+    """Return the names that distinguish the methods of two runs; "" of a single run."""
+    names = [one.config.name for one in opened]
+    if len(names) == 1:
+        return [""]
+    if names[0] == names[1]:
+        return [f"{name} ({place})" for name, place in zip(names, ("first", "second"), strict=True)]
+    return names
+
+
 def pairs_between(opened: Sequence[RunResults], against: str | None, view: str | None) -> list[Pair]:
     ours, theirs = map(variants_of, opened)
-    traits = _traits(opened[0])
-    names = [one.config.name for one in opened]
-    if names[0] == names[1]:
-        names = [f"{name} ({place})" for name, place in zip(names, ("first", "second"), strict=True)]
+    traits, names = _traits(opened[0]), run_names(opened)
     pairs = []
     for (dataset, label), splits in ours.items():
         if against in (None, label) and (dataset, label) in theirs:

@@ -116,6 +116,6 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
         for one in families
         for line, reason in one.left_out.items()
     ]
-    counts = {one.splits for one in families}
+    counts = {len(one.splits) for one in families}
     care = caution(min(counts), FEW_SPLITS) if counts else ""
     return [*lines, *([care] if care else []), *left_out]

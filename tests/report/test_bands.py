@@ -1,13 +1,17 @@
-"""Bands around the means of rates stay between 0 and 100 %."""
+"""Bands around the means of rates stay between 0 and 100 %; data with groups have no bands of rows."""
 
+import csv
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from matplotlib.collections import PolyCollection
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.bayes_error.trials import gaussian_trials
+from confml.cli import cli
 from confml.measures.prediction import Prediction
 from confml.report import DatasetInfo, known_figures
 from confml.report.figures import Subject
@@ -64,3 +68,63 @@ def test_bands_of_estimated_bayes_errors_start_at_0():
     estimate[..., 0] = 0.5  # mean 6 %, sd 18 %
     with style():
         assert bands_of(draw_bias(replace(trials, estimate=estimate))).min() == 0.0
+
+
+def grouped_run(folder, groups, protocol, methods, **others):
+    """Run a config on a file of 30 groups of 6 rows, with its groups or without, and return its folder."""
+    rng = np.random.default_rng(0)
+    lines = ["a,b,person,y"]
+    for person in range(30):
+        y, shift = person % 2, rng.normal()
+        for _ in range(6):
+            label = y if rng.random() < 0.9 else 1 - y
+            lines.append(f"{rng.normal(1.5 * y + shift):.4f},{rng.normal(y):.4f},p{person},{label}")
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n")
+    left_out = {"groups": "person"} if groups else {"id": ["person"]}
+    data = {"name": "rows", "csv": str(folder / "rows.csv"), "label": "y", **left_out}
+    config = {"name": "grouped", "datasets": [data], "methods": methods, "protocol": protocol, **others}
+    (folder / "grouped.yaml").write_text(json.dumps(config))
+    done = CliRunner().invoke(
+        cli, ["run", str(folder / "grouped.yaml"), "--engine", "serial", "--out", str(folder / "out")]
+    )
+    assert done.exit_code == 0, done.output
+    return folder / "out"
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
+    methods = [
+        {"name": "naive-bayes"},
+        {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label-em"}},
+    ]
+    out = grouped_run(
+        *(tmp_path, groups, {"kind": "holdout", "repeats": 3, "test-size": 0.3}, methods),
+        levels=[0.2],
+        figures=[{"reliability": {"bins": True, "draws": 20}}],
+        **{"conditional-tests": ["worst-slab", "ert"]},
+    )
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert ("95 % Wilson intervals" in page) == (not groups)
+    assert ("No intervals, because the rows of a group are dependent." in page) == groups
+    for row in read(out / "conditional-tests.csv"):
+        assert (row["low"] == row["high"] == row["evidence"] == "") == groups and row["value"]
+    for row in read(out / "calibration.csv"):
+        assert (row["ece_null"] == row["ece_null_95"] == row["above"] == "") == groups and row["ece"]
+    for row in read(out / "shift-classes.csv"):
+        assert (row["low"] == row["high"] == "") == groups and row["estimate"]
+    drawn = (out / "figures" / "reliability-rows.svg").read_text(encoding="utf-8")
+    assert ("90 % band of calibrated" in drawn) == ("bins with 90 % intervals" in drawn) == (not groups)
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_an_online_pass_over_groups_has_no_band_and_no_guarantee(groups, tmp_path):
+    methods, figures = [{"name": "tcm-nn", "smoothed": True}], ["online-errors"]
+    out = grouped_run(tmp_path, groups, {"kind": "online"}, methods, levels=[0.2], figures=figures)
+    drawn = (out / "figures" / "online-errors-rows.svg").read_text(encoding="utf-8")
+    assert ("95 % binomial band" in drawn) == (not groups)
+    assert ("alarms and martingales have no guarantee" in (out / "notes.txt").read_text()) == groups

@@ -14,6 +14,8 @@ from confml.published import known_tables
 from confml.report import write_items
 from confml.report.sections.published_tables import tables
 
+LABELS = [f"tcm-nn k={k}" for k in (1, 2, 3, 4)]
+
 
 @pytest.fixture
 def opened(monkeypatch):
@@ -59,3 +61,44 @@ def test_a_published_table_without_numbers_of_the_run_says_so(tmp_path):
         assert paths == [] and not list(tmp_path.iterdir())
         (note,) = notes
         assert note.startswith(f"table {name} is not written") and table.rows()[0]["dataset"] in note
+
+
+def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
+    from confml.measures.ranks import holm
+    from confml.report.answers.standings import standings_of
+
+    run = module.open_run("run")
+    standings = standings_of(run)
+    every = [row for name in LABELS for row in module.compare(["run"], against=name)[0]]
+    for metric, level in dict.fromkeys((row.metric, row.level) for row in every):
+        own = [row for row in every if (row.dataset, row.metric, row.level) == ("first", metric, level)]
+        pairs = {frozenset((row.first, row.second)): row for row in own}
+        assert len(pairs) == 6 == own[0].pairs
+        corrected = dict(zip(pairs, holm([row.p_value for row in pairs.values()]), strict=True))
+        for pair, row in pairs.items():
+            assert row.p_holm == pytest.approx(corrected[pair])
+            assert row.simultaneous_low <= row.low and row.high <= row.simultaneous_high
+    rows = [row for row in every if row.metric == "error" and row.second == "tcm-nn k=1"]
+    lines = {(line.dataset, line.method): line for line in standings.lines}
+    for row in rows:
+        found = standings.of(lines[row.dataset, row.first], "error")
+        assert row.first_worse == found.worse and not row.second_worse
+        assert row.p_holm == pytest.approx(found.p_value)
+    assert any(row.first_worse for row in rows) and not all(row.first_worse for row in rows)
+    accepted = [row for row in every if row.metric == "sure_correct" and row.first_worse]
+    assert accepted and all(row.mean_first < 0.9 for row in accepted)  # higher is better
+    printed = CliRunner().invoke(compare, ["run", "--out", str(tmp_path)]).output
+    assert "simultaneous for 6 pairs" in printed and f"{rows[2].mean_first:.4f}*" in printed
+    with (tmp_path / "comparisons.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["first_worse"] for row in written[:1]] == ["false"] and float(written[0]["p_holm"]) <= 1
+
+
+def test_unfinished_runs_have_no_verdicts(monkeypatch):
+    run = noisy_run()
+    key = next(key for key, result in run.results.items() if result.cell.params["k"] == 4)
+    del run.results[key]
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    rows = module.compare(["run"])[0]
+    assert {row.pairs for row in rows} == {0} and not any(row.first_worse for row in rows)
+    assert "no tests (cells are still to be computed" in CliRunner().invoke(compare, ["run"]).output

@@ -24,7 +24,7 @@ class Best:
     means: (K,). best: places of the smallest mean. adjusted: (K,) p-values of the comparison with the best
     one, corrected by Holm over all pairs; the largest with tied best ones; NaN where there is no test.
     differences: of each method minus the first best one, None there and without a common split.
-    pairs: number of pairs that are tested.
+    pairs: number of pairs that are tested. corrected: (K, K) corrected p-values of all pairs.
     """
 
     means: np.ndarray
@@ -32,6 +32,7 @@ class Best:
     adjusted: np.ndarray
     differences: list[Difference | None]
     pairs: int
+    corrected: np.ndarray
 
     def worse(self, place: int) -> bool:
         """Return whether a method is shown to be worse than the best."""
@@ -59,12 +60,15 @@ class Best:
         return float(np.median(found)) if found else math.nan
 
 
-def best_of(table: LossTable) -> Best:
-    """Return the best of the methods of a table and the verdicts on the others."""
+def best_of(table: LossTable, p_values: np.ndarray | None = None) -> Best:
+    """Return the best of the methods of a table and the verdicts on the others.
+
+    p_values: (K, K) p-values of all pairs, by default those of the table.
+    """
     means = np.round(table.means, 12)
     k = len(means)
     best = [] if np.isnan(means).all() else np.flatnonzero(means == np.nanmin(means)).tolist()
-    p_values = table.p_values()
+    p_values = table.p_values() if p_values is None else p_values
     upper = np.triu_indices(k, 1)
     plain = p_values[upper]
     known = ~np.isnan(plain)
@@ -75,4 +79,4 @@ def best_of(table: LossTable) -> Best:
     all_pairs.T[upper] = corrected
     adjusted = all_pairs[best].max(axis=0) if best else np.full(k, math.nan)
     gaps = [table.pair(place, best[0]) if best and place != best[0] else None for place in range(k)]
-    return Best(means, best, adjusted, gaps, max(int(known.sum()), 1))
+    return Best(means, best, adjusted, gaps, max(int(known.sum()), 1), all_pairs)

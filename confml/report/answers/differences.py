@@ -102,8 +102,13 @@ class LossTable:
 
     @property
     def means(self) -> np.ndarray:
-        """(K,) mean losses over the splits."""
-        return self.split_means.mean(axis=1)
+        """(K,) mean losses over the splits that all methods have; NaN for methods without any."""
+        bad = self._undefined
+        known = ~bad.all(axis=1)
+        common = ~bad[known].any(axis=0)
+        if common.all() or not common.any():
+            return self.split_means.mean(axis=1)
+        return np.where(known, self.split_means[:, common].mean(axis=1), math.nan)
 
     @cached_property
     def _undefined(self) -> np.ndarray:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from confml.report.metric_rows import CellMetrics
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
 
 SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
@@ -75,14 +76,14 @@ class Progress(NamedTuple):
 class Family(NamedTuple):
     """The lines that are compared by one metric on one data set.
 
-    found: verdicts on the lines, in their order. left_out: the others, with the reason. splits: number of
-    common splits; rows: of different test rows.
+    found: verdicts on the lines, in their order. left_out: the others, with the reason. splits: the common
+    ones; rows: number of different test rows.
     """
 
     lines: list[Line]
     found: Best
     left_out: Mapping[Line, str]
-    splits: int
+    splits: Sequence[Split]
     rows: int
 
     def difference(self, line: Line) -> Difference | None:
@@ -90,6 +91,16 @@ class Family(NamedTuple):
 
     def adjusted(self, line: Line) -> float:
         return float(self.found.adjusted[self.lines.index(line)]) if line in self.lines else math.nan
+
+    def corrected(self, first: Line, second: Line) -> float:
+        """Return the p-value of two lines, corrected by Holm over all pairs; NaN without a test."""
+        if first not in self.lines or second not in self.lines:
+            return math.nan
+        return float(self.found.corrected[self.lines.index(first), self.lines.index(second)])
+
+    def worse(self, line: Line) -> bool:
+        """Return whether a line is shown to be worse than the best one."""
+        return line in self.lines and self.found.worse(self.lines.index(line))
 
     @property
     def best(self) -> list[Line]:
@@ -196,7 +207,7 @@ class Standings:
         losses = [[one for pair in both if (one := pair[place]) and len(one.rows)] for place in (0, 1)]
         if not losses[0] or not any(names):  # without rows, or without the classes of training
             return "", True
-        pair = LossTable(losses, *self._kind_of(line), 1.0).pair(0, 1)
+        pair = LossTable(losses, *self.kind_of(line), 1.0).pair(0, 1)
         lines = len(self.of_dataset(line.dataset))
         better = pair is not None and pair.difference < 0 and pair.p_value * lines < SIGNIFICANCE
         return " or ".join(names), bool(better)
@@ -226,6 +237,9 @@ class Standings:
         """Return how much of a data set is computed; there are no verdicts before everything is."""
         return self._progress[dataset]
 
+    def result(self, line: Line, split: Split) -> CellResult:
+        return self.runs[self._run[line]][1].results[self._cells[line][split][0].cell.key]
+
     # ---- verdicts
 
     def of(self, line: Line, metric: str, level: float | None = None) -> Standing | None:
@@ -247,13 +261,14 @@ class Standings:
         return self._families[key]
 
     def pair(self, first: Line, second: Line) -> Difference | None:
-        """Return the difference of the errors of two lines on their common splits; None without one."""
-        known = self._values(first, "error", None)
-        common = [split for split, value in known.items() if value == value and split in self._cells[second]]
-        if not common or self.progress(first.dataset).pending:
+        """Return the difference of the errors of two compared lines on the common splits of their family."""
+        family = self.family(first.dataset)
+        if family is None or first not in family.lines or second not in family.lines:
             return None
-        losses = [[self._losses(line, split, "error", None) for split in common] for line in (first, second)]
-        return LossTable(losses, *self._kind_of(first), 1.0).pair(0, 1)
+        both = [
+            [self._losses(line, split, "error", None) for split in family.splits] for line in (first, second)
+        ]
+        return LossTable(both, *self.kind_of(first), 1.0).pair(0, 1)
 
     def coverage(self, line: Line, level: float) -> CoverageVerdict:
         """Return the verdict on the coverage of a line at a level."""
@@ -299,7 +314,7 @@ class Standings:
             return None
         lines = sorted(lines, key=lambda line: not self.is_first(line))
         losses = [[self._losses(line, split, metric, level) for split in common] for line in lines]
-        kind, online = self._kind_of(lines[0])
+        kind, online = self.kind_of(lines[0])
         if metric == SIZE:
             table = LossTable(losses, "regions", online)
         else:
@@ -310,7 +325,7 @@ class Standings:
             found = replace(
                 found, best=[k for k in found.best if decided[k] >= max(decided.values()) - 1e-12]
             )
-        return Family(lines, found, left_out, len(common), table.row_means.shape[1])
+        return Family(lines, found, left_out, common, table.row_means.shape[1])
 
     def _losses(self, line: Line, split: Split, metric: str, level: float | None) -> SplitLosses:
         one, evidence = self._cells[line][split]
@@ -322,7 +337,7 @@ class Standings:
             raise ValueError(f"no {metric} of {self.label(line)} on {line.dataset}, split {split[0]}")
         return found
 
-    def _kind_of(self, line: Line) -> tuple[Kind, bool]:
+    def kind_of(self, line: Line) -> tuple[Kind, bool]:
         """Return how the rows of a line depend on each other, and whether they are those of online passes."""
         found = self._cells[line].values()
         grouped = any(evidence.results.has_groups(line.dataset) for _, evidence in found)

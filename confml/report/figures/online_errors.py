@@ -40,6 +40,7 @@ def draw(subject: Subject):
         raise NotApplicable("there is no online pass (protocol: online)")
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
     widths = COLUMN * 1.15, PAGE * 0.75, PAGE
+    grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, top=0.2, widths=widths, sharex=True, sharey=True)
     for axes, (name, splits) in zip(panels.axes, shown.items(), strict=True):
         n = max(one.shape[1] for one in splits)
@@ -48,8 +49,9 @@ def draw(subject: Subject):
         steps = np.union1d(steps, even)
         for place, level in enumerate(levels):
             colour = PALETTE[place % (len(PALETTE) - 1)]
-            low, high = (binom.ppf(quantile, steps, level) / steps for quantile in (0.025, 0.975))
-            axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
+            if not grouped:
+                low, high = (binom.ppf(quantile, steps, level) / steps for quantile in (0.025, 0.975))
+                axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
             axes.axhline(100 * level, color=BLACK, linewidth=0.5, linestyle=":")
             for one in splits:
                 (line,) = axes.plot(
@@ -63,7 +65,8 @@ def draw(subject: Subject):
         axes.set_ylim(0, top)
         axes.set_title(name, loc="left", fontsize=7)
     # Each band has the colour of its line.
-    panels.handles["95 % binomial band"] = Patch(color=GREY, alpha=0.35, linewidth=0)
+    if not grouped:
+        panels.handles["95 % binomial band"] = Patch(color=GREY, alpha=0.35, linewidth=0)
     panels.label_x("examples predicted")
     return panels.finish(title, "regions without the true label, so far (%)")
 
@@ -74,8 +77,7 @@ FIGURE = Figure(
     draw=draw,
     caption="Fraction of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: pointwise central 95 % of the binomial "
-    "distribution at the level, approximate if labels arrive later. A valid path leaves them at some step "
-    "with a "
-    "probability above 5 %.",
+    "distribution at the level, approximate if labels arrive later; none for data with groups. A valid path "
+    "leaves them at some step with a probability above 5 %.",
     options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )

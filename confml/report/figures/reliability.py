@@ -77,20 +77,23 @@ def draw(subject: Subject):
     if not known:
         raise NotApplicable("no method has probabilities or vote shares")
     shown, title = subject.some_of(known, PANELS)
+    grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, sharex=True, sharey=True)
     for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
         diagram = Diagram.of(event, int(subject.option("draws", DRAWS)))
         p = diagram.fit.values
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
         few = {"marker": ".", "markersize": 3} if len(p) < 30 else {}
-        band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
         (line,) = axes.plot(p, diagram.fit.fitted, color=BLUE, linewidth=1.2, **few)
-        panels.handles |= {"isotonic fit": line, "90 % band of calibrated probabilities": band}
+        panels.handles["isotonic fit"] = line
+        if not grouped:
+            band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
+            panels.handles["90 % band of calibrated probabilities"] = band
         if subject.option("bins", False):
             mean, share, low, high = binned(event)
-            ends = np.maximum([share - low, high - share], 0.0)
+            ends = None if grouped else np.maximum([share - low, high - share], 0.0)
             bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
-            panels.handles["bins with 90 % intervals"] = bars
+            panels.handles["bins" if grouped else "bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
         counted = axes.bar(
             edges[:-1],
@@ -115,7 +118,8 @@ FIGURE = Figure(
     caption="Isotonic regression of the event on its probability: the second of two classes, and with more "
     "classes a correct prediction. Each test row counts once. Grey band: 5 % and 95 % quantiles, at each "
     "probability by itself, of fits to outcomes drawn with these probabilities: a tenth of the curve "
-    "of a calibrated predictor may leave it. Bars at the bottom: distribution of the probabilities.",
+    "of a calibrated predictor may leave it (no band for data with groups). Bars at the "
+    "bottom: distribution of the probabilities.",
     options={
         "bins": Flag("also draw bins of equal mass with 90 % intervals"),
         "draws": Integer("number of random outcomes of the band; default 1000", low=20),

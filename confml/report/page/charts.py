@@ -172,28 +172,34 @@ def _banded(name: str, style: int, x, mean, sd, shown: bool) -> Series:
 
 
 def reliability(
-    dataset: str, views: Sequence[ViewData], best: Sequence[str], styles: Styles, id: str
+    dataset: str, views: Sequence[ViewData], best: Sequence[str], styles: Styles, id: str, grouped: bool
 ) -> Chart | None:
-    """Return the reliability diagram of the views with probabilities or vote shares."""
+    """Return the reliability diagram of the views with probabilities or vote shares.
+
+    grouped: whether rows of a group are dependent; then there are no intervals.
+    """
     kept = [one for one in views if one.bins.n.sum() > 0]
     visible = _shown(kept, best)
     series = []
     for one in kept:
         bins, full = one.bins, one.bins.n > 0
         n, right = bins.n[full], bins.correct[full]
-        low, high = np.array([wilson(k, m) for k, m in zip(right, n, strict=True)]).T
         x, y = 100 * bins.confidence[full] / n, 100 * right / n
-        bars = 100 * low, 100 * high
+        ends = np.array([wilson(k, m) for k, m in zip(right, n, strict=True)]).T
+        bars = () if grouped else (100 * ends[0], 100 * ends[1])
         shown = one.label in visible
         series.append(Series(one.label, styles[one.label], x, y, *bars, points=True, shown=shown))
     if not series:
         return None
+    bars_text = "Bars: 95 % Wilson intervals as if all examples were independent."
+    if grouped:
+        bars_text = "No intervals, because the rows of a group are dependent."
     return Chart(
         id=id,
         title=f"Calibration, {dataset}",
         caption="Accuracy against mean confidence (largest probability, vote share or posterior mean) in 10 "
-        "bins of equal width, test examples of all splits pooled. Bars: 95 % Wilson intervals as if all "
-        "examples were independent. Calibrated confidences are on the diagonal.",
+        f"bins of equal width, test examples of all splits pooled. {bars_text} Calibrated confidences are on "
+        "the diagonal.",
         x_label="mean confidence (%)",
         y_label="accuracy (%)",
         series=series,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.ranks import holm
 from confml.report.answers.answer import Answer
 from confml.report.answers.differences import SIGNIFICANCE as LEVEL
 from confml.report.answers.evidence import Evidence
@@ -182,7 +181,8 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
         ["data set", "method", "first run", "second run", "first (%)", "second (%)",
          "first - second (points)", "95 % interval", "p", "p (Holm)", "splits"],
         heads=2,
-        note="t test of the rows over common splits; intervals of each pair, p (Holm) over the table.",
+        note="t test of the rows over the common splits of all methods of a data set. Intervals are those of "
+        "each pair; p (Holm) is corrected over all pairs of methods and views of the data set, of both runs.",
     )  # fmt: skip
     rows = []
     for place, first in enumerate(material):
@@ -191,12 +191,10 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
                 theirs = second.views.get(ours.key)
                 if theirs is not None and first.results is not second.results:
                     lines = first.line(ours), second.line(theirs)
-                    found = standings.pair(*lines)
-                    if found is not None:
-                        rows.append((ours, theirs, found))
-    tested = [place for place, (_, _, one) in enumerate(rows) if not math.isnan(one.p_value)]
-    corrected = dict(zip(tested, holm([rows[place][2].p_value for place in tested]), strict=True))
-    for place, (ours, theirs, found) in enumerate(rows):
+                    found, family = standings.pair(*lines), standings.family(ours.dataset)
+                    if found is not None and family is not None:
+                        rows.append((ours, theirs, found, family.corrected(*lines)))
+    for ours, theirs, found, corrected in rows:
         errors = [float(np.mean(list(view.errors.values()))) for view in (ours, theirs)]
         table.add(
             ours.dataset,
@@ -206,7 +204,7 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
             fixed(found.difference, 2, 100),
             interval_text(found),
             p_text(found.p_value),
-            p_text(corrected.get(place, math.nan)),
+            p_text(corrected),
             found.splits,
         )
     return table.limit(PAIRS, "the output of confml compare") if table.rows else None

@@ -169,10 +169,11 @@ def dataset_charts(material, dataset, views, best, id: str, lines: int) -> list[
         names = {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:lines]}
         kept = [one for one in views if one.label in names]
     styles = {one.label: place for place, one in enumerate(kept)}
+    grouped = any(one.results.has_groups(dataset) for one in material)
     found = [
         risk_coverage(material, dataset, kept, best, styles, f"{id}.risk-coverage"),
         *region_charts(material, dataset, kept, best, styles, id),
-        reliability(dataset, kept, best, styles, f"{id}.calibration"),
+        reliability(dataset, kept, best, styles, f"{id}.calibration", grouped),
     ]
     charts = [one for one in found if one is not None]
     if len(views) > lines:

@@ -32,7 +32,7 @@ class Calibration(Section):
     ``ece_null`` and ``ece_null_95``: its mean and 95 % quantile if the probabilities were calibrated, from
     200 draws of outcomes with these probabilities (random seed 0). An ``ece`` near ``ece_null`` is no sign of
     miscalibration; ``above`` counts the splits whose error exceeds the quantile (5 % of the splits do so by
-    chance).
+    chance). With ``groups`` the three are empty, because the rows of a group are dependent.
 
     ``slope``, ``intercept``: logistic regression of the outcome on the logit of the probability, of the
     second of two classes, and with more classes of a correct prediction. A slope below 1 means
@@ -57,7 +57,10 @@ class Calibration(Section):
             if prediction.kind in SHARES and len(prediction):
                 found = self._found.setdefault((cell.dataset, cell.method, cell.variant, view), [])
                 if len(found) < MOST_SPLITS:
-                    found.append({"rows": len(prediction), **split_values(case_of(result, prediction))})
+                    values = split_values(case_of(result, prediction))
+                    if self.results.has_groups(cell.dataset):
+                        values |= {"ece_null": math.nan, "ece_null_95": math.nan}
+                    found.append({"rows": len(prediction), **values})
         yield from ()
 
     def items(self) -> Iterator[Item]:
@@ -72,7 +75,8 @@ def _means(found: list[dict[str, float]]) -> Iterator[float]:
     yield sum(int(one["rows"]) for one in found)
     for name in ("ece", "ece_null", "ece_null_95"):
         yield fmean(one[name] for one in found)
-    yield sum(one["ece"] > one["ece_null_95"] for one in found)
+    known = any(not math.isnan(one["ece_null_95"]) for one in found)
+    yield sum(one["ece"] > one["ece_null_95"] for one in found) if known else math.nan
     fits = [one for one in found if not math.isnan(one["slope"])]
     yield len(fits)
     for name in ("slope", "intercept"):

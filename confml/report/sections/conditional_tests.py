@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,7 +37,7 @@ class ConditionalTest(NamedTuple):
     high: float
     chosen: float | None
     few: int
-    evidence: int
+    evidence: int | None
     where: str
 
 
@@ -63,7 +64,8 @@ class ConditionalTests(Section):
     p-values, whose coverage is 1 - level on average over calibration parts, may have evidence for two
     reasons. No method guarantees coverage given the features. And with few calibration examples the coverage
     of one split differs from 1 - level everywhere: compare ``value`` with the coverage of all test rows, and
-    this with its band (``validity`` figure). The tests are not corrected for their number.
+    this with its band (``validity`` figure). The tests are not corrected for their number. With ``groups``
+    there are neither intervals nor evidence, because the rows of a group are dependent.
     """
 
     name = "conditional-tests"
@@ -104,9 +106,11 @@ class ConditionalTests(Section):
             if isinstance(here, str):
                 continue
             X = here.rows(found.rows, found.split)
+            grouped = self.results.has_groups(key[0])
             for level, covered in zip(self.results.config.levels, found.covered, strict=True):
-                tests = self._tests(X, covered, float(level), here.names)
-                self._rows += [(*key, float(level), *row) for row in tests]
+                for row in self._tests(X, covered, float(level), here.names):
+                    test = row._replace(low=math.nan, high=math.nan, evidence=None) if grouped else row
+                    self._rows.append((*key, float(level), *test))
         self._found = {}
 
     def finish_dataset(self) -> None:

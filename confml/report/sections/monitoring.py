@@ -111,6 +111,8 @@ class Monitoring(Section):
             header = (*NAMES, *columns, "mean_size", "adaptive_mean_size")
             yield Table("adaptive-levels.csv", header, self._adaptive)
         yield from map(Note, self._alarms)
+        for name in dict.fromkeys(row[0] for row in self._rows if self.results.has_groups(row[0])):
+            yield Note(f"{name}: alarms and martingales have no guarantee, because its rows are in groups")
 
 
 def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[MonitoringRow]:

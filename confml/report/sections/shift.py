@@ -69,6 +69,7 @@ class Shift(Section):
     in the test part with its 95 % interval, and observed frequency in the test part. BBSE: 200 bootstraps of
     calibration and test examples. EM: from the posteriors of calibration and test examples, for calibrated
     probabilities or not; in simulations it contains the frequency in 94 to 97 % of test parts.
+    With ``groups`` there is no interval, because the rows of a group are dependent.
     """
 
     name = "shift"
@@ -89,6 +90,8 @@ class Shift(Section):
         for label, *numbers in result.details.other.get(CLASS_SHIFT, ()):
             observed = float(np.mean(result.truth == label))
             key = cell.dataset, cell.method, cell.variant, cell.split
+            if self.results.has_groups(cell.dataset):
+                numbers[2:] = math.nan, math.nan
             self._classes.append((*key, label, *numbers, observed))
         for view, prediction in result.views.items():
             if not is_weighted(prediction):
