@@ -31,7 +31,8 @@ class NearestMean(Method):
 
     ``confml methods`` shows the first line, ``confml describe`` all of this text. Document the method, its
     views, how ties are decided, the cases of one class, of a class with one example and of constant features,
-    and the source with the numbers of its equations.
+    and the source with the numbers of its equations. The sections Parameters and Attributes are added from
+    the declarations.
 
     View ``margin``: minus the distances to the class means. Equal distances are decided for the first class
     in sorted order.

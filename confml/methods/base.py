@@ -29,6 +29,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.methods.label_schedule import LabelSchedule
 from confml.methods.validation import validated_test, validated_training
+from confml.plugins.docstrings import add_sections
 from confml.plugins.parameters import Parameter, check_parameters
 
 # Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
@@ -120,13 +121,19 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         return super()._get_param_names()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Limit BLAS to one thread in the fits and predictions that the subclass defines."""
+        """Complete the docstring; limit BLAS to one thread in the fits and predictions of the subclass."""
         super().__init_subclass__(**options)
+        cls._document()
         for name in _ON_ONE_THREAD:
             function = vars(cls).get(name)
             if inspect.isfunction(function):
                 function = _without_weights(function) if name == "fit" else function
                 setattr(cls, name, limits_blas(function))
+
+    @classmethod
+    def _document(cls) -> None:
+        """Add the sections Parameters and Attributes to the docstring, from the declarations."""
+        add_sections(cls, cls.parameters)
 
     # ---- to implement
 

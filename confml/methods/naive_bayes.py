@@ -24,27 +24,6 @@ class NaiveBayes(Method):
     View ``probability``: the posterior probabilities. P(c) is the fraction of training examples in class c.
     Equal probabilities are decided for the first class in sorted order.
 
-    Parameters
-    ----------
-    numeric : {"gaussian", "bells", "bins"}, default="gaussian"
-        Density estimate of numeric features.
-    m : float, default=1.0
-        Weight of the prior in the m-estimate, as a number of examples.
-    prior : {"equal", "frequency"}, default="equal"
-        Prior of the m-estimate: equal for all categories, or their frequency in the whole training set.
-    bandwidth : {"normal-reference"} or float, default="normal-reference"
-        Standard deviation of the Gaussian kernel of bells.
-    bins : int, default=10
-        Number of intervals of a feature.
-    nominal : {"auto", "dummy"} or object, default="auto"
-        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
-        dummy (0/1 columns instead of codes).
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     Nominal features: p_c is the m-estimate ``(n_value + m pi) / (n_class + m)``. pi is 1/V for V categories

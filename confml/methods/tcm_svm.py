@@ -32,24 +32,6 @@ class TCMSVM(Method):
     ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, with the new example included. Decision values are rounded to
     four decimals, the accuracy of the solver, so that support vectors on the margin have equal scores.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Penalty of training errors.
-    kernel : {"rbf", "linear"}, default="rbf"
-        Rbf: exp(-gamma |x - x'|^2) with gamma = 1 / (number of features * variance of X); linear.
-    smoothed : bool, default=False
-        Break ties between nonconformity scores at random.
-    mondrian : bool, default=False
-        Label-conditional p-values: count only examples of the label.
-    random_state : int or None, default=None
-        Random seed of smoothed p-values if no generator is given.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     This needs two machines per test example and class (two per test example with two classes), so it is for

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.plugins.docstrings import described_text
 from confml.plugins.parameters import MissingParameter, Parameter, check_parameters
 
 
@@ -236,22 +237,3 @@ def default_parameters(cls: type) -> dict[str, Any]:
 
 def _origin(offer: EntryPoint) -> str:
     return f"{offer.dist.name} {offer.dist.version}" if offer.dist else f"that has {offer.value}"
-
-
-_SECTION = re.compile(
-    r"^(Parameters|Attributes|Other Parameters|Notes|References|Examples)\n-+\n", re.MULTILINE
-)
-
-
-def described_text(cls: type) -> str:
-    """Return the docstring of a class for ``confml describe``.
-
-    The sections of numpydoc that repeat declarations (parameters, attributes) and the examples are left out.
-    The notes follow the extended summary, and references begin with ``Source:``.
-    """
-    lead, *sections = _SECTION.split(inspect.cleandoc(cls.__doc__ or ""))
-    texts = [lead.strip()]
-    for name, text in zip(sections[::2], sections[1::2], strict=True):
-        if name in ("Notes", "References"):
-            texts.append(f"{'Source: ' * (name == 'References')}{text.strip()}")
-    return "\n\n".join(texts)

@@ -45,47 +45,6 @@ class BayesKNN(Method):
     standard deviation ``sd``; a prediction is accepted if mean - c sd exceeds 1/2. With ``exceeding`` there
     is a fourth view, ``exceedance``.
 
-    Parameters
-    ----------
-    model : {"simple", "standard", "adaptive"}, default="standard"
-        Unknown parameters: k (simple, beta = 1), k and beta (standard), or k, beta and a metric (adaptive).
-    inference : {"auto", "exact", "mcmc"}, default="auto"
-        Exact: integration (simple and standard model); mcmc: Markov chains; auto: exact if possible.
-    k_max : int, default=200
-        Largest k; the prior of k is uniform on 1 .. min(n - 1, k_max).
-    beta_scale : float, default=10.0
-        Scale of the half-normal prior of beta.
-    ties : {"average", "index"}, default="average"
-        Neighbours at equal distances: average, they share their places; index, earlier rows first.
-    weights : {"uniform", "tricube"}, default="uniform"
-        Weights of the k nearest neighbours: uniform, 1 / k each; tricube, (1 - (d / d_k)^3)^3 at distance d
-        if the k-th is at d_k (not with the adaptive model).
-    estimate : {"average", "map"}, default="average"
-        Average: mean over the posterior; map: use the most probable k, beta and metric only.
-    exceeding : float or None, default=None
-        Threshold t of the view exceedance, the posterior probability that p(y | x, parameters) > t.
-    chains : int, default=4
-        Number of chains.
-    proposal : {"improved", "paper"}, default="improved"
-        Proposal of the chains: improved, or paper, the paper's small steps (mixes slowly).
-    burn_in : int, default=10000
-        Number of burn-in steps per chain.
-    samples : int or None, default=None
-        Number of states kept per chain; null: 10000, or 1000 with the adaptive model.
-    thin : int or None, default=None
-        Number of steps per kept state; null: 7, or 70 with the adaptive model.
-    start_k : int or None, default=None
-        K at which each chain starts; null: drawn from the prior.
-    n_jobs : int or None, default=1
-        Number of threads for the chains, -1 for all; results do not depend on it.
-    random_state : int or None, default=None
-        Random seed of the chains; null: a new seed for each fit.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k is summed

@@ -24,23 +24,6 @@ class ChangePointKNN(Method):
     ``prior``. k is the number of training examples in the segment of the test example, so every test example
     has its own posterior of k. The sum over all segmentations is computed exactly, from far to near.
 
-    Parameters
-    ----------
-    change : float, default=0.05
-        Probability of a change between two neighbouring places.
-    prior : float, default=10.0
-        Parameter of the Dirichlet prior of the class probabilities, the same for each class.
-    k_max : int, default=200
-        Number of nearest training examples that count.
-    nominal : {"auto", "dummy"} or object, default="auto"
-        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
-        dummy (0/1 columns instead of codes).
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     View ``probability``: P(y = j) = sum_k P(k) (a + n_j(k)) / (c a + k), where n_j(k) of the k nearest are of

@@ -29,8 +29,26 @@ from confml.methods.conformal.wrapper_settings import constructor_parameters, pa
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
+from confml.plugins.docstrings import add_sections, described_text
 from confml.plugins.parameters import Parameter, check_parameters
-from confml.plugins.registry import described_text
+
+_ESTIMATOR = """\
+estimator : classifier
+    Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
+    examples calibrate a fitted one, ``FrozenEstimator(classifier)``."""
+_SET_BY_A_RUN = """\
+Other Parameters
+----------------
+tune : sequence of dict, default=()
+    Grid of classifier parameters (not with ``cross``); inner cross-validation on the proper training part
+    chooses one point. Set by ``confml run``.
+inner : dict, optional
+    Folds of ``tune``, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
+steps : pipeline, optional
+    Steps before the classifier, fitted to each proper training part (and to each inner training part): a
+    step that saw the calibration examples could make them look more ordinary than test examples.
+groups : array of shape (n_samples,), optional
+    Default of the groups of `fit`."""
 
 
 class FittedPart(NamedTuple):
@@ -95,6 +113,12 @@ class CalibratedMethod(Method):
             if of_estimator is not None:
                 tags.classifier_tags.multi_class = of_estimator.multi_class
         return tags
+
+    @classmethod
+    def _document(cls) -> None:
+        if "settings" in vars(cls):
+            declared = {parameter_name(setting, cls.key): rule for setting, rule in cls.settings.items()}
+            add_sections(cls, declared, _ESTIMATOR, _SET_BY_A_RUN)
 
     @classmethod
     def description(cls) -> dict[str, Any]:

@@ -60,59 +60,6 @@ CLASS_METRICS = {
 class Conformal(CalibratedMethod):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
-        examples calibrate a fitted one, ``FrozenEstimator(classifier)``.
-    kind : {"split", "cross"}, default="split"
-        Use a calibration part (split), or folds (cross).
-    nonconformity : {"lac", "aps", "raps", "saps", "margin", "knn-ratio"} or None, default=None
-        Nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin.
-    calibration : float, default=0.3
-        Fraction of the training examples in the calibration part of split.
-    folds : int, default=5
-        Number of folds of cross.
-    mondrian : bool, default=False
-        Label-conditional p-values: count only calibration examples of the label.
-    classes : {"clustered", "rank-cut"} or None, default=None
-        P-values for many classes: classes with similar scores share calibration examples (clustered), or
-        label-conditional with a largest rank per class (rank-cut).
-    class_level : float, default=0.1
-        Significance level that clusters and rank cuts are made for.
-    smoothed : bool, default=False
-        Break ties between scores at random.
-    shift : {"covariate", "label", "label-em"} or None, default=None
-        Weight examples for a test part of another distribution, by its features without labels.
-    randomised : bool, default=True
-        Count a random fraction of the own probability in aps, raps and saps.
-    penalty : float, default=0.01
-        Penalty of raps for each rank after k_reg, of saps for each rank after the first.
-    k_reg : int, default=1
-        Number of ranks without a penalty in raps.
-    k : int, default=1
-        Number of neighbours of knn-ratio.
-    random_state : int or None, default=None
-        Random seed if no generator is given.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
-    Other Parameters
-    ----------------
-    tune : sequence of dict, default=()
-        Grid of classifier parameters (``split`` only); inner cross-validation on the proper training part
-        chooses one point. Set by ``confml run``.
-    inner : dict, optional
-        Folds of ``tune``, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
-    steps : pipeline, optional
-        Steps before the classifier, fitted to each proper training part (and to each inner training part): a
-        step that saw the calibration examples could make them look more ordinary than test examples.
-    groups : array of shape (n_samples,), optional
-        Default of the groups of `fit`.
-
     Notes
     -----
     ``split`` (inductive conformal prediction) draws a fraction ``calibration`` of the training examples at

@@ -36,29 +36,6 @@ class KNN(Method):
     distance of two rows with the same category, else 1 (eq. 3.2); if all features are nominal, the distance
     is the number of features that differ (Hamming distance).
 
-    Parameters
-    ----------
-    k : int, default=1
-        Number of nearest training examples that vote.
-    nominal : {"auto", "dummy"} or object, default="auto"
-        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
-        dummy (0/1 columns instead of codes).
-    distance : {"euclidean", "minkowski", "mahalanobis", "polar"}, default="euclidean"
-        Euclidean; minkowski, the root of the sum of the differences to a power; mahalanobis, Euclidean after
-        the training examples are scaled to unit covariance; polar, the angle between two examples.
-    power : float or {"max"}, default=2.0
-        Power of distance: minkowski; 1 is the sum of absolute differences, 2 the Euclidean distance, max the
-        largest difference.
-    teacher : int or None, default=None
-        Column, from 0, that is above 0 for the training examples of a teacher; null: there is none.
-    teacher_weight : float, default=1.0
-        Number of votes of a teacher's example.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     With ``distance: minkowski`` it is (sum |x_i - z_i|^power)^(1/power), where a nominal feature adds 0 or 1

@@ -23,25 +23,6 @@ class WeightedKNN(KNN):
     nearest and 0 for the k-th. If all k are at one distance, all weights are 1, and all training examples at
     that distance count equally. With fewer than k training examples, k is their number.
 
-    Parameters
-    ----------
-    k : int, default=5
-        Number of nearest training examples that vote, the last one with weight 0.
-    nominal : {"auto", "dummy"} or object, default="auto"
-        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
-        dummy (0/1 columns instead of codes).
-    distance : {"euclidean", "minkowski", "mahalanobis", "polar"}, default="euclidean"
-        Euclidean; minkowski, the root of the sum of the differences to a power; mahalanobis, Euclidean after
-        the training examples are scaled to unit covariance; polar, the angle between two examples.
-    power : float or {"max"}, default=2.0
-        Power of distance: minkowski; 1 is the sum of absolute differences, 2 the Euclidean distance, max the
-        largest difference.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     Equal votes: the class whose voters have the smaller sum of distances; then the first class in sorted

@@ -22,22 +22,6 @@ class LinearSVM(LinearGroup):
     order. Features are not scaled: use ``min-max`` or ``standardise`` before this method if their units
     differ.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Penalty of training errors.
-    solver : {"primal", "dual"}, default="primal"
-        LIBLINEAR's solver.
-    tolerance : float, default=0.001
-        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient.
-    random_state : int or None, default=None
-        Random seed of the dual solver; null: from the seed of the run.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     View ``margin``: the decision values. metrics: ``training_error``, ``weight_norm`` (of all classifiers,

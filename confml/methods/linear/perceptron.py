@@ -23,24 +23,6 @@ RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i
 class Perceptron(MistakeDriven):
     """Perceptron learning: after each mistake, the weights change by the learning rate times the input.
 
-    Parameters
-    ----------
-    rate : float, default=0.5
-        Learning rate.
-    epochs : int, default=500
-        Largest number of epochs.
-    start : float, default=0.1
-        Initial weights are drawn uniformly from [-start, start].
-    rule : {"perceptron", "no-input", "delta", "delta-no-input"}, default="perceptron"
-        Learning rule.
-    random_state : int or None, default=None
-        Random seed of the initial weights; null: from the seed of the run.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     The rule is ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the

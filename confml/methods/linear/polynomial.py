@@ -35,28 +35,6 @@ class Polynomial(Method):
     ranges. ``C`` is passed to the linear SVM, ``rate`` to the perceptron, ``alpha`` to WINNOW and ``epochs``
     to the last two; null is the default of the learner.
 
-    Parameters
-    ----------
-    order : int, default=2
-        Largest number of factors of a product.
-    learner : {"linear-svm", "perceptron", "winnow"}, default="linear-svm"
-        Method that fits the weights.
-    C : float or None, default=None
-        C of linear-svm.
-    rate : float or None, default=None
-        Rate of perceptron.
-    alpha : float or None, default=None
-        Alpha of winnow.
-    epochs : int or None, default=None
-        Epochs of perceptron and winnow.
-    random_state : int or None, default=None
-        Random seed of the learner; null: from the seed of the run.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     View ``margin``: the weighted sums, which are the values of the polynomials. The class with the largest

@@ -22,22 +22,6 @@ class Winnow(MistakeDriven):
     has a complement 1 - x_i with its own weight, which replaces negative weights; the threshold does not
     change. With a large alpha the weights may step over every solution and never converge.
 
-    Parameters
-    ----------
-    alpha : float, default=2.0
-        Factor by which weights are multiplied or divided.
-    threshold : float or None, default=None
-        Threshold of the weighted sum; null: the number of features minus 0.1.
-    doubled : bool, default=True
-        Whether the complement 1 - x of each feature x is added as a feature.
-    epochs : int, default=500
-        Largest number of epochs.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     Examples are presented in their order until an epoch ends without mistakes, or for ``epochs`` epochs. The

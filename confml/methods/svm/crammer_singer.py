@@ -33,27 +33,6 @@ class CrammerSinger(PenaltyPath):
     than the label y of example i. The bias of each class is the weight of a constant feature. Features are
     not scaled: use ``min-max`` before this method if their units differ.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Penalty of training errors.
-    tolerance : float, default=0.0001
-        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with path, the
-        relative duality gap is at most a hundredth of it.
-    class_weight : object, default=None
-        Factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a
-        problem has several classes); balanced: both sides of each problem have the same total weight; bayes-
-        error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part.
-    random_state : int or None, default=None
-        Random seed of the solver's order of examples; null: from the seed of the run.
-    solver : {"dual", "path"}, default="dual"
-        Dual: LIBLINEAR's -s 4; path: confml's own, exact.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     ``solver: dual`` is LIBLINEAR's ``-s 4``. A fit takes seconds with a large C and about a hundredth of that

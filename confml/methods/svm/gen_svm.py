@@ -25,35 +25,6 @@ EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, re
 class GenSVM(PenaltyPath):
     """Multiclass support vector machine that maps examples into a simplex with one corner per class (GenSVM).
 
-    Parameters
-    ----------
-    ridge : float, default=0.00390625
-        Weight of the penalty on W (lambda in the paper).
-    kappa : float, default=0.0
-        The hinge is linear below -kappa.
-    p : float, default=1.0
-        Power of the norm over the errors of an example.
-    weights : {"unit", "group"}, default="unit"
-        Weights of the examples: unit, 1 each; group, the same sum for each class.
-    kernel : {"linear", "rbf"}, default="linear"
-        Linear, or rbf: exp(-gamma |x - x'|^2).
-    gamma : {"scale"} or float, default="scale"
-        Coefficient of the rbf kernel, 1 / (2 sigma^2); scale: 1 / (number of features * variance of X).
-    components : int, default=500
-        Largest number of training rows in the kernel map.
-    tolerance : float, default=1e-09
-        Relative decrease of the objective at which L-BFGS stops; path stops at an estimated relative excess
-        of 100 times this.
-    random_state : int or None, default=None
-        Random seed of the rows drawn for the kernel; null: from the seed of the run.
-    solver : {"lbfgs", "path"}, default="lbfgs"
-        Lbfgs: L-BFGS; path: Newton's method with conjugate gradients, faster.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     An example x is mapped to ``z = W' x + t`` in c - 1 dimensions; the prediction is the class of the nearest

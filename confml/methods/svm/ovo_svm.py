@@ -18,28 +18,6 @@ class OvOSVM(LinearMachines):
     Each machine minimises ``1/2 |w|^2 + C sum max(0, 1 - t f(x))^2``, with a bias that is the weight of a
     constant feature. Features are not scaled: use ``min-max`` before this method if their units differ.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Penalty of training errors.
-    solver : {"primal", "dual", "newton"}, default="primal"
-        Primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes; newton: confml's
-        own, the fastest for up to a few hundred features.
-    tolerance : float, default=0.001
-        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with newton, the
-        relative excess of the objective over its minimum is at most a thousandth of it.
-    class_weight : object, default=None
-        Factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a
-        problem has several classes); balanced: both sides of each problem have the same total weight; bayes-
-        error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part.
-    random_state : int or None, default=None
-        Random seed of the solver's order of examples; null: from the seed of the run.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     View ``vote``: the fraction of the c (c - 1) / 2 votes for each class. Ties go to the larger sum of

@@ -62,42 +62,6 @@ class SmartSVM(LinearMachines):
     again until each class is a leaf. Each node is a binary problem between its two groups. A prediction
     follows the tree from the root; a decision value of 0 goes to the left side, which has the first class.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Penalty of training errors.
-    solver : {"primal", "dual", "newton"}, default="primal"
-        Primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes; newton: confml's
-        own, the fastest for up to a few hundred features.
-    tolerance : float, default=0.001
-        Stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with newton, the
-        relative excess of the objective over its minimum is at most a thousandth of it.
-    class_weight : object, default=None
-        Factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a
-        problem has several classes); balanced: both sides of each problem have the same total weight; bayes-
-        error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part.
-    random_state : int or None, default=None
-        Random seed of the solver's order of examples; null: from the seed of the run.
-    trees : int or {"by-size"}, default=3
-        Number of orthogonal spanning trees over which Bayes errors are averaged; by-size: 3, or 1 with more
-        than 40000 training rows (the paper's two largest data sets).
-    count : {"all", "nontrivial"}, default="all"
-        Edges counted between two classes: all, as in the paper; nontrivial, one fewer.
-    cut : {"minimum", "normalised", "balanced"}, default="minimum"
-        Minimum, as in the paper; normalised: groups of similar weight; balanced: groups of similar size.
-    estimator : object, default=None
-        Binary classifier at the nodes; null: a linear support vector machine.
-    estimator_params : object, default=None
-        Parameters of an estimator that is given by name.
-    share_tree : bool, default=False
-        Use the tree of the whole outer training part in inner cross-validation, as in the paper; it is
-        faster, but the tree depends on the labels of the validation rows.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     View ``margin``: 0 for the predicted class, and for each other class minus the absolute decision value of

@@ -38,24 +38,6 @@ _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of 
 class TCMNN(Method):
     """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
 
-    Parameters
-    ----------
-    k : int, default=1
-        Number of nearest neighbours.
-    smoothed : bool, default=False
-        Break ties between strangeness values at random.
-    mondrian : bool, default=False
-        Count only examples of the label in question (label-conditional p-values).
-    shift : {"covariate"} or None, default=None
-        Weight examples for a test part of another distribution, by its features without labels.
-    random_state : int or None, default=None
-        Seed of smoothed p-values where no generator is given.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     A test example x is added to the m training examples under each label j in turn, and every example i has a

@@ -20,38 +20,6 @@ _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 class VennAbers(CalibratedMethod):
     """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
-        examples calibrate a fitted one, ``FrozenEstimator(classifier)``.
-    kind : {"inductive", "cross"}, default="inductive"
-        Use a calibration part (inductive), or folds (cross).
-    calibration : float, default=0.3
-        Fraction of the training examples in the calibration part of inductive.
-    folds : int, default=5
-        Number of folds of cross.
-    random_state : int or None, default=None
-        Random seed if no generator is given.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
-    Other Parameters
-    ----------------
-    tune : sequence of dict, default=()
-        Grid of classifier parameters (``inductive`` only); inner cross-validation on the proper training part
-        chooses one point. Set by ``confml run``.
-    inner : dict, optional
-        Folds of ``tune``, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
-    steps : pipeline, optional
-        Steps before the classifier, fitted to each proper training part (and to each inner training part): a
-        step that saw the calibration examples could make them look more ordinary than test examples.
-    groups : array of shape (n_samples,), optional
-        Default of the groups of `fit`.
-
     Notes
     -----
     ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part

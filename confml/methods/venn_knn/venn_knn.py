@@ -31,24 +31,6 @@ class VennKNN(Method):
     most as far as its k-th nearest other: ties at the k-th distance all count, so that the order of rows does
     not matter. With fewer than k others, all are neighbours.
 
-    Parameters
-    ----------
-    k : int, default=3
-        Number of nearest neighbours.
-    taxonomy : {"votes", "majority", "counts"}, default="votes"
-        Rule for the category of an example: class of most neighbours with or without their number, or numbers
-        of all classes.
-    point : {"mean", "minimax"}, default="mean"
-        Probability between the bounds.
-    nominal : {"auto", "dummy"} or object, default="auto"
-        Columns that hold codes of categories; in a config auto (the nominal features of the data set) or
-        dummy (0/1 columns instead of codes).
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     taxonomy: ``votes`` is the class of most neighbours (the first one for ties) and their number,

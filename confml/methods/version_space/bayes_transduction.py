@@ -29,54 +29,6 @@ class BayesTransduction(VersionSpaceMethod):
     class is the probability p of this class (section 3.1 of the paper). One trajectory is used for all test
     examples, and the prediction of an example does not depend on the others.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Rbf: exp(-|x - z|^2 / (2 sigma^2)); linear: <x, z>, without a bias; poly: (<x, z> + coef0)^degree.
-    sigma : float or {"median"} or {"auto"}, default="auto"
-        Width of the rbf kernel, 1 / sqrt(2 gamma) in scikit-learn's terms; median: the median distance
-        between two training rows; auto: the median, halved until the training rows are separable.
-    degree : int, default=2
-        Degree of the poly kernel.
-    coef0 : float, default=1.0
-        Constant that the poly kernel adds to <x, z>.
-    ridge : float, default=0.0
-        Constant added to the diagonal of the kernel matrix; above 0 allows training errors.
-    sampler : {"geodesic", "chord", "ep"}, default="geodesic"
-        Geodesic: billiard on great circles; chord: the paper's billiard (biased in few dimensions, mixes
-        slowly); ep: expectation propagation, fast and deterministic, with an error of p of 0.01 on average
-        (largest measured: 0.12, and 0.15 for training rows).
-    n_bounces : int, default=100000
-        Number of bounces of all chains together; the largest with stopping: ess.
-    burn_in : float, default=0.1
-        Number of bounces of the burn-in as a fraction of those of the run.
-    refresh : float or None, default=12.566370614359172
-        Mean arc in radians between random directions of the geodesic sampler; null: never.
-    chains : int, default=4
-        Number of chains.
-    multiclass : {"ovr", "ovo"}, default="ovr"
-        Reduction of more than two classes: ovr, one-vs-rest; ovo, one-vs-one.
-    random_state : int or None, default=None
-        Random seed of the billiard; null: a new seed for each fit.
-    stopping : {"fixed", "hoeffding", "ess"}, default="fixed"
-        Fixed: after n_bounces bounces; hoeffding: after ln(1 / eta) / (2 epsilon^2) bounces, the paper's
-        rule, which takes bounces for independent draws; ess: when the effective sample size is at least this
-        number and the chains agree, or after n_bounces bounces.
-    epsilon : float, default=0.05
-        For stopping: hoeffding and ess: the error of a probability, in one direction, that may occur with
-        probability eta.
-    eta : float, default=0.01
-        For stopping: hoeffding and ess: probability that a probability is too large by epsilon or more; that
-        it is too small by as much has the same probability.
-    predictive : {"span", "full", "noisy"}, default="span"
-        Span: use the projection of an example onto the span of the training rows; full: add its component
-        outside the span; noisy: also add the ridge.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     ``sampler: geodesic`` follows great circles and draws a random direction after ``refresh`` radians on

@@ -36,27 +36,6 @@ class KernelSVM(Method):
     classes the columns are scikit-learn's one-vs-one votes, with summed decision values as tie-break
     (``decision_function_shape='ovr'``). With one class the margin is 0. A large C gives the hard margin.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Rbf: exp(-|x - z|^2 / (2 sigma^2)); linear: <x, z>, without a bias; poly: (<x, z> + coef0)^degree.
-    sigma : float or {"median"}, default="median"
-        Width of the rbf kernel, 1 / sqrt(2 gamma) in scikit-learn's terms; median: the median distance
-        between two training rows.
-    degree : int, default=2
-        Degree of the poly kernel.
-    coef0 : float, default=1.0
-        Constant that the poly kernel adds to <x, z>.
-    bias : bool, default=True
-        Whether f(x) = <w, phi(x)> + b has the bias b.
-    C : float, default=1.0
-        Penalty of training errors; 1e6 for a hard margin.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the training examples, sorted.
-
     Notes
     -----
     ``bias: false`` uses f(x) = <w, phi(x)> without a bias, as the perceptrons of ``bayes-transduction``, and
