@@ -165,15 +165,14 @@ def test_these_know_no_learning(name):
 
 # A config passes through these modules; each may import those before it.
 CONFIG_STAGES = [
-    {"part", "grids", "limits", "values", "find", "suggestion", "warnings"},
-    {"lists", "draft", "experiments"},
-    {"dataset_spec", "method_entry", "protocol", "read", "overrides"},
+    {"part", "grids", "limits", "find", "suggestion", "warnings"},
+    {"values", "experiments"},
+    {"draft"},
+    {"dataset_spec", "method_entry", "protocol", "overrides"},
     {"schema"},
     {"explain", "editor_schema"},
-    {"validate"},
-    {"check_datasets", "check_methods", "check_protocol", "check_report"},
-    {"check"},
-    {"resolve"},
+    {"check_datasets", "check_methods", "check_protocol"},
+    {"stages"},
     {"__init__"},
 ]
 

@@ -9,8 +9,6 @@ What is known of a position stays known: edges out of its part have only become 
 so what came after (bound, key) once does so ever after.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

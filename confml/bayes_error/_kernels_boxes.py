@@ -5,8 +5,6 @@ skipped if the gap between their boxes exceeds the bounds of all their rows. A g
 of two rows inside the boxes, see `wide_tree`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

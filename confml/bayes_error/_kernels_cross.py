@@ -8,8 +8,6 @@ With several layers a row needs as many such v' as it has crossing edges in earl
 Distances of the filter are float32 products with a margin on the safe side; those of the survivors are exact.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Disjoint sets over 0..n-1, held in one array of parents."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -4,8 +4,6 @@ An edge list is a set of parallel arrays ``u, v, d2, key``; ``key = smaller row 
 The order has no ties, so every minimum spanning tree in it is unique, whichever algorithm builds it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel
@@ -72,3 +70,20 @@ def merge(ua, va, da, ka, ub, vb, db, kb):
             u[o], v[o], d2[o], key[o] = ub[j], vb[j], db[j], kb[j]
             j += 1
     return u, v, d2, key
+
+
+@kernel
+def as_few_crossings(u, v, inside, shuffles, observed, seed):
+    """Return how many shuffles of the labels (n,) give at most `observed` edges with one end inside."""
+    np.random.seed(seed)
+    labels = inside.copy()
+    count = 0
+    for _ in range(shuffles):
+        for i in range(labels.size - 1, 0, -1):
+            j = np.random.randint(0, i + 1)
+            labels[i], labels[j] = labels[j], labels[i]
+        crossings = 0
+        for e in range(u.size):
+            crossings += labels[u[e]] != labels[v[e]]
+        count += crossings <= observed
+    return count

@@ -4,8 +4,6 @@ An edge goes into the first layer in which it closes no circle. That makes layer
 of the graph without the edges of layers 1..t-1 (Friedman and Rafsky 1979).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Lists of the nearest rows by float32 products with a margin, decided exactly; votes of the lists."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

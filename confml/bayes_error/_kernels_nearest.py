@@ -1,7 +1,5 @@
 """Nearest rows of the own and of other classes, by float32 products with a margin, decided exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Crossings of each class in the trees of the whole set, and their tie bands."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,8 +1,6 @@
 """Prim's algorithm on dense graphs whose distances are computed exactly: small sets, and the bipartite
 fallback."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -6,8 +6,6 @@ tree's positions, first (nodes,) the smallest one in each node: it tells whether
 bound can still hold a smaller edge, which matters where distances tie a thousandfold.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Bayes error estimates, nearest-neighbour bounds and complexity measures in one computation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

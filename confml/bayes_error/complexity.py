@@ -5,8 +5,6 @@ Euclidean on the given rows. The value uses the neighbour with the smallest row 
 (least, most) shows the range over all orders of ties.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

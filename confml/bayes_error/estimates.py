@@ -1,7 +1,5 @@
 """Bayes error rates from crossings of spanning trees: (3) to (9) of van den Burg and Hero (2017)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 COUNTS = ("all", "nontrivial")

@@ -1,7 +1,5 @@
 """Extrapolation of k-NN error estimates to infinitely many rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Candidate edges across two sets for their spanning trees: by boxes for few features, by matrix products for
 many."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -5,8 +5,6 @@ set are computed once and reused for every pair, and only the edges across two s
 one set are computed by searches in a k-d tree, or for many features from the trees of its halves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

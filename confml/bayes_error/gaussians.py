@@ -1,7 +1,5 @@
 """Two Gaussian classes with a known Bayes error."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ndtr
 

@@ -1,7 +1,5 @@
 """Bounds of the Bayes error of all classes from one spanning tree (Sekeh, Oselio and Hero 2020)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

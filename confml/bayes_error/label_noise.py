@@ -1,7 +1,5 @@
 """Noise series: estimates under label noise that raises the Bayes error by a known amount (FeeBee)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Bayes error estimates from leave-one-out k-NN for every k, with their bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lists of the nearest other rows of each row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._threads import for_each

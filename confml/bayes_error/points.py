@@ -1,8 +1,6 @@
 """Layout of the rows of a data set for spanning trees: grouped by class, with near rows next to each
 other."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Bayes error rates of all pairs of classes, one-vs-rest, and of all classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

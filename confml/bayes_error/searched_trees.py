@@ -1,7 +1,5 @@
 """Orthogonal spanning trees of one set of rows with few features, by searches in a k-d tree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._threads import for_each

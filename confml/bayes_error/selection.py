@@ -1,7 +1,5 @@
 """Selection of features and ranking of transforms by estimated Bayes error."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The trees of all pairs of classes and of the whole set, every distance computed once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, overload

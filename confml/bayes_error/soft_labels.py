@@ -1,7 +1,5 @@
 """Bayes error estimates from soft labels: class probabilities, or the votes of several annotators."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

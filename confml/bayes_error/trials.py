@@ -1,7 +1,5 @@
 """Bias and variance of the estimates on random data sets with a known Bayes error."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Uncertainty of an estimated Bayes error: intervals, and a test of equal distributions of two classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from confml._seeds import derived_generator
-from confml.bayes_error._kernels_permutation import as_few_crossings
+from confml.bayes_error._kernels_edges import as_few_crossings
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
 from confml.bayes_error.forests import build_forest
 from confml.bayes_error.points import lay_out

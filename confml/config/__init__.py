@@ -1,25 +1,20 @@
 """Configs: read from YAML and checked completely before a run; each error has its line and column.
 
-A config passes through five stages, each in its own module, which does not depend on later stages:
-`read` (with places), `overrides` (``--set``), `validate` (against `schema`), `check` (names and parameters
-against the registries) and `resolve` (paths, seeds). The stages share a `Draft`.
+A config passes through five stages, which share a `Draft`: `read_config` (with positions),
+`apply_overrides` (``--set``), `validate` (against `Config`), `check` (names and parameters against the
+registries) and `resolve` (paths, seeds).
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from confml.config.check import CheckOptions, check
 from confml.config.draft import Draft
 from confml.config.editor_schema import json_schema
 from confml.config.find import bundled_configs
 from confml.config.overrides import apply_overrides
-from confml.config.read import read_config, read_values
-from confml.config.resolve import resolve
 from confml.config.schema import Config, part_at
-from confml.config.validate import validate
+from confml.config.stages import CheckOptions, check, read_config, read_values, resolve, validate
 
 __all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config", "restore_config"]
 

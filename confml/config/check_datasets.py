@@ -1,7 +1,5 @@
 """Checks of data sets: cards, generators, files, keys that go together, and names that are unique."""
 
-from __future__ import annotations
-
 import codecs
 from pathlib import Path
 

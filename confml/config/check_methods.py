@@ -1,7 +1,5 @@
 """Checks of methods and steps: names, parameters, all values of grids, and variants that are unique."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any

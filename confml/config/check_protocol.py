@@ -1,15 +1,17 @@
-"""Checks of the protocol: keys that its kind does not use, and methods and steps that it cannot run."""
+"""Checks of the protocol, of levels and thresholds, and of figures and published tables."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from confml.config import grids
 from confml.config.draft import Draft
 from confml.config.method_entry import MethodEntry
 from confml.config.part import hyphenated
 from confml.config.protocol import Protocol
-from confml.config.schema import NoiseSpec, StepSpec
+from confml.config.schema import FigureSpec, NoiseSpec, PaperSpec, StepSpec
 from confml.data.memory import most, raised_by
-from confml.errors import ConfmlError
+from confml.errors import ConfmlError, did_you_mean
+from confml.yaml import got
 
 
 def check_protocol(draft: Draft) -> None:
@@ -70,3 +72,55 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     noise = draft.section(NoiseSpec, "noise")
     if noise is not None and noise.on == "train":
         draft.add(("noise", "on"), "protocol online has no training part", "on: all")
+
+
+def check_repeats(draft: Draft, key: str) -> None:
+    """Note a level or threshold that is listed twice."""
+    listed = draft.root.child(key)
+    if listed is None or not listed.is_list:
+        return
+    seen: set[str] = set()
+    for index, node in enumerate(listed.content):
+        value = grids.identity(node.plain())
+        if value in seen:
+            draft.add((key, index), f"{got(node.plain())} is listed twice")
+        seen.add(value)
+
+
+def check_figures(
+    draft: Draft,
+    known: Iterable[str] | None,
+    check_options: Callable[[str, Mapping[str, Any]], object] | None = None,
+) -> None:
+    """Note figures that do not exist, are listed twice, or have options that ``check_options`` refuses."""
+    known = None if known is None else list(known)
+    seen: set[str] = set()
+    for place, figure, _ in draft.entries(FigureSpec, "figures"):
+        at_name = (*place, "name")
+        if known is not None and figure.name not in known:
+            draft.say(at_name, f"unknown figure '{figure.name}'", did_you_mean(figure.name, known))
+            continue
+        identity = grids.identity([figure.name, figure.options])
+        if identity in seen:
+            draft.say(at_name, f"figure '{figure.name}' is listed twice with the same options")
+        seen.add(identity)
+        if check_options is not None:
+            for option, value in figure.options.items():
+                try:
+                    check_options(figure.name, {option: value})
+                except ConfmlError as error:
+                    draft.add_error(error, option, value, (*place, "options", option))
+
+
+def check_paper(draft: Draft, known: Iterable[str] | None) -> None:
+    """Note published tables that do not exist or are listed twice."""
+    paper = draft.section(PaperSpec, "paper")
+    if paper is None or known is None:
+        return
+    known = list(known)
+    for index, table in enumerate(paper.table):
+        place = ("paper", "table", index)
+        if table not in known:
+            draft.say(place, f"unknown table '{table}'", did_you_mean(table, known))
+        elif table in paper.table[:index]:
+            draft.say(place, f"table '{table}' is listed twice")

@@ -1,16 +1,13 @@
 """`DatasetSpec`: an entry of ``datasets`` in a config."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from confml.config.lists import NameList
 from confml.config.part import Part
-from confml.config.values import Name, Separator, Switch, Words, one_of, wrong
+from confml.config.values import Name, NameList, Separator, Switch, Words, one_of, wrong
 from confml.data.text_table import table_name
 
 

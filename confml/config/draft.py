@@ -1,7 +1,5 @@
 """`Draft`: a config between its stages, with the positions of its values and the errors found so far."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

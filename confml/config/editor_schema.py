@@ -1,7 +1,5 @@
 """JSON Schema of configs, for editors (yaml-language-server)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

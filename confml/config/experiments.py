@@ -1,7 +1,5 @@
 """`like_source`: the experiment of a paper on another table file, from the bundled configs of the paper."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Turn pydantic's errors into messages with positions in the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the file of a config by its path or, for a bundled config, by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -7,8 +7,6 @@ C: {log2: [-18, 18, 2]}       2 to the powers -18, -16, ..., 18
 ridge: {log10: [-3, 3]}       0.001, 0.01, ..., 1000; the step is 1 unless given
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

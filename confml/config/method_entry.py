@@ -1,16 +1,25 @@
 """`MethodEntry`: an entry of ``methods`` in a config, with its conformal settings and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from confml.config import grids
-from confml.config.lists import Grid
 from confml.config.part import Part, underscored
-from confml.config.values import Between, Count, Duration, Folds, Memory, Share, Switch, Whole, Words, one_of
+from confml.config.values import (
+    Between,
+    Count,
+    Duration,
+    Folds,
+    Grid,
+    Memory,
+    Share,
+    Switch,
+    Whole,
+    Words,
+    one_of,
+)
 
 SELECT_BY = ("accuracy", "error", "ari")
 

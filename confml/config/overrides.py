@@ -4,8 +4,6 @@ The key is a dotted path; entries of lists are identified by their number from 0
 is YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

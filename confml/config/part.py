@@ -1,7 +1,5 @@
 """`Part`: base class of the mappings of a config, with short forms and hyphenated keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 

@@ -1,15 +1,12 @@
 """`Protocol`: how a config divides data sets into training and test parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from confml.config.lists import LabelList
 from confml.config.part import Part, hyphenated
-from confml.config.values import Between, Count, Folds, Switch, Whole, one_of, wrong
+from confml.config.values import Between, Count, Folds, LabelList, Switch, Whole, one_of, wrong
 
 PROTOCOLS = {
     "fixed-split": "the training and test part of the provider",

@@ -14,11 +14,10 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import Field, PrivateAttr
 
 from confml.config.dataset_spec import DatasetSpec
-from confml.config.lists import NameList
 from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
-from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_of
+from confml.config.values import Between, Name, NameList, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
 CONDITIONAL_TESTS = ("worst-slab", "ert")

@@ -1,7 +1,5 @@
 """`suggest`: a commented config for a table file, from an audit of its columns."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

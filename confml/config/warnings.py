@@ -1,7 +1,5 @@
 """Warnings of a run: their codes, and those that follow from the levels alone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

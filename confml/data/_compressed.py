@@ -1,7 +1,5 @@
 """Decompression with a limit: gzip, bzip2, Zstandard and members of zip files."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

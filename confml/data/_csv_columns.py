@@ -1,7 +1,5 @@
 """Columns of a table file as numbers or categories, and its missing values."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,7 @@ import numpy as np
 
 from confml.data._words import MISSING, at_lines, counted, is_missing, is_number, listed, quoted, short
 from confml.data.audit import identifier_finding, is_like_identifier
-from confml.data.coding import sort_categories
+from confml.data.coding import check_spelling, sort_categories, spelled_as
 from confml.data.csv_spec import CsvSpec
 from confml.data.number_marks import (
     SEPARATORS,
@@ -23,7 +21,6 @@ from confml.data.number_marks import (
     marks_of,
     without_marks,
 )
-from confml.data.spellings import check_spelling, spelled_as
 from confml.data.text_table import TextTable
 from confml.errors import DataError
 

@@ -1,7 +1,5 @@
 """Parquet files and Excel workbooks as `TextTable`, read with pandas."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words that messages about tables share: lists, lines, counts, and texts cut to a length."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 

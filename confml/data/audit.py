@@ -1,7 +1,5 @@
 """Audit a data set: mistakes in the data that make results look better or worse than they are."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence, Sized

@@ -1,7 +1,5 @@
 """Findings about rare classes, dates, and categorical features with many values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,11 +1,12 @@
-"""Synthetic concepts without noise: a rule on the features determines the class, so the Bayes error is 0.
+"""Distributions of synthetic data: concepts, data with a shifted test part, and many classes.
 
-Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. A generator
+Concepts have no noise: a rule on the features determines the class, so the Bayes error is 0. They are those
+of Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. A generator
 with ``irrelevant`` appends that many features of the same kind that are independent of the class. They have
 their own random stream, so the other features do not depend on them.
 """
 
-from __future__ import annotations
+import math
 
 import numpy as np
 
@@ -151,3 +152,74 @@ def _counted_class(X: np.ndarray) -> np.ndarray:
 
 def _certain(positive: np.ndarray) -> np.ndarray:
     return np.column_stack([~positive, positive]).astype(np.float64)
+
+
+def covariate_shift(n: int, rng: np.random.Generator, d: int = 2, shift: float = 1.0):
+    """Return X (n, d) and classes 1 and 2 of a unit Gaussian whose first feature has the mean ``shift``.
+
+    Class 2 where x2 + exp(x1 - 1) e > 0 with e ~ N(0, 1): the larger x1, the harder the example. The
+    distribution of the class given the features does not depend on ``shift``.
+    """
+    X = rng.standard_normal((n, d))
+    X[:, 0] += shift
+    noise = np.exp(X[:, 0] - 1.0) * rng.standard_normal(n)
+    return X, (X[:, 1] + noise > 0).astype(np.int64) + 1
+
+
+def covariate_shift_probability(X: np.ndarray, d: int = 2, shift: float = 1.0) -> np.ndarray:
+    """Return (n, 2) true probabilities of classes 1 and 2."""
+    from scipy.special import ndtr
+
+    X = np.asarray(X, dtype=np.float64)
+    standard = X[:, 1] * np.exp(1.0 - X[:, 0])
+    return np.column_stack([ndtr(-standard), ndtr(standard)])
+
+
+def covariate_shift_bayes_error(d: int = 2, shift: float = 1.0) -> float:
+    """Return the mean of arctan(exp(x1 - 1)) / pi over x1 ~ N(shift, 1), by Gauss-Hermite quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    values = np.arctan(np.exp(nodes + shift - 1.0)) / math.pi
+    return float(weights @ values / weights.sum())
+
+
+LINE = 5  # classes of one line
+SPACINGS = (1.0, 2.0, 4.0)  # of the classes of a line, in standard deviations; lines take turns
+APART = 20.0  # distance of the lines
+
+
+def many_classes(n: int, rng: np.random.Generator, classes: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Return X (n, 3) and equally likely classes 1, 2, ...: unit Gaussians around their centres.
+
+    Five classes have centres on a line along the first feature, with a distance of 1, 2 or 4. The lines are
+    far from each other in the other two features.
+    """
+    codes = rng.integers(0, classes, n)
+    return _centres(classes)[codes] + rng.standard_normal((n, 3)), codes + 1
+
+
+def many_classes_probability(X: np.ndarray, classes: int = 20) -> np.ndarray:
+    """Return (n, classes) true probabilities."""
+    from scipy.special import softmax
+
+    X, centres = np.asarray(X, dtype=np.float64), _centres(classes)
+    return softmax(X @ centres.T - 0.5 * (centres**2).sum(axis=1), axis=1)
+
+
+def many_classes_bayes_error(classes: int = 20) -> float:
+    """Return the error of the nearest centre: 2 Phi(-spacing / 2) inside a line, half of it at its ends."""
+    from scipy.special import ndtr
+
+    wrong = 0.0
+    for line in range(-(-classes // LINE)):
+        own = min(LINE, classes - LINE * line)
+        wrong += 2 * (own - 1) * float(ndtr(-SPACINGS[line % len(SPACINGS)] / 2))
+    return wrong / classes
+
+
+def _centres(classes: int) -> np.ndarray:
+    """Return (classes, 3) centres."""
+    code = np.arange(classes)
+    line, place = code // LINE, code % LINE
+    width = math.isqrt(int(line[-1])) + 1
+    spacing = np.array(SPACINGS)[line % len(SPACINGS)]
+    return np.column_stack([spacing * (place - 2), APART * (line % width), APART * (line // width)])

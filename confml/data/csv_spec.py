@@ -1,7 +1,5 @@
 """`CsvSpec`: the keys of a data set from a table file, and the check of the columns that they name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

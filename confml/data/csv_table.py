@@ -1,7 +1,5 @@
 """A user's own table file as a `DataSet`; every mistake is one clear error with file, line and column."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,11 +10,10 @@ import numpy as np
 from confml.data._csv_columns import Columns, handle_missing, read_columns
 from confml.data._words import SHOWN, at_lines, counted, is_missing, quoted, short
 from confml.data.audit import alike_sentence
-from confml.data.coding import code_columns
+from confml.data.coding import check_spelling, code_columns, spelled_as
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
-from confml.data.spellings import check_spelling, spelled_as
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
 from confml.errors import DataError, did_you_mean

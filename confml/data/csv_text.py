@@ -4,8 +4,6 @@ The fields are divided by `csv.reader`. `pandas.read_csv` is not used: it gives 
 short rows, and converts values before they can be checked.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import re

@@ -5,8 +5,6 @@ then in the user's cache (``CONFML_CACHE``, else the system's place for caches).
 remembered in the cache with its size, times and inode, so that big files are not hashed at every load.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

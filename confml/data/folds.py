@@ -7,8 +7,6 @@ they draw within each class, which keeps them exchangeable within each class onl
 other row is in no fold, so that every training part has all classes.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

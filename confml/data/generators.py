@@ -4,8 +4,6 @@ Every example is drawn independently: first its class, then its features. ``baye
 true probability of each class at a point; ``bayes_error`` is the lowest error of any classifier.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.data import concepts, many_classes, shifted
+from confml.data import concepts
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
@@ -306,9 +304,9 @@ GENERATORS: Mapping[str, Generator] = {
             "shift": Number("mean of the first feature in the test part; 0 in the training part", low=-10),
         },
         classes=(1, 2),
-        make=shifted.covariate_shift,
-        bayes_probability=shifted.covariate_shift_probability,
-        bayes_error=shifted.covariate_shift_bayes_error,
+        make=concepts.covariate_shift,
+        bayes_probability=concepts.covariate_shift_probability,
+        bayes_error=concepts.covariate_shift_bayes_error,
         of_training={"shift": 0.0},
     ),
     "label-shift": Generator(
@@ -332,9 +330,9 @@ GENERATORS: Mapping[str, Generator] = {
         " form)",
         parameters={"classes": Integer("number of classes", low=2)},
         classes=tuple(range(1, 21)),
-        make=many_classes.many_classes,
-        bayes_probability=many_classes.many_classes_probability,
-        bayes_error=many_classes.many_classes_bayes_error,
+        make=concepts.many_classes,
+        bayes_probability=concepts.many_classes_probability,
+        bayes_error=concepts.many_classes_bayes_error,
         default_n=1000,
     ),
     "unit-square": Generator(

@@ -1,7 +1,5 @@
 """Rows of a data set ranked by the evidence of the other rows against their label."""
 
-from __future__ import annotations
-
 import warnings
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Where the cards and configs that come with confml are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from confml.errors import ConfmlError

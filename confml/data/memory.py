@@ -1,7 +1,5 @@
 """Memory: refuse what does not fit before it is taken."""
 
-from __future__ import annotations
-
 import os
 import warnings
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from confml.data._csv_columns import numbers_of
 from confml.data._words import at_lines, counted, is_missing, quoted, short
-from confml.data.coding import CODINGS, code_columns
+from confml.data.coding import CODINGS, check_spelling, code_columns, spelled_as
 from confml.data.csv_spec import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.number_marks import without_marks
-from confml.data.spellings import check_spelling, spelled_as
 from confml.data.text_table import TextTable
 from confml.errors import ConfigError, DataError, did_you_mean
 

@@ -6,8 +6,6 @@ does not change the labels that get noise. With one seed, the rows noised at 5 %
 10 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

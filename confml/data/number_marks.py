@@ -1,7 +1,5 @@
 """Numbers with thousands separators, percent signs and currency signs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache

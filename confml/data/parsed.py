@@ -6,8 +6,6 @@ damaged file is removed, with a message, and the text is parsed again. The oldes
 of them together exceed `MOST_BYTES`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

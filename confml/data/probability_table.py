@@ -1,7 +1,5 @@
 """`ProbabilityTable`: class probabilities that another program computed, joined to the rows of a data set."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A reader gives `Rows`, or raises a DataError that names the file, the row and th
 correctly (as ``float(text)`` does): ties between distances depend on it, and fast readers do not promise it.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import struct

@@ -4,8 +4,6 @@ The import of ``sklearn.model_selection`` takes longer than a small run. Its spl
 themselves (`confml.data.folds`).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table file, or a stream, as `TextTable` chunks of a limited number of rows."""
 
-from __future__ import annotations
-
 import codecs
 import io
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """`read_table`: a table file of any format (CSV, Parquet, Excel) as a `TextTable`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from confml.data._frame_files import read_frame

@@ -1,7 +1,5 @@
 """`TextTable`: a table file as fields of text, whatever its format; each row with its line in the file."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The standard library reads gzip and zip. It has no reader of UNIX compress, and 
 because it would otherwise be run.
 """
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -6,8 +6,6 @@ from stored scores. Each metric is declared with its better direction (`Metric`)
 takes a `Block`. `each_case` makes it from a function of one `Case`, which is called for each case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import compress
 

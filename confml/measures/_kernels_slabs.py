@@ -1,7 +1,5 @@
 """Kernel of the worst slab: the interval of a projection with the smallest coverage."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

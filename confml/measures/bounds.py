@@ -1,7 +1,5 @@
 """Bounds on the error of a whole classifier, to compare with the confidence of single predictions."""
 
-from __future__ import annotations
-
 import math
 
 

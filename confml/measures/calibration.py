@@ -1,7 +1,5 @@
 """Quality of probabilities: log loss, Brier score and expected calibration error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

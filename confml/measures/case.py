@@ -1,7 +1,5 @@
 """`Case`: one view on one test part with its true labels, and the arrays that measures use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -6,8 +6,6 @@ the thresholds of a grid, chosen without the calibration part, are tested from s
 binomial test of "the risk is above r", up to the first test that fails.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.measures.risk_tests import betting_p_value, binomial_p_value
+from confml.measures.risk_control import betting_p_value, binomial_p_value
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Confusion of classes: counts of true and predicted labels, precision, recall and F1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

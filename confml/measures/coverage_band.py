@@ -1,7 +1,5 @@
 """Distribution of the coverage of valid p-values on one test part, and its band."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ The import of `scipy.stats` takes longer than the report of a small run. That of
 than the predictions of a stored model, which need no distribution.
 """
 
-from __future__ import annotations
-
 import functools
 from types import SimpleNamespace
 from typing import Any

@@ -16,8 +16,6 @@ The criteria on the left need no level. Smaller is better for all criteria. S, N
 proper: the conformity measure that optimises them is the true conditional probability.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Reasons why the bound of p-values is approximate. All outputs ask this module."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -9,8 +9,6 @@ Source: Vovk, Nouretdinov, Gammerman, Testing exchangeability on-line, ICML 2003
 Algorithmic Learning in a Random World, 2005, section 7.1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`Measure`: the metrics of one file and the function that computes them for the cases of a block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -11,8 +11,6 @@ Sources: Vovk, Gammerman, Shafer, Algorithmic Learning in a Random World, 2nd ed
 et al., Inductive Conformal Martingales for Change-Point Detection, 2017.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Detection of absent classes (classes without training examples) by low credibility."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Meaning of p-values: smoothing, the examples that they are counted among, online passes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Point predictions: error, accuracy, adjusted Rand index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

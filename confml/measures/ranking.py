@@ -1,7 +1,5 @@
 """Area under the ROC curve of the scores of a class, for one class against the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Comparison of several methods over several data sets: ranks, Friedman, Nemenyi, Wilcoxon with Holm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

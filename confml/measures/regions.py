@@ -1,7 +1,5 @@
 """Prediction regions: coverage, set size, and the shares of singleton, multiple and empty regions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

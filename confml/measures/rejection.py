@@ -13,8 +13,6 @@ Every area is defined here once, because public tools differ and most depend on 
   (Traub et al. 2024) = (1 - AUROC) acc err + err^2 / 2.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass

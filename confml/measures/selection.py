@@ -1,7 +1,5 @@
 """Selection of a point of a parameter grid by inner cross-validation."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

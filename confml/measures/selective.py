@@ -1,7 +1,5 @@
 """The reject option: sure correct, sure incorrect and unsure at thresholds, and areas over all thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bayesian signed-rank test with a region of practical equivalence (Benavoli et al., JMLR 18, 2017)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Validity of p-values: distance of true labels' p-values from uniform, and coverage of each class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

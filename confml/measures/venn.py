@@ -1,7 +1,5 @@
 """Bounds of Venn predictors: the width of the predicted class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

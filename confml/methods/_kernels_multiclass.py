@@ -1,7 +1,5 @@
 """Kernels that add up the values of one-vs-one problems by class, in the order of the pairs (a, b), a < b."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -4,8 +4,6 @@ A stored model answers with it when there are only a few new rows: the import of
 kernels takes longer than the computation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

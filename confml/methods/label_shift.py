@@ -4,8 +4,6 @@ Sources: Saerens, Latinne, Decaestecker, Adjusting the Outputs of a Classifier t
 2002 (EM); Lipton, Wang, Smola, 2018 (BBSE, in `confml.methods.shift`).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

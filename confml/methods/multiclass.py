@@ -5,8 +5,6 @@ each, and the functions below combine their results. Two classes are one problem
 positive one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The parameter ``nominal`` of methods that use nominal features as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

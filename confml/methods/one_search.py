@@ -1,7 +1,5 @@
 """`evaluate_with_one_search`: all points of a grid by one search for the nearest neighbours."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

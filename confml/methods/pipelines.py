@@ -1,7 +1,5 @@
 """`confident_predict`: the views of a method inside a scikit-learn pipeline or search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The methods that a config can name: confml's own, those of other packages, classifiers by dotted name."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

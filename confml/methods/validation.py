@@ -4,8 +4,6 @@ Arrays that scikit-learn would return unchanged are returned at once. On a few r
 than many fits, because they search for data frames and for names of features.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Every method accepts the key of one wrapper, and settings with this key as a pre
 ``conformal__nonconformity``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -4,12 +4,10 @@ Every search fills, for each query row, the K smallest distances in ascending or
 the number of rows of each class at the K-th distance that are not among the K (``beyond``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.distances import squared_distance
+from confml.neighbours.distances import mixed_distance, squared_distance
 from confml.neighbours.lanes import lowest_bit, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, push_children
 
@@ -186,3 +184,20 @@ def vote(k, distances, found, beyond, shares, winners):
             if votes[j] > votes[best] or (votes[j] == votes[best] and sums[j] < sums[best]):
                 best = j
         winners[i] = best
+
+
+@kernel
+def search_mixed(rows, X, codes, nominal, distances, found, beyond):
+    """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
+    filled.
+    """
+    places = distances.shape[1]
+    for i in range(len(rows)):
+        filled = 0
+        limit = np.inf
+        for j in range(len(X)):
+            distance = mixed_distance(rows[i], X[j], nominal, limit)
+            if distance <= limit:
+                filled = offer(distance, codes[j], filled, distances[i], found[i], beyond[i])
+                if filled == places:
+                    limit = distances[i, places - 1]

@@ -1,7 +1,5 @@
 """Kernels that convert rows to those of `DistanceFilter` and `IntegerRows`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Kernels of the Minkowski and the polar distance and of linear maps, with a fixed order of sums."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -6,8 +6,6 @@ functions imported here stay as they are: `lanes` uses the plain loops where the
 pyproject.toml limits numba's version.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

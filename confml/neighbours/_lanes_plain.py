@@ -1,7 +1,5 @@
 """The functions of `lanes` as plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -6,8 +6,6 @@ inequality; the polar distance is one of directions, the Mahalanobis distance on
 the training examples vary.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Protocol
 

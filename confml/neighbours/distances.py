@@ -4,8 +4,6 @@ Two rows tie where these numbers are equal. Every search in this package returns
 uses to exclude rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

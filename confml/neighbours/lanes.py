@@ -31,8 +31,6 @@ then not be filled.
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml.errors import DataError
-from confml.neighbours import _kernels_mixed as kernels
+from confml.neighbours import _kernels as kernels
 from confml.neighbours.nearest_rows import NearestRows, Neighbours
 from confml.neighbours.scaling import SafeScale
 

@@ -15,8 +15,6 @@ Nodes are numbered from the leaves upwards: node i < leaves is leaf i, the other
 their levels, the root is the last. Missing rows and children have rows and lows of +inf and highs of -inf.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A config can come from another person, and importing a module executes it. Only 
 ``--allow-import PACKAGE`` of a command, or ``allow_import`` in Python. A config cannot give it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

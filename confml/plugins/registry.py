@@ -1,7 +1,5 @@
 """`PluginRegistry`: the classes of one kind (methods, steps) by name, confml's own and other packages'."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

@@ -14,7 +14,7 @@ import numpy as np
 
 from confml.measures.certified import counts_at, threshold_grid, threshold_grids
 from confml.measures.certified_paths import Path
-from confml.measures.risk_tests import binomial_p_value
+from confml.measures.risk_control import binomial_p_value
 from confml.report.sections.certified import DELTA, MOST_TOGETHER, RISKS
 
 ALL, TRUE = "all", "true class"

@@ -1,7 +1,5 @@
 """Functions that the scaling steps share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.errors import ConfmlError

@@ -1,7 +1,5 @@
 """Kernels of the steps that look at pairs of training examples. The first ``nominal`` columns hold codes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

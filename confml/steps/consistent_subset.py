@@ -1,7 +1,5 @@
 """`consistent-subset`: a subset of the training set on which 1-NN makes no training error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`StepPipeline`: a list of steps, applied in order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

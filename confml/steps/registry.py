@@ -1,7 +1,5 @@
 """The steps that a config can name: confml's own, those of other packages, transformers by dotted name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`row-standardise`: scales each example to mean 0 and standard deviation 1."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`select-examples`: drops training examples one at a time while the accuracy of 1-NN does not fall."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`smooth-images`: smooths each example, taken as an image, with a Gaussian filter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`tomek-links`: removes pairs of mutual nearest neighbours that belong to different classes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

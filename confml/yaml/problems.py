@@ -1,7 +1,5 @@
 """`Problems`: the mistakes of one document, collected and raised together in the order of the file."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

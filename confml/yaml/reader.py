@@ -6,8 +6,6 @@ PyYAML scans, parses and composes the text. Its constructors are not used: they 
 places, keep the last of repeated keys, and read ``no``, ``10:30`` and ``1e-3`` as YAML 1.1 does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,8 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from confml.yaml.nodes import Node
+from confml.yaml.nodes import Node, scalar
 from confml.yaml.problems import Mark, Problems
-from confml.yaml.scalars import scalar
 from confml.yaml.wording import Place, explain, got
 
 LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once

@@ -3,9 +3,9 @@
 import pytest
 
 from confml.data import load
+from confml.data.coding import spelled_as
 from confml.data.csv_text import CsvFormat
 from confml.data.new_rows import RowCoder
-from confml.data.spellings import spelled_as
 from confml.data.table_chunks import table_chunks
 from confml.data.table_files import read_table
 from confml.errors import DataError

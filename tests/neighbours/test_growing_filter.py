@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confml.neighbours.growing_filter import GrowingFilter
+from confml.neighbours.distance_filter import GrowingFilter
 
 
 @pytest.mark.parametrize("products", [False, True])

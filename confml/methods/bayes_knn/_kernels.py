@@ -9,8 +9,6 @@ With tricube weights a neighbour at distance d counts (1 - (d / d_k)^3)^3 instea
 distance of the k-th nearest. The kernels divide counts by k, so the weighted counts are multiplied by k.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -5,8 +5,6 @@ are loops in a fixed order, so equal rows of X give equal rows of Z to the last 
 this, and ties depend on equal distances.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

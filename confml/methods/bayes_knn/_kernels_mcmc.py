@@ -1,7 +1,5 @@
 """Kernels of Bayesian k-NN: a Markov chain over (k, beta) with a fixed metric."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

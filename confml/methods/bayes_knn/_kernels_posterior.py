@@ -6,8 +6,6 @@ examples with the same counts are summed once: in two classes there are at most 
 tricube weights f_j is the sum of the weights of the neighbours in class j.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -5,8 +5,6 @@ they exceed a threshold. The posterior is given by nodes with masses (quadrature
 distribution function of beta at each k.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

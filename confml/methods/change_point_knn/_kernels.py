@@ -1,7 +1,5 @@
 """Kernel of the posterior of k: sums over all segmentations of the labels, from far to near."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

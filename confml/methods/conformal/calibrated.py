@@ -1,7 +1,5 @@
 """`CalibratedMethod`: a classifier with a calibration part, the base of `Conformal` and `VennAbers`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self

@@ -7,8 +7,6 @@ et al. 2024) has the same aim, but subtracts an estimated error from the level; 
 guarantee.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

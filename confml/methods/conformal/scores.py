@@ -1,7 +1,5 @@
 """Nonconformity scores of the labels of an example, computed from the predictions of a classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`choose`: selects a point of a parameter grid by inner cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Parameters of `Conformal`, and their names and checks in a config: ``conformal``, ``conformal__folds``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 key: name of the kind in a config, ``conformal`` or ``venn``; other settings have the prefix ``<key>__``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

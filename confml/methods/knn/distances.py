@@ -1,7 +1,5 @@
 """Parameters of the distance of k-NN."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Number, Parameter

@@ -11,7 +11,7 @@ from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
-from confml.methods.knn import _kernels_teacher as kernels
+from confml.methods.knn import _kernels as kernels
 from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.methods.one_search import evaluate_with_one_search

@@ -1,14 +1,12 @@
 """`weighted-knn`: k nearest neighbours with distance-weighted votes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.knn import _kernels_weighted_knn as kernels
+from confml.methods.knn import _kernels as kernels
 from confml.methods.knn.distances import DISTANCE_PARAMETERS
 from confml.methods.knn.knn import KNN
 from confml.methods.nominal import NOMINAL

@@ -5,8 +5,6 @@ of them. Both kernels set ``weights`` to those of the best epoch and return (pre
 change of weights, epochs, mistakes of the returned weights).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """`LinearGroup`: base class of one-vs-rest groups of linear classifiers."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """`linear-svm`: one-vs-rest linear support vector machines by LIBLINEAR."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """`MistakeDriven`: base class of the linear classifiers whose weights change after each mistake."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`perceptron`: linear classifiers with the perceptron learning rule."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`winnow`: linear classifiers with the multiplicative learning rule WINNOW."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

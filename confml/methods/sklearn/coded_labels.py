@@ -1,7 +1,5 @@
 """`CodedLabels`: class numbers for classifiers that accept no other labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

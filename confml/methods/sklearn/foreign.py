@@ -1,7 +1,5 @@
 """Estimators of other packages than scikit-learn: checks of their interface and parameters."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Lookup of classifiers by dotted name, and the description of their parameters."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.util

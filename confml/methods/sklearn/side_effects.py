@@ -4,8 +4,6 @@ A config can come from another person, so it may set these parameters to harmles
 are made in Python are not checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Tile (i, j), with i >= j, has the number i (i + 1) / 2 + j. The tiles on the dia
 triangles of the factor, so that a solution takes products only.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

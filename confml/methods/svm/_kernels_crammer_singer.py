@@ -4,8 +4,6 @@ Z holds the scores with margins: z_ik + [k is not the label of i]. P (n, c) hold
 of the simplex per example. C p_ik - C [k is the label] are the dual variables with their signs reversed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -4,8 +4,6 @@ Derivatives are in score space: S (n, c) = X V U', with the corners U (c, c - 1)
 example with label y, q_j = s_y - s_j, and the Hessian of its loss in q is diag(a) - b b'.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

@@ -1,7 +1,5 @@
 """Compiled function of `gen_svm`: the loss of all examples and its gradient in one pass."""
 
-from __future__ import annotations
-
 from confml._jit import kernel
 
 

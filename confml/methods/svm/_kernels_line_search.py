@@ -1,7 +1,5 @@
 """Compiled line search of `crammer_singer_path` and `gen_svm_path` for machines with many unknowns."""
 
-from __future__ import annotations
-
 from confml._jit import kernel
 
 LARGE = 1000  # above this number of unknowns, a Cholesky factor takes longer than several points on the line

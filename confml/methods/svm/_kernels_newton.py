@@ -1,7 +1,5 @@
 """Compiled function of `newton_svm`: Newton's method for the squared hinge loss."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

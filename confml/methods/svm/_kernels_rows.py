@@ -5,8 +5,6 @@ CSR matrix. The constant feature is the first column. Lower triangles are packed
 a >= b, has the number a (a + 1) / 2 + b.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

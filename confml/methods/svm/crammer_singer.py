@@ -1,7 +1,5 @@
 """`crammer-singer`: the multiclass support vector machine of Crammer and Singer."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar

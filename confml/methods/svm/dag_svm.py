@@ -1,7 +1,5 @@
 """`dag-svm`: one-vs-one linear support vector machines that eliminate one class at a time."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

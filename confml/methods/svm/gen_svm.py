@@ -1,7 +1,5 @@
 """`gen-svm`: the generalised multiclass support vector machine of van den Burg and Groenen."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """`gen_svm_path`: GenSVM for several values of the ridge by Newton's method with conjugate gradients."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Cuts of a small weighted graph into two sides: minimum (Stoer and Wagner), normalised, balanced."""
 
-from __future__ import annotations
-
 import numpy as np
 
 EXHAUSTIVE = 14  # largest number of vertices for which all bipartitions are compared

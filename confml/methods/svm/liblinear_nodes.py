@@ -1,7 +1,5 @@
 """`Nodes`: training examples in LIBLINEAR's format, built once and shared by all binary problems."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import threading

@@ -1,7 +1,5 @@
 """`LinearMachines`: base class of the methods that combine binary linear support vector machines."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

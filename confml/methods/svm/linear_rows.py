@@ -1,7 +1,5 @@
 """`linear_rows` and `row_products`: examples for the exact paths, products with weights, sizes, ties."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.errors import ConfmlError

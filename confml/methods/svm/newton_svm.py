@@ -1,7 +1,5 @@
 """`DenseExamples`: binary linear support vector machines by Newton's method, for few features."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`ovo-svm`: one-vs-one linear support vector machines."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

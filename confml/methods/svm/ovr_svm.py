@@ -1,7 +1,5 @@
 """`ovr-svm`: one-vs-rest linear support vector machines."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`PenaltyPath`: base class of methods that fit a whole path of one penalty parameter in one pass."""
 
-from __future__ import annotations
-
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`smart-svm`: a tree of binary classifiers built from pairwise Bayes error estimates."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar

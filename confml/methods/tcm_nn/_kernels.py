@@ -13,8 +13,6 @@ list, sum of the first k - 1 entries of the other list. The bounds of a tree's n
 its rows, for the last entry the smallest one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

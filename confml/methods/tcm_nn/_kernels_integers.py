@@ -4,8 +4,6 @@ The lists are those of `_kernels_lists`, with ``upper`` = -sqrt(delta) in the un
 minus delta comes out of one product.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

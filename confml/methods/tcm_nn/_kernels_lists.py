@@ -10,8 +10,6 @@ the k-th distance, and an example that is certainly not nearer is not a candidat
 list that stays full is abandoned (count -1), and its owner is searched again without a filter.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ distances of an example to its own and to other classes, ascending, +inf where t
 matter: row 1 for the counts if all alphas in question exceed 1, row 0 for anything; +inf in free places.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

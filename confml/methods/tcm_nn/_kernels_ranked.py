@@ -4,8 +4,6 @@ The alphas are sorted in groups: all examples, or one group per class. A count i
 over the changes that wait.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

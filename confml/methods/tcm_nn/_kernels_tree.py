@@ -20,8 +20,6 @@ rounding of float64 and that of this bound itself. A gap to a box is never above
 except for what ``factor`` covers, because every step of both is monotone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

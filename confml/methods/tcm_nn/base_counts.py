@@ -1,7 +1,5 @@
 """`Counts` of new examples, and what the training set alone contributes to them, `BaseCounts`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

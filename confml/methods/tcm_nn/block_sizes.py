@@ -1,7 +1,5 @@
 """`BlockSizes`: sizes of the parts in which TCM-NN computes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _PAIR_BLOCKS = 64  # at most, of training examples whose pairs are parts of the work; more only cost time

@@ -1,7 +1,5 @@
 """Lists of candidates for the nearest neighbours, and the parts of the work on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`ClassTrees`: one k-d tree per class, or part of a class, for the searches of TCM-NN."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Online p-values of examples whose labels come later, or never: `DelayedLabels`, `NoveltyPass`."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`IntegerSearch`: lists and counts of TCM-NN by products of 16-bit integers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._threads import for_each

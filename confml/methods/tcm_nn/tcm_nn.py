@@ -26,9 +26,8 @@ from confml.methods.shift import (
 )
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
-from confml.methods.tcm_nn.delayed_pass import DelayedCounts, delayed_pass
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
-from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
+from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, OnlineSizes, delayed_pass
 from confml.neighbours.integer_rows import has_fast_products
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 

@@ -1,7 +1,5 @@
 """Kernel of the Venn-Abers table: isotonic regression with one more example, for every place of its score."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

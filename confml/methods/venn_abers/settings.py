@@ -1,7 +1,5 @@
 """Settings of `VennAbers`, and their names and checks in a config: ``venn``, ``venn__folds``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

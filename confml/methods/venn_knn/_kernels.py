@@ -1,7 +1,5 @@
 """Kernels of the k-NN Venn predictor: neighbour counts of training examples, and changes by a new one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._jit import kernel

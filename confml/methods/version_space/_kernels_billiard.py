@@ -16,8 +16,6 @@ then g' - push k(x, x_wall) y_wall for the bounce. ``arc`` is the length on the 
 and v in full at a step where the direction is drawn anew or rounding errors are removed.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ A billiard trajectory amplifies the last bit of its walls and of its start, and 
 depends on the processor. These kernels give the same bits on every processor with IEEE arithmetic.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

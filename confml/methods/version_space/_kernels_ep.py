@@ -1,7 +1,5 @@
 """Kernels of expectation propagation for a Gaussian truncated by walls."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels that evaluate a trajectory recorded by `_kernels_billiard` at test examples."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ not depend on the other test examples. With BLAS it would, because its order of 
 shape.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiled solver of the support vector machine without a bias."""
 
-from __future__ import annotations
-
 from confml._jit import kernel
 
 

@@ -1,7 +1,5 @@
 """`bayes-point-machine`: the kernel perceptron at the centre of mass of version space."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

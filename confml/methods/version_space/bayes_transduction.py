@@ -5,8 +5,6 @@ f(x) = sign <w, phi(x)> with |w| = 1 is uniform. Their posterior is uniform on v
 sphere that classifies all training rows correctly (equation 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

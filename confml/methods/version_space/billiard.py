@@ -1,7 +1,5 @@
 """`Trajectory`: a billiard trajectory in version space, from which volumes at test examples are estimated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

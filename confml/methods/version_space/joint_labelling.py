@@ -1,7 +1,5 @@
 """`JointLabelling`: probabilities of the labellings of a whole working set (Graepel et al., section 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

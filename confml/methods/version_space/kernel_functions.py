@@ -4,8 +4,6 @@ The Gaussian kernel is exp(-|x - z|^2 / (2 sigma^2)), as in the paper on Bayesia
 scikit-learn and in ``gen-svm`` its parameter is gamma = 1 / (2 sigma^2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

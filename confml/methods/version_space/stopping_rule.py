@@ -1,7 +1,5 @@
 """`StoppingRule`: when a billiard in version space ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

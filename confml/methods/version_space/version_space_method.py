@@ -1,7 +1,5 @@
 """`VersionSpaceMethod`: base class of the methods that sample version spaces."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ import numpy as np
 from _entries import ABOUT, MEASURED, Claim, Entry, p_value_claims, rejected
 from sklearn.naive_bayes import GaussianNB
 
-from confml.data.many_classes import many_classes
+from confml.data.concepts import many_classes
 from confml.measures.ranks import holm
 from confml.measures.risk_control import risk_controlled_threshold
 from confml.measures.validity import distance_from_uniform

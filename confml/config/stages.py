@@ -1,0 +1,106 @@
+"""Stages of reading a config: read it with positions, validate it, check names and parameters, resolve paths.
+
+Every check reads the entries that have the right form, so that all errors are reported together.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from confml.config.check_datasets import check_datasets
+from confml.config.check_methods import check_methods, check_steps, file_parameters
+from confml.config.check_protocol import check_figures, check_paper, check_protocol, check_repeats
+from confml.config.dataset_spec import DatasetSpec, folder_name
+from confml.config.draft import Draft
+from confml.config.explain import note_errors
+from confml.config.find import find_config
+from confml.config.method_entry import MethodEntry
+from confml.config.schema import Config
+from confml.yaml import Document, Mark, Node, Problems, read_file
+
+CheckOptions = Callable[[str, Mapping[str, Any]], object]
+CONFIG = Document("config", "datasets: [wine]")
+
+
+def read_config(path_or_name: str) -> Draft:
+    """Read a file, or the bundled config of this name.
+
+    Raises ConfigErrors if the file does not exist or does not contain a mapping.
+    """
+    path, shown = find_config(path_or_name)
+    problems = Problems()
+    root = read_file(path, shown, problems, CONFIG)
+    return Draft(root, problems, path.parent.absolute(), path.stem, path)
+
+
+def read_values(values: Mapping[str, Any], folder: Path | None = None, where: str = "") -> Draft:
+    """Read a config from plain values. folder: base of relative paths; by default the current folder."""
+    folder = Path.cwd() if folder is None else folder
+    return Draft(Node.of(values, Mark(source=where)), Problems(), folder.absolute(), "unnamed")
+
+
+def validate(draft: Draft) -> Config | None:
+    """Return the config, or None if the draft does not match the schema; errors are noted in the draft.
+
+    A config without a name gets the name of its file.
+    """
+    root = draft.root
+    name = root.child("name")
+    if name is None or name.content is None:
+        root.content["name"] = Node(folder_name(draft.default_name), root.mark, root.mark)
+    try:
+        return Config.model_validate(root.plain(), by_alias=True, by_name=False)
+    except ValidationError as error:
+        note_errors(error, draft)
+        return None
+
+
+def check(
+    draft: Draft,
+    figures: Iterable[str] | None = None,
+    tables: Iterable[str] | None = None,
+    check_figure: CheckOptions | None = None,
+) -> None:
+    """Note errors in names and parameters. figures, tables: the names that exist; None for no check."""
+    check_datasets(draft)
+    check_steps(draft)
+    check_methods(draft)
+    check_protocol(draft)
+    check_repeats(draft, "levels")
+    check_repeats(draft, "thresholds")
+    check_figures(draft, figures, check_figure)
+    check_paper(draft, tables)
+
+
+def resolve(config: Config, draft: Draft) -> Config:
+    """Return the config with absolute paths and a seed for every generated data set."""
+    datasets = tuple(_resolved(dataset, config.seed, draft) for dataset in config.datasets)
+    methods = tuple(_with_files(entry, draft) for entry in config.methods)
+    return config.model_copy(update={"datasets": datasets, "methods": methods}).from_file(draft.path)
+
+
+def _with_files(entry: MethodEntry, draft: Draft) -> MethodEntry:
+    """Return the entry with absolute paths in the parameters that are paths of files."""
+    names = file_parameters(entry.name)
+    if not names:
+        return entry
+    params = {name: _path(value, draft) if name in names else value for name, value in entry.params.items()}
+    sweep = {
+        name: [_path(value, draft) for value in values] if name in names else values
+        for name, values in entry.sweep.items()
+    }
+    return entry.model_copy(update={"params": params, "sweep": sweep})
+
+
+def _path(value: Any, draft: Draft) -> str:
+    return str(draft.file(str(value)))
+
+
+def _resolved(dataset: DatasetSpec, seed: int, draft: Draft) -> DatasetSpec:
+    if dataset.kind == "generate" and dataset.params.get("seed") is None:
+        return dataset.model_copy(update={"params": {**dataset.params, "seed": seed}})
+    paths = {key: getattr(dataset, key) for key in ("csv", "test")}
+    files = {key: str(draft.file(path)) for key, path in paths.items() if path is not None}
+    return dataset.model_copy(update=files) if files else dataset
