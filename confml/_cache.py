@@ -1,7 +1,5 @@
 """The cache folder of confml, for files that it can compute or download again, and checks of its privacy."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -11,8 +11,6 @@ They are compiled at the first call, never at import, and cached on disk in `cac
 used: results must repeat bit for bit, and kernels use NaN and infinity.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

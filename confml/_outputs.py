@@ -1,7 +1,5 @@
 """Files that a command must not replace: its inputs, and files that confml did not make."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

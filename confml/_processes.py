@@ -4,8 +4,6 @@ The executors of joblib (loky) start workers from a context of `multiprocessing`
 Linux, and joblib's own on macOS and Windows, with a new interpreter for each worker.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

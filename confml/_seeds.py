@@ -1,7 +1,5 @@
 """Random seeds derived from the content of a computation, independent of order, time and machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any, cast

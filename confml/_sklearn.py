@@ -4,8 +4,6 @@ scikit-learn and scipy import them when they are imported themselves, which take
 use them for data frames and a few functions only. Modules of confml import these names from here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

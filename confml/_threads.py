@@ -6,8 +6,6 @@ module limits calls from Python. A method that divides its work into parts compu
 parts do not depend on the number of threads, so that results have the same bytes for any number.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import sys

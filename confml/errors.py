@@ -1,7 +1,5 @@
 """Exceptions for errors that the user can correct."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

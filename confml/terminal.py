@@ -3,8 +3,6 @@
 Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u00e9``, instead of an error.
 """
 
-from __future__ import annotations
-
 import codecs
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """`Limits`: the time and memory that one task may take."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +23,7 @@ class Limits:
     def __bool__(self) -> bool:
         return self.timeout is not None or self.memory is not None
 
-    def over(self, other: Limits) -> Limits:
+    def over(self, other: "Limits") -> "Limits":
         """Return these limits, with those of ``other`` for limits that are None."""
         return Limits(
             other.timeout if self.timeout is None else self.timeout,

@@ -5,8 +5,6 @@ to; if it changes the results, make sure that ``as_dict`` returns it (it does so
 Names, parameters and files are checked in `check`. Fields are written with hyphens in a config.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
@@ -147,7 +145,7 @@ class Config(Part):
         """The file of the config, or None."""
         return self._path
 
-    def from_file(self, path: Path | None) -> Config:
+    def from_file(self, path: Path | None) -> "Config":
         """Return the same config with ``path`` as its file."""
         config = self.model_copy()
         config._path = path

@@ -4,13 +4,11 @@ A card gives the sources of the files of a data set, their format, and the expec
 card with ``base: <card>``, which inherits all keys of the other card that it does not set.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -72,7 +70,7 @@ class CardFile(_Strict):
     rows: Count | None = None
 
     @model_validator(mode="after")
-    def _fits(self) -> CardFile:
+    def _fits(self) -> Self:
         if self.sha256 is None and self.content_sha256 is None:
             raise ValueError("a file needs sha256 or content-sha256")
         if (self.address is None) == (self.manual is None):
@@ -199,7 +197,7 @@ class Card(_Strict):
     notes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
-    def _fits(self) -> Card:
+    def _fits(self) -> Self:
         if bool(self.files) == isinstance(self.reader, Sklearn | Inline):
             raise ValueError(
                 "a card has files, except for a data set of scikit-learn or rows in the card, which have none"

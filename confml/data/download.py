@@ -8,8 +8,6 @@ and the time of a transfer, nor checks a size, nor stops at a missing page, and 
 unknown host from a broken connection.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -82,7 +80,7 @@ def fetch_files(
                     yield Fetched(file, "failed", problem=str(error))
 
 
-def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
+def _fetch_one(file: CardFile, transfers: "_Transfers") -> Path:
     data = transfers.get(file).read_bytes()
     if file.unpack is not None:
         data = unpack(file.unpack, data, file.member, where=str(file.address), limit=file.bytes)

@@ -1,7 +1,5 @@
 """Load the `DataSet` of a card: read the files, apply the card's changes, compare the counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -71,7 +69,7 @@ class _Table:
     in_train: np.ndarray | None = None  # (n,) bool
     lines: np.ndarray | None = None  # (n,) of the file
 
-    def rows(self, keep: np.ndarray) -> _Table:
+    def rows(self, keep: np.ndarray) -> "_Table":
         in_train = None if self.in_train is None else self.in_train[keep]
         lines = None if self.lines is None else self.lines[keep]
         return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train, lines=lines)

@@ -1,7 +1,5 @@
 """`RowCoder`: new rows in the columns of a training set, matched by name."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -124,13 +122,13 @@ class RowCoder:
             if len(values):
                 self.ranges[:, j] = values.min(), values.max(), len(values)
 
-    def without_counts(self) -> RowCoder:
+    def without_counts(self) -> "RowCoder":
         """Return a copy that has coded no rows yet."""
         fresh = copy.copy(self)
         fresh.unknown = {}
         return fresh
 
-    def with_decimal(self, mark: str) -> RowCoder:
+    def with_decimal(self, mark: str) -> "RowCoder":
         """Return a copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
         check_decimal(mark)
         other = self.without_counts()

@@ -1,7 +1,5 @@
 """`Bins`: bins of equal mass that do not divide equal values."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,7 @@ class Bins(NamedTuple):
     outcomes: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, outcomes: np.ndarray, bins: int = BINS) -> Bins:
+    def of(cls, values: np.ndarray, outcomes: np.ndarray, bins: int = BINS) -> "Bins":
         """Return the bins of values (n,) with outcomes (n,) bool, n at least 1.
 
         Equal values are never divided: those at the sorted places [a, b) are in bin floor(bins (a + b) / (2

@@ -6,8 +6,6 @@ block: values of rows do not depend on other rows, sums of whole numbers are exa
 are made from the same numbers in the same order (`sums_of`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -78,7 +76,7 @@ class Block:
         self.of_case = np.repeat(np.arange(len(cases)), self.sizes)
 
     @classmethod
-    def of(cls, case: Case) -> Block:
+    def of(cls, case: Case) -> "Block":
         """Return the block of one case, with its levels and thresholds."""
         return cls([case], case.levels, case.thresholds)
 

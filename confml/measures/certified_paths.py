@@ -7,8 +7,6 @@ Test, Angelopoulos et al. 2021, with the graphical procedure of Bretz et al. 200
 certified thresholds keeps the guarantee.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +32,7 @@ class Path:
     loss: np.ndarray
 
     @classmethod
-    def of_errors(cls, name: Hashable, confidence, correct, thresholds, risk: float) -> Path:
+    def of_errors(cls, name: Hashable, confidence, correct, thresholds, risk: float) -> "Path":
         """Test at each threshold whether the error rate of the accepted rows is above ``risk``.
 
         confidence, correct: (n,) of the calibration rows, or of those predicted as one class.
@@ -46,7 +44,7 @@ class Path:
     @classmethod
     def of_every_class(
         cls, name: Hashable, confidence, correct, thresholds, risk: float, codes, classes: int
-    ) -> Path:
+    ) -> "Path":
         """Test at each threshold whether the error rate of any of several classes is above ``risk``.
 
         codes: (n,) class of each calibration row, from 0 to ``classes`` - 1; rows with another code are
@@ -66,7 +64,7 @@ class Path:
     @classmethod
     def of_costs(
         cls, name: Hashable, confidence, cost, thresholds, abstain: float, bound: float, delta: float
-    ) -> Path:
+    ) -> "Path":
         """Test at each threshold whether the expected cost per row is above ``bound``.
 
         cost: (n,) cost of the prediction of each calibration row, if it is accepted; abstain: cost of a row
@@ -95,7 +93,7 @@ class CostTable:
     abstain: float
 
     @classmethod
-    def of_config(cls, costs: Mapping[str, Any], classes: np.ndarray) -> CostTable | None:
+    def of_config(cls, costs: Mapping[str, Any], classes: np.ndarray) -> "CostTable | None":
         """Return the ``costs`` of a config for the classes of a data set; None if they do not fit these.
 
         They need the cost of every wrong prediction, and a price of abstaining above the smallest cost.

@@ -1,7 +1,5 @@
 """Convergence of Markov chains: split R-hat, effective sample size, and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +89,7 @@ class ChainDiagnostics:
         traces: Mapping[str, np.ndarray],
         acceptance: Mapping[str, np.ndarray],
         rare: tuple[str, ...] = (),
-    ) -> ChainDiagnostics:
+    ) -> "ChainDiagnostics":
         rhat = {name: split_rhat(draws) for name, draws in traces.items()}
         ess = {name: effective_sample_size(draws) for name, draws in traces.items()}
         return cls(dict(traces), rhat, ess, dict(acceptance), rare)

@@ -1,7 +1,5 @@
 """Coverage of groups of test examples: by class, by region size, by values of a column, in a slab."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +33,7 @@ class GroupCoverage(NamedTuple):
         return self.covered / self.rows
 
     @classmethod
-    def of(cls, rows: int, covered: int, groups: int = 1) -> GroupCoverage:
+    def of(cls, rows: int, covered: int, groups: int = 1) -> "GroupCoverage":
         """Return the group with an interval at 95 % for all ``groups`` of one table together (Bonferroni)."""
         tail = (1 - CONFIDENCE) / 2 / groups
         low = float(beta_quantile(tail, covered, rows - covered + 1)) if covered else 0.0

@@ -1,7 +1,5 @@
 """`Confusion`: counts of true and predicted labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +20,7 @@ class Confusion:
     counts: np.ndarray
 
     @classmethod
-    def of(cls, truth: np.ndarray, predicted: np.ndarray) -> Confusion:
+    def of(cls, truth: np.ndarray, predicted: np.ndarray) -> "Confusion":
         """Return the confusion matrix of true and predicted labels (n,)."""
         labels, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
         k, codes = len(labels), codes.reshape(-1)

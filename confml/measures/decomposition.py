@@ -1,7 +1,5 @@
 """Decomposition of the Brier score without bins (CORP), and sharpness."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,7 +19,7 @@ class IsotonicFit(NamedTuple):
     fitted: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, outcomes: np.ndarray) -> IsotonicFit:
+    def of(cls, values: np.ndarray, outcomes: np.ndarray) -> "IsotonicFit":
         """Return the non-decreasing least squares fit of outcomes (n,) bool to values (n,), n at least 1.
 
         Equal values are one group.

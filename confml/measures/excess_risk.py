@@ -5,8 +5,6 @@ If it predicts better than the constant 1 - level, the coverage given the featur
 depends on them, or it is another constant, as on one split with few calibration examples.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -31,7 +29,7 @@ class ExcessRisk(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, terms: np.ndarray) -> ExcessRisk:
+    def of(cls, terms: np.ndarray) -> "ExcessRisk":
         mean = float(terms.mean())
         error = float(terms.std(ddof=1)) / math.sqrt(len(terms)) if len(terms) > 1 else math.inf
         return cls(mean, mean - _QUANTILE * error, mean + _QUANTILE * error)

@@ -4,8 +4,6 @@ The value of row i is n f - (n - 1) f(without i), moved so that the mean of the 
 means then apply to areas under rejection curves, and to points of these curves.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ class CurveRows(NamedTuple):
     wrong: np.ndarray
 
     @classmethod
-    def of(cls, curve: RejectionCurve, certainty: np.ndarray, correct: np.ndarray) -> CurveRows:
+    def of(cls, curve: RejectionCurve, certainty: np.ndarray, correct: np.ndarray) -> "CurveRows":
         """Return the rows of a curve from the confidences that it was made of."""
         group = np.searchsorted(-curve.confidences, -np.asarray(certainty, dtype=np.float64))
         return cls(curve, group, (~np.asarray(correct, dtype=bool)).astype(np.float64))

@@ -5,8 +5,6 @@ a module of `confml.measures`, quantities of a method or step in its class attri
 of a report in its sections. `confml.report.declared` collects them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -56,7 +54,7 @@ class Metric:
         if self.digits < 0:
             object.__setattr__(self, "digits", 2 if self.unit == SHARE else 3)
 
-    def named(self, key: str) -> Metric:
+    def named(self, key: str) -> "Metric":
         """Return the declaration under a key, with a heading."""
         return replace(self, key=key, heading=self.heading or key.replace("_", " "))
 

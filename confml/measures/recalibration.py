@@ -1,7 +1,5 @@
 """Calibration of the probability of one event: errors expected by chance, slope and intercept."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +37,7 @@ class ChanceErrors(NamedTuple):
     quantile: float
 
     @classmethod
-    def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS) -> ChanceErrors:
+    def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS) -> "ChanceErrors":
         """Return them for probabilities p (n,), n at least 1, and outcomes that are 1 with probability p."""
         rng = np.random.default_rng(seed)
         placed = np.sort(p)
@@ -67,7 +65,7 @@ class Slope(NamedTuple):
     clipped: int
 
     @classmethod
-    def of(cls, p: np.ndarray, happened: np.ndarray) -> Slope:
+    def of(cls, p: np.ndarray, happened: np.ndarray) -> "Slope":
         """Return the maximum likelihood fit for probabilities p (n,) and outcomes (n,) bool."""
         nan, n = float("nan"), len(p)
         edge = 1 / (2 * n) if n else 0.5

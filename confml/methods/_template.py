@@ -13,10 +13,8 @@ and ``confml methods`` lists it. A method uses public modules only: `confml.meth
 computed by hand or published; where there are kernels, compare them with a literal version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -62,7 +60,7 @@ class NearestMean(Method):
         # scikit-learn's convention: store the arguments as they are, and check them in `fit`.
         self.power = power
 
-    def fit(self, X, y) -> NearestMean:
+    def fit(self, X, y) -> Self:
         """Learn the class means of X (m, d) with labels y (m,)."""
         # Checks parameters and data, and sets `classes_`; codes number the classes from 0.
         X, codes = self.check_fit_data(X, y)

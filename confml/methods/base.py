@@ -4,8 +4,6 @@ Other packages build on this module, `confml.methods.details`, `confml.plugins.p
 `confml.measures.Prediction`; modules whose names begin with ``_`` are not part of the contract.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from abc import ABC, abstractmethod
@@ -269,7 +267,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
 
-    def set_point(self, point: Mapping[str, Any]) -> Method:
+    def set_point(self, point: Mapping[str, Any]) -> "Method":
         """Set the parameters of a point of a grid and return the method."""
         return self.set_params(**point)
 

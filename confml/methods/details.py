@@ -4,8 +4,6 @@ A method returns them from ``fit_details_``; reports read them from a finished c
 ``to_dict``, which gives plain data for JSON, and ``from_dict``, its inverse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -21,15 +19,15 @@ class ClassTreeNode:
 
     classes: tuple[Any, ...]
     cut: float | None = None
-    left: ClassTreeNode | None = None
-    right: ClassTreeNode | None = None
+    left: "ClassTreeNode | None" = None
+    right: "ClassTreeNode | None" = None
 
     @property
     def is_leaf(self) -> bool:
         return self.left is None
 
     @property
-    def sides(self) -> tuple[ClassTreeNode, ...]:
+    def sides(self) -> "tuple[ClassTreeNode, ...]":
         """The left and the right side; none in a leaf."""
         return () if self.left is None or self.right is None else (self.left, self.right)
 
@@ -38,14 +36,14 @@ class ClassTreeNode:
         """Number of nodes on the longest path from here to a leaf, without the leaf."""
         return 1 + max(side.depth for side in self.sides) if self.sides else 0
 
-    def inner_nodes(self) -> Iterator[ClassTreeNode]:
+    def inner_nodes(self) -> "Iterator[ClassTreeNode]":
         """Iterate over this node and those below it that are not leaves, the left side first."""
         if self.sides:
             yield self
         for side in self.sides:
             yield from side.inner_nodes()
 
-    def to_text(self, about: Callable[[ClassTreeNode], str] | None = None) -> str:
+    def to_text(self, about: "Callable[[ClassTreeNode], str] | None" = None) -> str:
         """Return the tree as lines of text; ``about`` gives a text to add to an inner node."""
         lines: list[str] = []
 
@@ -70,7 +68,7 @@ class ClassTreeNode:
         return {"classes": list(self.classes), "cut": self.cut, "left": left, "right": right}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ClassTreeNode:
+    def from_dict(cls, values: Mapping[str, Any]) -> "ClassTreeNode":
         if "class" in values:
             return cls((values["class"],))
         sides = (cls.from_dict(values[side]) for side in ("left", "right"))
@@ -99,7 +97,7 @@ class ChainSummary:
         return values | {"warnings": list(self.warnings)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ChainSummary:
+    def from_dict(cls, values: Mapping[str, Any]) -> "ChainSummary":
         return cls(**{**values, "warnings": tuple(values["warnings"])})
 
 
@@ -133,7 +131,7 @@ class FitDetails:
         return values | dict(self.other)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any] | None) -> FitDetails:
+    def from_dict(cls, values: Mapping[str, Any] | None) -> "FitDetails":
         rest = dict(values or {})
         tree, chains = rest.pop("tree", None), rest.pop("chains", None)
         rows = rest.pop("calibration_rows", None)

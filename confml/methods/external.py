@@ -1,9 +1,7 @@
 """`external`: class probabilities that another program computed, from a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -52,16 +50,16 @@ class External(Method):
     table: ProbabilityTable | None = None
     split: tuple[int | None, int | None] = (None, None)
 
-    def use_table(self, table: ProbabilityTable, repeat: int | None, fold: int | None) -> External:
+    def use_table(self, table: ProbabilityTable, repeat: int | None, fold: int | None) -> Self:
         """Take the probabilities of one split from a table; a run does so before it calls `fit`."""
         self.table, self.split = table, (repeat, fold)
         return self
 
-    def __sklearn_clone__(self) -> External:
+    def __sklearn_clone__(self) -> "External":
         copy = External(self.probabilities)
         return copy if self.table is None else copy.use_table(self.table, *self.split)
 
-    def fit(self, X, y) -> External:
+    def fit(self, X, y) -> Self:
         """Fit nothing. X: (m, 1) row numbers of the data set. y: (m,) labels."""
         if self.table is None:
             raise ConfmlError(

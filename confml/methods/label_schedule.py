@@ -1,7 +1,5 @@
 """`LabelSchedule`: when the labels of an online pass arrive, and the order in which rows are learnt."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +25,7 @@ class LabelSchedule(NamedTuple):
     total: int
 
     @classmethod
-    def of(cls, delays, label_order: str = GIVEN) -> LabelSchedule:
+    def of(cls, delays, label_order: str = GIVEN) -> "LabelSchedule":
         """Return the schedule of n rows.
 
         delays: (n,) whole numbers; the label of row i arrives after the prediction of row i + delays[i].

@@ -1,10 +1,8 @@
 """`naive-bayes`: class probabilities for features that are independent within each class."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -97,7 +95,7 @@ class NaiveBayes(Method):
         self.bins = bins
         self.nominal = nominal
 
-    def fit(self, X, y) -> NaiveBayes:
+    def fit(self, X, y) -> Self:
         """Estimate P(c) and every p_c(x_i) from training examples X (m, d) with labels y (m,)."""
         X, codes = self.check_fit_data(X, y)
         self.class_counts_ = np.bincount(codes, minlength=len(self.classes_))

@@ -9,8 +9,6 @@ Sources: Tibshirani, Barber, Candes, Ramdas, Conformal Prediction under Covariat
 Smola, Detecting and Correcting for Label Shift with Black Box Predictors, 2018 (BBSE).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -74,7 +72,7 @@ class ShiftWeights:
     metrics: dict[str, float]
 
     @classmethod
-    def of(cls, weights: np.ndarray, new: np.ndarray, metrics: dict[str, float]) -> ShiftWeights:
+    def of(cls, weights: np.ndarray, new: np.ndarray, metrics: dict[str, float]) -> "ShiftWeights":
         """Return positive weights as whole numbers with a total below 2^53."""
         total = float(weights.sum() + new.max(initial=0.0))
         unit = 2.0 ** math.floor(52 - math.log2(max(total, 1e-300)))

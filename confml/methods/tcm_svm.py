@@ -1,9 +1,7 @@
 """`tcm-svm`: transductive confidence machine with support vector machines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.svm import SVC
@@ -81,7 +79,7 @@ class TCMSVM(Method):
         self.mondrian = mondrian
         self.random_state = random_state
 
-    def fit(self, X, y) -> TCMSVM:
+    def fit(self, X, y) -> Self:
         """Store the training examples X (m, d) with labels y (m,)."""
         self.X_, self.codes_ = self.check_fit_data(X, y)
         return self

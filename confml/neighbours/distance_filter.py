@@ -4,8 +4,6 @@ The filter excludes rows that cannot be neighbours; the distances of all others 
 results do not depend on it. This is the only error bound of rounded distances in confml.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +35,7 @@ class FilterRows:
 
     stored = {"values": "f4(m, d) | f8(m, d)", "norms": "f8(m)", "slack": "f8(m)", "usable": "b1(m)"}
 
-    def part(self, start: int, stop: int) -> FilterRows:
+    def part(self, start: int, stop: int) -> "FilterRows":
         rows = slice(start, stop)
         return FilterRows(self.values[rows], self.norms[rows], self.slack[rows], self.usable[rows])
 
@@ -83,7 +81,7 @@ class DistanceFilter:
     }
 
     @classmethod
-    def of(cls, X: np.ndarray) -> DistanceFilter | None:
+    def of(cls, X: np.ndarray) -> "DistanceFilter | None":
         """Return the filter for training rows X (m, d), scaled such that the longest row has length at most
         1.
 

@@ -1,7 +1,5 @@
 """`IntegerRows`: bounds of distances from products of 16-bit integers, which some processors compute fast."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -47,7 +45,7 @@ class IntegerRows:
     """
 
     @classmethod
-    def of(cls, X: np.ndarray) -> IntegerRows | None:
+    def of(cls, X: np.ndarray) -> "IntegerRows | None":
         """Return training rows X (m, d), scaled such that the longest one has nearly the largest length.
 
         None where the bound would not hold: equal rows, squares outside the range of float64, many features.
@@ -75,7 +73,7 @@ class IntegerRows:
         error = kernels.integers(X, centre, scale, _LARGEST**2, self.panels, self.norms, self.usable)
         self.error = 0.0 if exact and error == 0.0 else float(np.sqrt(error)) + 1e-6
 
-    def query(self, T: np.ndarray) -> IntegerRows:
+    def query(self, T: np.ndarray) -> "IntegerRows":
         """Return new rows T (r, d) in the units of these rows."""
         return IntegerRows(T, self._centre, self.scale, self._exact)
 

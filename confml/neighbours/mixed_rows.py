@@ -1,7 +1,5 @@
 """`MixedRows`: the K nearest training rows where some or all features are nominal."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.errors import DataError
@@ -12,7 +10,7 @@ from confml.neighbours.scaling import SafeScale
 
 def nearest_rows(
     X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray
-) -> NearestRows | MixedRows:
+) -> "NearestRows | MixedRows":
     """Return a training set with ``query(rows, k)``: `MixedRows` where a feature is nominal, else
     `NearestRows`.
 

@@ -1,7 +1,5 @@
 """`NearestRows`: exact search for the K nearest training rows, with all ties at place K."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +36,7 @@ class Neighbours:
     }
 
     @classmethod
-    def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> Neighbours:
+    def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> "Neighbours":
         """Return arrays for a search to fill."""
         return cls(
             np.empty((rows, places)),

@@ -5,8 +5,6 @@ between such rows would all be equal. A power of two changes no digit of a numbe
 distances keep their order and their ties, and ratios of distances do not change.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ class SafeScale:
         smallest: float = SMALLEST_RANGE,
         largest: float = LARGEST_RANGE,
         farthest: float = FARTHEST,
-    ) -> SafeScale:
+    ) -> "SafeScale":
         """Return the scale of training rows X (m, d), finite; equal rows are scaled by the largest value."""
         if X.size == 0:
             return cls(0, farthest)

@@ -9,8 +9,6 @@ A value that does not fit raises one of four exceptions, all of them `ParameterE
 `Parameter` with ``expected`` and ``accepts``.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from abc import ABC, abstractmethod
@@ -45,7 +43,7 @@ class ParameterError(ConfigError):
         super().__init__(message, hint=hint)
         self.owner, self.parameter, self.value, self.expected = owner, parameter, value, expected
 
-    def inside(self, parameter: str) -> ParameterError:
+    def inside(self, parameter: str) -> "ParameterError":
         """Return the same error for a parameter that is part of the value of ``parameter``."""
         nested = copy.copy(self)
         nested.parameter = f"{parameter}.{self.parameter}"

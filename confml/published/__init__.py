@@ -5,8 +5,6 @@ YAML file, which defines the meaning of its cells. To add a table, add both; a c
 ``paper:``.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import itertools

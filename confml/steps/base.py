@@ -1,9 +1,7 @@
 """`Step`, the contract of preprocessing steps: fitted to training data, applied before every method."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,7 +44,7 @@ class Step:
 
     stored: ClassVar[Mapping[str, str | None]] = {"nominal": "b1(d) | None"}
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         """Fit the step to training examples X (m, d) with labels y (m,)."""
         return self
 

@@ -1,9 +1,7 @@
 """`impute-mean`: replaces missing values by means of the training set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +25,7 @@ class ImputeMean(Step):
     }
     stored = {"mean_": "f8(d)", "imputed_": "int"}
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> ImputeMean:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = np.asarray(X, dtype=np.float64)
         missing = np.isnan(X)
         known = len(X) - missing.sum(axis=0)

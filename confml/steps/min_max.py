@@ -1,8 +1,6 @@
 """`min-max`: scales each feature to [0, 1] on the training set."""
 
-from __future__ import annotations
-
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -21,7 +19,7 @@ class MinMax(Step):
     name: ClassVar[str] = "min-max"
     stored = {"minimum_": "f8(d)", "range_": "f8(d)"}
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> MinMax:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = complete(X, self.name)
         self.minimum_ = X.min(axis=0)
         self.range_ = X.max(axis=0) - self.minimum_

@@ -1,9 +1,7 @@
 """`select-attributes`: drops features one at a time while the inner accuracy of a method does not fall."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class SelectAttributes(Step):
         self.folds = folds
         self.least = least
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> SelectAttributes:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X, y = complete(X, self.name), np.asarray(y)
         rng = np.random.default_rng(0) if rng is None else rng
         codes = np.unique(y, return_inverse=True)[1]

@@ -1,9 +1,7 @@
 """`select-by-bayes-error`: the features with the smallest estimated Bayes error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -62,7 +60,7 @@ class SelectByBayesError(Step):
         self.trees = trees
         self.rows = rows
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> SelectByBayesError:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X, y = complete(X, self.name), np.asarray(y)
         self._given = X.shape[1]
         self._kept, self.criterion_ = np.arange(X.shape[1]), float("nan")

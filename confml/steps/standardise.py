@@ -1,8 +1,6 @@
 """`standardise`: scales each feature to mean 0 and standard deviation 1 on the training set."""
 
-from __future__ import annotations
-
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -21,7 +19,7 @@ class Standardise(Step):
     name: ClassVar[str] = "standardise"
     stored = {"mean_": "f8(d)", "sd_": "f8(d)"}
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Standardise:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = complete(X, self.name)
         self.mean_ = X.mean(axis=0)
         # The rounded mean of equal values can differ from them: constancy is read off the values.

@@ -1,11 +1,9 @@
 """`TransformerStep`: a transformer with scikit-learn's interface as a step."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -42,7 +40,7 @@ class TransformerStep(Step):
     def __init__(self, **params: Any):
         self.params = params
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> TransformerStep:
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         if self.groups is not None and self.divides_groups(self.params):
             raise divided_groups(self.name)
         self.fitted_ = new_transformer(self.transformer, self.params)
@@ -80,7 +78,7 @@ class TransformerStep(Step):
         return {"name": self.name, "transformer": self.transformer, **vars(self)}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> TransformerStep:
+    def from_state(cls, state: Mapping[str, Any]) -> "TransformerStep":
         step = cls.__new__(cls)
         vars(step).update(state)
         return step

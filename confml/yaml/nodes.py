@@ -1,7 +1,5 @@
 """`Node`: a value of a YAML document with the place where it was written."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +36,7 @@ class Node:
             return [node.plain() for node in self.content]
         return self.content
 
-    def child(self, part: str | int) -> Node | None:
+    def child(self, part: str | int) -> "Node | None":
         """Return the value of a key or index, or None."""
         if self.is_mapping:
             return self.content.get(spelling(self.content, part))
@@ -46,7 +44,7 @@ class Node:
             return self.content[part]
         return None
 
-    def walk(self, place: Sequence[str | int]) -> Iterator[tuple[str | int, Node]]:
+    def walk(self, place: Sequence[str | int]) -> "Iterator[tuple[str | int, Node]]":
         """Iterate over the parts of ``place`` from here downwards, each with its value.
 
         Parts that the file does not have are skipped: names of types or fields, and keys that are one level
@@ -62,7 +60,7 @@ class Node:
                 node = found
                 yield part, node
 
-    def at(self, place: Sequence[str | int]) -> Node:
+    def at(self, place: Sequence[str | int]) -> "Node":
         """Return the deepest value on the path to ``place``."""
         node = self
         for _, found in self.walk(place):
@@ -70,7 +68,7 @@ class Node:
         return node
 
     @classmethod
-    def of(cls, value: Any, mark: Mark) -> Node:
+    def of(cls, value: Any, mark: Mark) -> "Node":
         """Return a plain value as nodes that all have the same mark."""
         if isinstance(value, Mapping):
             return cls({str(key): cls._entry(item, mark) for key, item in value.items()}, mark)
@@ -79,7 +77,7 @@ class Node:
         return cls(value, mark)
 
     @classmethod
-    def _entry(cls, value: Any, mark: Mark) -> Node:
+    def _entry(cls, value: Any, mark: Mark) -> "Node":
         node = cls.of(value, mark)
         node.key_mark = mark
         return node

@@ -1,7 +1,5 @@
 """Messages about invalid YAML, and values as messages show them."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -21,12 +19,12 @@ class Place:
     column: int
 
     @classmethod
-    def of(cls, mark: yaml.Mark | None) -> Place:
+    def of(cls, mark: yaml.Mark | None) -> "Place":
         """Return the place of a mark of PyYAML; the beginning of the text where an error has no mark."""
         return cls(0, 0) if mark is None else cls(mark.line, mark.column)
 
     @classmethod
-    def at(cls, text: str, position: int) -> Place:
+    def at(cls, text: str, position: int) -> "Place":
         """Return the place of the character with this number, from 0."""
         before = text[:position]
         return cls(before.count("\n"), position - (before.rfind("\n") + 1))

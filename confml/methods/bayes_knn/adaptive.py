@@ -1,7 +1,5 @@
 """Posterior of adaptive Bayesian k-NN over a metric M = Q Lambda Q^T, k and beta, by Markov chains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +79,7 @@ class MetricPosterior:
         best = self.at_most_probable().by_chain[0]
         return int(best.ks[0]), float(best.betas[0])
 
-    def at_most_probable(self) -> MetricPosterior:
+    def at_most_probable(self) -> "MetricPosterior":
         """Return the posterior with all its mass on the kept state with the largest posterior density."""
         draws = max(self.by_chain, key=lambda one: one.log_densities.max())
         row = slice(best := int(np.argmax(draws.log_densities)), best + 1)

@@ -15,11 +15,9 @@ The prior of k is uniform on 1 .. min(n - 1, k_max), that of beta is half-normal
 Q^T.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -174,7 +172,7 @@ class BayesKNN(Method):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y) -> BayesKNN:
+    def fit(self, X, y) -> Self:
         """Fit to training examples X (n, d) with labels y (n,). Warns if chains have not converged.
 
         Raises ConfmlError for a wrong parameter or exact inference or tricube weights of the adaptive model,

@@ -1,7 +1,5 @@
 """Posteriors of Bayesian k-NN over (k, beta): integrated, sampled, or one point of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -105,7 +103,7 @@ class Nodes(WritableArrays):
     stored = {"offsets": "i8(k+1) in 0..m+1", "betas": "f8(m)", "masses": "f8(m)"}
 
     @classmethod
-    def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> Nodes:
+    def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> "Nodes":
         """Return the distribution with equal masses on draws of k and beta (s,) each."""
         order = np.argsort(ks, kind="stable")
         offsets = np.searchsorted(ks[order], np.arange(depth + 1), side="right")
@@ -207,7 +205,7 @@ class NodePosterior(WritableArrays):
     def beta_mean(self) -> float:
         return float(self.nodes.masses @ self.nodes.betas)
 
-    def at_most_probable(self) -> NodePosterior:
+    def at_most_probable(self) -> "NodePosterior":
         """Return the posterior with all its mass on the most probable (k, beta)."""
         k, beta = self.most_probable
         offsets = (np.arange(self.depth + 1) >= k).astype(np.int64)

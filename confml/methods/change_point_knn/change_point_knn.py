@@ -1,9 +1,7 @@
 """`change-point-knn`: k nearest neighbours with the exact posterior of k."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -82,7 +80,7 @@ class ChangePointKNN(Method):
         self.k_max = k_max
         self.nominal = nominal
 
-    def fit(self, X, y) -> ChangePointKNN:
+    def fit(self, X, y) -> Self:
         """Prepare training examples X (m, d) with labels y (m,) for the search."""
         X, codes = self.check_fit_data(X, y)
         self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))

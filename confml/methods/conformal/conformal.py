@@ -1,9 +1,7 @@
 """`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -174,7 +172,7 @@ class Conformal(CalibratedMethod):
         self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
         self.groups = groups
 
-    def fit(self, X, y, groups=None) -> Conformal:
+    def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
         self._check_combination()

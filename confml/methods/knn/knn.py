@@ -1,9 +1,7 @@
 """`knn`: k nearest neighbours with equal votes, or with more votes for the examples of a teacher."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -119,7 +117,7 @@ class KNN(Method):
                 value=params["teacher_weight"],
             )
 
-    def fit(self, X, y) -> KNN:
+    def fit(self, X, y) -> Self:
         """Prepare training examples X (m, d) with labels y (m,) for the search."""
         X, codes = self.check_fit_data(X, y)
         self.check_combination(self.get_params(deep=False))
@@ -194,7 +192,7 @@ class KNN(Method):
         """Return the columns of X (n, d) that are part of the distance."""
         return X if self.teacher is None else np.ascontiguousarray(X[:, self._columns])
 
-    def _vote(self, neighbours: Neighbours, settings: KNN) -> dict[str, Prediction]:
+    def _vote(self, neighbours: Neighbours, settings: "KNN") -> dict[str, Prediction]:
         """Return the view ``vote`` with the k and the weights of ``settings``."""
         if self.teacher is None:
             shares, winners = neighbours.vote(settings.k)

@@ -1,10 +1,8 @@
 """`polynomial`: linear classifiers on all products of features up to an order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
@@ -95,7 +93,7 @@ class Polynomial(Method):
         self.epochs = epochs
         self.random_state = random_state
 
-    def fit(self, X, y) -> Polynomial:
+    def fit(self, X, y) -> Self:
         """Fit to training examples X (m, d) with labels y (m,)."""
         X, _ = self.check_fit_data(X, y)
         learner = self._new_learner()

@@ -1,12 +1,10 @@
 """`SklearnMethod`: any classifier with scikit-learn's interface as a method."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -60,12 +58,12 @@ class SklearnMethod(Method):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return self.estimator.get_params(deep)
 
-    def set_params(self, **params) -> SklearnMethod:
+    def set_params(self, **params) -> Self:
         """Set parameters of the classifier; raise ConfigError for an unknown name. `fit` checks values."""
         _set_params(self.estimator, params)
         return self
 
-    def __sklearn_clone__(self) -> SklearnMethod:
+    def __sklearn_clone__(self) -> "SklearnMethod":
         return SklearnMethod(clone(self.estimator))
 
     def __sklearn_tags__(self):
@@ -79,7 +77,7 @@ class SklearnMethod(Method):
     def __repr__(self) -> str:
         return f"SklearnMethod({self.estimator!r})"
 
-    def fit(self, X, y) -> SklearnMethod:
+    def fit(self, X, y) -> Self:
         """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,)."""
         check_values(self.estimator)
         fitted = clone(self.estimator)

@@ -1,7 +1,5 @@
 """`ClassTree`: binary tree that divides the classes into two groups until each class is a leaf."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +31,7 @@ class ClassTree:
     }
 
     @classmethod
-    def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> ClassTree:
+    def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> "ClassTree":
         """Build the tree by recursive cuts of the complete graph on the classes with ``weights`` (c, c)."""
         left: list[int] = []
         right: list[int] = []
@@ -77,7 +75,7 @@ class ClassTree:
 
         return below(0) if len(self) else 0
 
-    def only(self, classes: np.ndarray) -> ClassTree:
+    def only(self, classes: np.ndarray) -> "ClassTree":
         """Return the tree restricted to these classes (sorted labels, all in the tree)."""
         kept = np.isin(self.classes, classes)
         if kept.all():
@@ -132,7 +130,7 @@ class ClassTree:
         return {"classes": self.classes, "left": self.left, "right": self.right, "cut": self.cut}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ClassTree:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "ClassTree":
         return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
 
     def check_stored(self) -> None:

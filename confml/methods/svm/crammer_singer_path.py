@@ -1,7 +1,5 @@
 """`crammer_singer_path`: Crammer and Singer's machine for several values of C, to a given duality gap."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -44,7 +42,7 @@ class _State(NamedTuple):
     tau: float
     steps: int
 
-    def copy(self) -> _State:
+    def copy(self) -> "_State":
         return self._replace(W=self.W.copy(), P=self.P.copy(), support=self.support.copy(), G=self.G.copy())
 
 

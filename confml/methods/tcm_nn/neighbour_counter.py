@@ -1,7 +1,5 @@
 """`NeighbourCounter`: counts of TCM-NN from the neighbours of training examples and of new examples."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any
@@ -91,7 +89,7 @@ class NeighbourCounter:
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> NeighbourCounter:
+    def from_state(cls, state: Mapping[str, Any]) -> "NeighbourCounter":
         codes = state["codes"]
         in_order = len(codes) and codes[0] == 0 and set(np.diff(codes).tolist()) <= {0, 1}
         if not in_order or state["engine"] not in ENGINES or not len(codes):

@@ -1,6 +1,6 @@
 """`OnlineTCMNN`: TCM-NN for examples that arrive one at a time."""
 
-from __future__ import annotations
+from typing import Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class OnlineTCMNN:
         """Return the same for examples X (r, d) with unknown labels; none is learnt."""
         return self._view(*self._checked(X, None))
 
-    def learn(self, X, y) -> OnlineTCMNN:
+    def learn(self, X, y) -> Self:
         """Learn examples X (r, d) with labels y (r,) in their order."""
         online, X, codes = self._checked(X, y)
         online.step(X, codes, predicts=False)

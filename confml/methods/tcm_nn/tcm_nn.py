@@ -1,10 +1,8 @@
 """TCM-NN: the transductive confidence machine with nearest neighbours."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -124,7 +122,7 @@ class TCMNN(Method):
 
     # ---- scikit-learn's interface
 
-    def fit(self, X, y) -> TCMNN:
+    def fit(self, X, y) -> Self:
         """Find the neighbours of every training example. X: (m, d) finite numbers; y: (m,) labels."""
         X, codes = self.check_fit_data(X, y)
         self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)

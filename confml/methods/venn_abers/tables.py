@@ -1,7 +1,5 @@
 """`VennAbersTable`: probabilities of an event by inductive Venn-Abers prediction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +38,7 @@ class VennAbersTable:
     }
 
     @classmethod
-    def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> VennAbersTable:
+    def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> "VennAbersTable":
         """Return the table for calibration scores (m,) and whether the event happened (m,) bool."""
         order = np.argsort(scores, kind="stable")
         placed = scores[order]

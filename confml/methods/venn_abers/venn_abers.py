@@ -1,8 +1,7 @@
 """`VennAbers`: probabilities with bounds for any classifier, from a calibration part or from folds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 
@@ -100,7 +99,7 @@ class VennAbers(CalibratedMethod):
         self.steps = steps
         self.groups = groups
 
-    def fit(self, X, y, groups=None) -> VennAbers:
+    def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
         rng = self._generator("fit")

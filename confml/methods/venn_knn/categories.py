@@ -1,7 +1,5 @@
 """`Categories`: the categories of a Venn taxonomy, with the training examples in each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +30,7 @@ class Categories:
     }
 
     @classmethod
-    def of(cls, counts: np.ndarray, codes: np.ndarray, taxonomy: str) -> Categories:
+    def of(cls, counts: np.ndarray, codes: np.ndarray, taxonomy: str) -> "Categories":
         """Return the categories of training examples with class codes (m,).
 
         counts: (m, c) number of neighbours of each class.

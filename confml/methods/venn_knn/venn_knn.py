@@ -1,9 +1,7 @@
 """`venn-knn`: the full k-NN Venn predictor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -101,7 +99,7 @@ class VennKNN(Method):
         self.point = point
         self.nominal = nominal
 
-    def fit(self, X, y) -> VennKNN:
+    def fit(self, X, y) -> Self:
         """Find the neighbours of every training example X (m, d) with labels y (m,)."""
         self._fit(*self.check_fit_data(X, y), self.k, None)
         self._own_training = self._training(self)
@@ -193,7 +191,7 @@ class VennKNN(Method):
         """Return rows X (n, d) on the scale of the search, nominal columns first."""
         return self._scale.apply(np.ascontiguousarray(X[:, self._order]))
 
-    def _training(self, point: VennKNN) -> _Training:
+    def _training(self, point: "VennKNN") -> "_Training":
         """Return the neighbour counts of the training examples with the parameters of ``point``."""
         m, c, found = len(self._codes), len(self.classes_), self._found
         radius, every, nearer = np.empty(m), np.empty((m, c), np.int32), np.empty((m, c), np.int32)
@@ -203,7 +201,7 @@ class VennKNN(Method):
         return _Training(radius, every, nearer, Categories.of(every, self._codes, point.taxonomy))
 
     def _predict(
-        self, X: np.ndarray, neighbours: Neighbours, point: VennKNN, training: _Training
+        self, X: np.ndarray, neighbours: Neighbours, point: "VennKNN", training: "_Training"
     ) -> dict[str, Prediction]:
         """Return the view of X (n, d) with the parameters of ``point``."""
         n, c = len(X), len(self.classes_)

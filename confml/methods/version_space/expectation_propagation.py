@@ -1,7 +1,5 @@
 """`GaussianVersionSpace`: Gaussian approximation of the uniform distribution on version space."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 
@@ -46,7 +44,7 @@ class GaussianVersionSpace:
     }
 
     @classmethod
-    def of(cls, space: VersionSpace) -> GaussianVersionSpace:
+    def of(cls, space: VersionSpace) -> "GaussianVersionSpace":
         """Iterate until no level changes by more than 1e-6 standard deviations; warn after 500 passes."""
         walls = space.walls / np.sqrt(space.squared)[:, None]
         n, r = walls.shape

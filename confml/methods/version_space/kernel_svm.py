@@ -1,10 +1,8 @@
 """`kernel-svm`: a support vector machine with the kernels of the version space methods."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.svm import SVC
@@ -94,7 +92,7 @@ class KernelSVM(Method):
         self.bias = bias
         self.C = C
 
-    def fit(self, X, y) -> KernelSVM:
+    def fit(self, X, y) -> Self:
         """Fit to training examples X (n, d) with labels y (n,)."""
         X, codes = self.check_fit_data(X, y)
         self.sigma_ = median_distance(X) if self.sigma == "median" else float(self.sigma)

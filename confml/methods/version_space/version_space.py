@@ -8,8 +8,6 @@ Walls and start of a trajectory do not depend on the processor: products, factor
 squares have a fixed order of summation.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Sequence
@@ -59,7 +57,7 @@ class RangeSpace:
         return self.basis.shape[1]
 
     @classmethod
-    def of(cls, gram: np.ndarray, ridge: float) -> RangeSpace:
+    def of(cls, gram: np.ndarray, ridge: float) -> "RangeSpace":
         """Return the range of K (n, n) with ``ridge`` added to its diagonal."""
         gram = gram.copy()
         gram[np.diag_indices_from(gram)] += ridge
@@ -73,7 +71,7 @@ class RangeSpace:
         """Return the coordinates (r, m) of m examples x from k(x_i, x) (n, m), independent of each other."""
         return products(np.ascontiguousarray(self.basis.T), np.ascontiguousarray(kernel_block))
 
-    def rows(self, rows: np.ndarray, ridge: float) -> RangeSpace:
+    def rows(self, rows: np.ndarray, ridge: float) -> "RangeSpace":
         """Return the range of some of the training points alone."""
         part = self.gram[np.ix_(rows, rows)]
         part[np.diag_indices_from(part)] -= ridge
@@ -111,7 +109,7 @@ class VersionSpace:
     }
 
     @classmethod
-    def of(cls, space: RangeSpace, targets: np.ndarray) -> VersionSpace | None:
+    def of(cls, space: RangeSpace, targets: np.ndarray) -> "VersionSpace | None":
         """Return the version space of these targets; None if it is empty."""
         walls = targets[:, None] * space.points
         squared = np.diag(space.gram).copy()
