@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml._seeds import stable_generator
 from confml.methods.shift import ShiftWeights, bbse
 
 TOLERANCE, ROUNDS = 1e-12, 20_000
-BOOTSTRAPS = 200
 NORMAL = 1.959964  # 97.5 % quantile of the normal distribution
 SINGULAR = 1e-9  # smallest singular value of a matrix that determines the frequencies
 LEAST = 1e-9  # weight of a class whose estimated frequency is 0
@@ -101,7 +99,16 @@ def em_intervals(
         return ClassShift(prior, estimate, low, high)
     pi = 0.99 * estimate + 0.01 * prior  # a frequency of 0 would hide the class
     test, labelled = _posterior(shares, prior, pi), _posterior(calibration, prior, pi)
-    everywhere, c = labelled.mean(axis=0), len(prior)
+    return ClassShift(prior, estimate, *_interval(test, labelled, codes, estimate))
+
+
+def _interval(test: np.ndarray, labelled: np.ndarray, codes: np.ndarray, estimate: np.ndarray):
+    """Return the ends (c,), (c,) of the interval of the class frequencies theta, which contains ``estimate``.
+
+    test (n, c), labelled (m, c): numbers of the test examples, and of labelled ones of classes ``codes``
+    (m,). G[:, k] is the mean over the labelled examples of class k; the mean of ``test`` estimates G theta.
+    """
+    everywhere, c = labelled.mean(axis=0), len(estimate)
     means, errors = np.empty((c, c)), []
     for code in range(c):
         own = labelled[codes == code]
@@ -111,7 +118,7 @@ def em_intervals(
         deviations = np.vstack([rows, everywhere]) - means[:, code]
         errors.append(deviations.T @ deviations / (len(own) ** 2 if len(own) else len(rows)))
     if np.linalg.svd(means, compute_uv=False)[-1] < SINGULAR:
-        return ClassShift(prior, estimate, np.zeros(c), np.ones(c))
+        return np.zeros(c), np.ones(c)
     inverse, mean = np.linalg.inv(means), test.mean(axis=0)
     theta = inverse @ mean
     possible = np.maximum(theta, 0.0)
@@ -120,7 +127,7 @@ def em_intervals(
     variance = variance + sum(share**2 * error for share, error in zip(possible, errors, strict=True))
     half = NORMAL * np.sqrt(np.diag(inverse @ variance @ inverse.T))
     low, high = np.clip(theta - half, 0.0, 1.0), np.clip(theta + half, 0.0, 1.0)
-    return ClassShift(prior, estimate, np.minimum(low, estimate), np.maximum(high, estimate))
+    return np.minimum(low, estimate), np.maximum(high, estimate)
 
 
 def _posterior(shares: np.ndarray, prior: np.ndarray, pi: np.ndarray) -> np.ndarray:
@@ -133,22 +140,19 @@ def _posterior(shares: np.ndarray, prior: np.ndarray, pi: np.ndarray) -> np.ndar
 def bbse_intervals(
     predicted: np.ndarray, codes: np.ndarray, predicted_test: np.ndarray, classes: int
 ) -> ClassShift:
-    """Return the class frequencies by BBSE; interval: 200 bootstraps of calibration and test examples."""
+    """Return the class frequencies by BBSE; interval: as `em_intervals`, of predicted classes.
+
+    Classes without a calibration example have no interval.
+    """
     prior = np.bincount(codes, minlength=classes) / max(len(codes), 1)
     estimate = bbse(predicted, codes, predicted_test, classes)[0] * prior
-    rng = stable_generator("label shift", len(predicted_test), len(codes))
-    draws = []
-    for _ in range(BOOTSTRAPS):
-        own = rng.integers(0, len(codes), len(codes))
-        test = rng.integers(0, len(predicted_test), len(predicted_test))
-        w, smallest = bbse(predicted[own], codes[own], predicted_test[test], classes)
-        if smallest > 0:
-            draws.append(w * (np.bincount(codes[own], minlength=classes) / len(codes)))
-    return _interval(prior, estimate, draws)
-
-
-def _interval(prior: np.ndarray, estimate: np.ndarray, draws: list[np.ndarray]) -> ClassShift:
-    if not draws:
-        return ClassShift(prior, estimate, np.full(len(prior), np.nan), np.full(len(prior), np.nan))
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    known = np.flatnonzero(prior)
+    low, high = np.full(classes, np.nan), np.full(classes, np.nan)
+    if len(known) and len(predicted_test):
+        # Each example is the unit vector of its predicted class. Each class has two examples more, the mean
+        # of all: with few examples the predicted frequencies of a class are near 0 or 1 by chance.
+        test, labelled = (np.eye(classes)[rows][:, known] for rows in (predicted_test, predicted))
+        labelled = np.vstack([labelled, np.tile(labelled.mean(axis=0), (2 * len(known), 1))])
+        places = np.concatenate([np.searchsorted(known, codes), *[np.arange(len(known))] * 2])
+        low[known], high[known] = _interval(test, labelled, places, estimate[known])
     return ClassShift(prior, estimate, low, high)

@@ -104,7 +104,12 @@ class Answer:
         if self.alike:
             text += f" Not shown to differ from it: {listed(self.alike)}."
         if worse:
-            others = "the other method is" if len(compared) == 1 else f"{worse} of {len(compared)} others are"
+            are = "is" if worse == 1 else "are"
+            others = (
+                f"the other method {are}"
+                if len(compared) == 1
+                else f"{worse} of {len(compared)} others {are}"
+            )
             text += f" {others[0].upper()}{others[1:]} shown to be worse (5 %, Holm over all pairs)."
         same = all(one.difference is not None and one.difference.same for one in compared)
         shown = SAME if same else detectable_text([self.detectable], self.error)

@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
     centre: of the intervals, shrunk towards 0. error: standard error, with ``degrees`` of freedom; NaN where
     there is no test. p_value: two-sided. rows, splits: different test rows, and splits. same: whether all
-    losses are equal. bound: largest possible difference.
+    losses are equal. bound: largest possible difference. square: mean square of the differences of the rows.
     """
 
     difference: float
@@ -48,6 +48,7 @@ class Difference(NamedTuple):
     splits: int
     same: bool = False
     bound: float = math.inf
+    square: float = math.nan
 
     def interval(self, comparisons: int = 1) -> tuple[float, float]:
         """Return the 95 % interval; simultaneous for this number of comparisons (Bonferroni)."""
@@ -55,14 +56,25 @@ class Difference(NamedTuple):
         return max(self.centre - half, -self.bound), min(self.centre + half, self.bound)
 
     def detectable(self, comparisons: int = 1) -> float:
-        """Return the difference that the test finds with a power of 80 %, at the error of this one.
+        """Return the difference X that the test finds with a power of 80 %.
 
-        NaN where all losses are equal, which say nothing about the differences of others.
+        The standard error is that of this difference, for methods that differ by X: if X is larger than the
+        difference D seen, X - D of the rows have the largest loss more, and the rows vary more. NaN where all
+        losses are equal, which say nothing about the differences of others.
         """
         if self.same:
             return math.nan
         wanted = _quantile(1 - SIGNIFICANCE / (2 * comparisons), self.degrees) + POWER_QUANTILE
-        return wanted * self.error * (self.rows + 2) / self.rows
+        found = plain = wanted * self.error * (self.rows + 2) / self.rows
+        seen = abs(self.difference)
+        if not (found > seen and math.isfinite(self.bound) and math.isfinite(self.square)):
+            return found
+        square = self.square + 2 * self.bound**2 / self.rows  # with the two rows that the test adds
+        for _ in range(50):
+            gap = min(found, self.bound)
+            variance = square + max(gap - seen, 0.0) * self.bound - gap**2
+            found = plain * math.sqrt(max(variance / (square - seen**2), 1.0))
+        return found
 
 
 def _quantile(q: float, degrees: int) -> float:
@@ -120,11 +132,11 @@ class LossTable:
         None without a split.
         """
         bad = self._undefined[first] | self._undefined[second]
+        both = self.methods[first], self.methods[second]
         if bad.all():
             return None
         if bad.any():
             places = np.flatnonzero(~bad).tolist()
-            both = self.methods[first], self.methods[second]
             kept = [[own[j] for j in places] for own in both]
             return LossTable(kept, self.kind, self.online, self.bound).pair(0, 1)
         found = self.from_one(first, [second])
@@ -140,6 +152,14 @@ class LossTable:
             splits,
             same,
             self.bound,
+            float(
+                np.mean(
+                    [
+                        np.mean(np.subtract(a.values, b.values, dtype=np.float64) ** 2)
+                        for a, b in zip(*both, strict=True)
+                    ]
+                )
+            ),
         )
 
     def p_values(self) -> np.ndarray:

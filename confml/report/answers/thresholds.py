@@ -55,7 +55,10 @@ class Decided:
                 f"risk of at most 1 %, most often of {self.certified_label}. {chosen}"
             )
         if self.rows < self.needed:
-            why = f"a certificate needs {self.needed} accepted rows without an error, and has {self.rows}"
+            why = (
+                f"a certificate needs {self.needed} accepted rows without an error, and the calibration half "
+                f"of a test part has {self.rows}"
+            )
         else:
             why = f"the most confident of the {self.rows} rows of a calibration half have too many errors"
         return f"No threshold is certified for a risk of at most 1 %: {why}. {chosen}"

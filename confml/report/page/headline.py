@@ -100,9 +100,8 @@ def _lowest(found: Sequence[Answer]) -> str:
         return f"Errors: {best}{rest}; nothing to compare with."
     clear = sum(not one.alike for one in tested)
     return (
-        f"Lowest error: {best}{rest}. All other methods are shown to be worse on {clear} of {len(tested)} "
-        f"data "
-        f"sets (5 %, Holm over all pairs); {detectable_text([one.detectable for one in tested])}."
+        f"Lowest error: {best}{rest}. On {clear} of {len(tested)} data sets all other methods are shown to "
+        f"be worse (5 %, Holm over all pairs); {detectable_text([one.detectable for one in tested])}."
     )
 
 

@@ -103,6 +103,16 @@ ENTRIES = (
     Entry("shift-em", "weighted p-value, label shift, EM", "the error rate is about the level",
           [{"rows": 400, "mondrian": False, "shift": "label-em"}], p_value_claims(ABOUT), label,
           fraction=0.1),
+    Entry("shift-frequencies-bbse", "class frequency of the test part, label",
+          "the interval holds the frequency in about 95 % of test parts (90 % with 100 calibration rows)",
+          [{"rows": rows, "tests": tests, "probabilities": "calibrated", "shift": "label", **others}
+           for rows, tests, others in (
+               (200, 100, {}), (400, 200, {}), (400, 200, {"distance": 0.5}),
+               (400, 200, {"new": (0.9, 0.08, 0.02)}), (4000, 2000, {}))],
+          lambda setting: [Claim(f"frequency of class {code} outside its interval",
+                                 0.1 if setting["rows"] == 200 else 0.05, ABOUT)
+                           for code in range(3)],
+          frequencies, fraction=0.1),
     Entry("shift-frequencies", "class frequency of the test part, label-em",
           "the interval holds the frequency in about 95 % of test parts, calibrated probabilities or not",
           [{"rows": 200, "tests": 100, "probabilities": "calibrated"},

@@ -79,18 +79,18 @@ def stars(rng, splits, methods):
 
 
 @functools.cache
-def _stated_difference(splits: int, methods: int) -> float:
-    """Return the difference that runs with this difference state as detectable."""
-    gap = 0.05
-    for _ in range(6):
+def _stated_difference(splits: int, methods: int, equal: bool) -> float:
+    """Return the difference that runs of equal methods, or with this difference, state as detectable."""
+    gap = 0.0 if equal else 0.05
+    for _ in range(1 if equal else 6):
         rng = np.random.default_rng(0)
         gap = float(np.median([fixed_methods(rng, splits, methods, gap=gap).detectable for _ in range(60)]))
     return gap
 
 
-def detected(rng, splits, methods):
+def detected(rng, splits, methods, equal):
     """Whether a method that is worse by the difference that runs state as detectable has a star."""
-    found = fixed_methods(rng, splits, methods, gap=_stated_difference(splits, methods))
+    found = fixed_methods(rng, splits, methods, gap=_stated_difference(splits, methods, equal))
     return [float(found.worse(methods - 1))]
 
 
@@ -162,7 +162,8 @@ ENTRIES = (
           [{"splits": splits, "methods": methods} for splits in (1, 5) for methods in (5, 20)],
           lambda setting: [Claim("any star among equal methods", 0.05)], stars, fraction=0.1),
     Entry("detectable", "detectable difference, confml run", "could show differences of about X (power 80 %)",
-          [{"splits": splits, "methods": methods} for splits, methods in ((1, 2), (1, 10), (5, 2))],
+          [{"splits": splits, "methods": methods, "equal": equal}
+           for splits, methods in ((1, 2), (1, 10), (5, 2)) for equal in (False, True)],
           lambda setting: [Claim("power at the stated difference", 0.75, AT_LEAST, True)],
           detected, fraction=0.05),
     Entry("coverage-verdict", "coverage shown to be too low", "about Y points would show (power 80 %)",

@@ -65,7 +65,7 @@ def test_the_best_method_and_its_differences(tmp_path):
     low, high = one.others[1].difference.interval(3)
     assert 0 < low < 0.5 < high
     assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits" in one.sentence
-    assert "Not shown to differ from it: b." in one.sentence and "1 of 2 others are shown" in one.sentence
+    assert "Not shown to differ from it: b." in one.sentence and "1 of 2 others is shown" in one.sentence
     assert "This run could show differences of about" in one.sentence
     assert "3 splits: fewer than 5" in one.sentence
 
@@ -148,7 +148,10 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     (best,) = answers([two_methods])
     assert [row["coverage"] for row in two_methods.rows_of("certified.csv") if row["risk"] == 0.01] == [1, 1]
     assert best.decided.certified == 0.0 and best.decided.needed == 368
-    assert "needs 368 accepted rows without an error, and has 350" in best.decided.sentence
+    assert (
+        "needs 368 accepted rows without an error, and the calibration half of a test part has 350"
+        in best.decided.sentence
+    )
     # There is no certificate for groups.
     datasets = (SimpleNamespace(name="d", groups="person"),)
     grouped = run_with_errors({"a": [0]}, ["r0"], 700, datasets=datasets)
