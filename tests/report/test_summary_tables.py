@@ -146,6 +146,51 @@ def test_empty_regions_are_not_small():
     assert not any(standings.of(line, "sure_incorrect", 0.9).best for line in standings.lines)
 
 
+def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(tmp_path):
+    """Method 2 has empty regions, 3 invalid ones that are small, 4 accepts nothing and has all labels."""
+
+    def predict(cell):
+        rng, k = np.random.default_rng(int(cell.split[1:])), cell.params["k"]
+        truth = rng.integers(0, 3, 300)
+        p = rng.uniform(0.02, 0.08, (300, 3))
+        p[np.arange(300), truth] = 0.6
+        p[np.arange(300), (truth + 1) % 3] = np.where(rng.random(300) < 0.2, 0.3, 0.05)
+        if k == 2:
+            single = np.flatnonzero((p > 0.1).sum(axis=1) == 1)[:20]
+            p[single] = rng.uniform(0.02, 0.08, (20, 3))
+        if k == 3:
+            p[:] = rng.uniform(0.02, 0.08, (300, 3))
+            p[np.arange(300), np.where(rng.random(300) < 0.7, truth, (truth + 1) % 3)] = 0.6
+        if k == 4:
+            p[:] = 0.5 + rng.random((300, 3)) / 10
+        return result_of(cell, {"p-value": Prediction(np.arange(3), p, "p-value")}, truth)
+
+    config = make_config([entry("tcm-nn", sweep={"k": [1, 2, 3, 4]})], levels=(0.1,), thresholds=(0.9,))
+    run = make_run(config, predict, {"d": DatasetInfo("d", 399, 2, 3)}, ["r0", "r1", "r2", "r3", "r4"])
+    write_report(run, tmp_path)
+    for kind, mark in (("tex", "textbf"), ("md", "**")):
+        assert mark not in (tmp_path / "tables" / f"acceptance.{kind}").read_text(encoding="utf-8")
+        rows = (tmp_path / "tables" / f"results.{kind}").read_text(encoding="utf-8").splitlines()
+        for k in (2, 3, 4):
+            (line,) = [row for row in rows if f"k={k} " in row]
+            assert mark not in line, line
+    standings = standings_of(run)
+    lines = {line.method[-1]: line for line in standings.lines}
+    assert standings.coverage(lines["3"], 0.1).too_low and not standings.coverage(lines["2"], 0.1).too_low
+    sizes = {k: standings.of(line, "mean_region_size", 0.1) for k, line in lines.items()}
+    assert min(sizes, key=lambda k: sizes[k].mean) == "3"
+    assert sizes["2"].mean < sizes["1"].mean
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    bold = re.findall(r'<td id="([^"]*)" class="[^"]*\bbest\b', page)
+    shown = [name for name in bold if not name.startswith("d.results.") or name.endswith((".error", "-risk"))]
+    assert len(shown) > 1 and {name.split(".")[2][:10] for name in shown} == {"tcm-nn-k-1"}
+    assert not [name for name in bold if "accept" in name or "certified" in name]
+    with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
+        best = [row for row in csv.DictReader(file) if row["best"] == "true"]
+    assert {row["metric"] for row in best} <= {"error", "mean_region_size"}
+    assert {row["method"] for row in best} == {"tcm-nn k=1"}
+
+
 def test_metrics_without_a_direction_have_no_best():
     standings = standings_of(noisy_run())
     assert not any(standings.of(line, "coverage", 0.1).best for line in standings.lines)
