@@ -186,9 +186,9 @@ def reliability(
         n, right = bins.n[full], bins.correct[full]
         x, y = 100 * bins.confidence[full] / n, 100 * right / n
         ends = np.array([wilson(k, m) for k, m in zip(right, n, strict=True)]).T
-        bars = {} if grouped else {"low": 100 * ends[0], "high": 100 * ends[1]}
+        low, high = (None, None) if grouped else (100 * ends[0], 100 * ends[1])
         shown = one.label in visible
-        series.append(Series(one.label, styles[one.label], x, y, points=True, shown=shown, **bars))
+        series.append(Series(one.label, styles[one.label], x, y, low, high, points=True, shown=shown))
     if not series:
         return None
     bars_text = "Bars: 95 % Wilson intervals as if all examples were independent."
