@@ -155,33 +155,23 @@ def each(
     fork of this one has the function and the items already. A new interpreter gets them pickled.
     """
     those = list(items)
-    results: Iterable[Any]
-    if jobs in (None, 1) or len(those) < 2:
-        results = map(function, those)
-    elif threads:
-        results = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            map(delayed(function), those)
-        )
-    else:
-        results = _from_processes(function, those, min(jobs, len(those)))
+    results: Iterable[Any] = map(function, those)
+    if jobs is not None and jobs > 1 and len(those) > 1:
+        where: dict[str, Any] = {"prefer": "threads"} if threads else {"backend": "confml-forks"}
+        calls = map(delayed(function), those)
+        if forks() and not threads:
+            _shared[:] = [(function, those)]
+            calls = map(delayed(_shared_call), range(len(those)))
+        try:
+            results = Parallel(n_jobs=min(jobs, len(those)), return_as="generator", **where)(calls)
+        finally:
+            _shared.clear()
     yield from results if progress is None else progress(results, len(those))
 
 
 def forks() -> bool:
     """Return whether `each` uses forks of this process, which have its memory."""
     return START is not Spawned and _forks.has_one_thread()
-
-
-def _from_processes(function: Callable[[Any], Any], items: list, number: int) -> Iterable[Any]:
-    _shared[:] = [(function, items)]
-    try:
-        if forks():
-            calls = map(delayed(_shared_call), range(len(items)))
-        else:
-            calls = map(delayed(function), items)
-        return Parallel(n_jobs=number, backend="confml-forks", return_as="generator")(calls)
-    finally:
-        _shared.clear()
 
 
 def _shared_call(place: int) -> Any:

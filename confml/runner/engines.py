@@ -15,11 +15,11 @@ from joblib.externals.loky import FIRST_COMPLETED, wait
 
 from confml._processes import START
 from confml._threads import threads
-from confml.config.limits import NO_LIMITS, Limits, show_bytes
+from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError
 from confml.runner.contained import stdout_on_stderr
 from confml.runner.environment import EnvironmentFault
-from confml.runner.slots import Slot, WorkerDied
+from confml.runner.slots import Slot, WorkerLost
 
 ENGINES = ("joblib", "serial", "dask")
 WINDOW = 2  # items per dask worker that are submitted at a time
@@ -27,10 +27,6 @@ _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
 # Longest wait for a worker. A signal that another thread gets, or that comes just before the wait, does not
 # end the wait: it is handled after it.
 _WAIT_SECONDS = 1.0
-
-
-class WorkerLost(ConfmlError):
-    """The worker of a task died repeatedly, the last time with no other task running."""
 
 
 class LimitExceeded(ConfmlError):
@@ -54,12 +50,9 @@ class Engine:
     """
 
     name: str
+    workers = 1
     has_limits = False
     shares_processors = False
-
-    @property
-    def workers(self) -> int:
-        return 1
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Prepare to run about ``count`` items with functions of ``modules``."""
@@ -107,14 +100,10 @@ class JoblibEngine(Engine):
     shares_processors = True
 
     def __init__(self, workers: int, here: bool = False, start: type[Any] = START):
-        self._workers = workers
+        self.workers = workers
         self._here, self._start = here, start
         self._processes: Any = None
         self._slots: list[Slot] = []
-
-    @property
-    def workers(self) -> int:
-        return self._workers
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Start up to ``count`` workers, which import ``modules`` in the background."""
@@ -173,26 +162,13 @@ def _finished(running: Sequence[Slot]) -> list[tuple[Slot, Any]]:
         left = [seconds for slot in running if (seconds := slot.seconds_left) is not None]
         futures = {slot.future: slot for slot in running}
         done, _ = wait(futures, max(min([*left, _WAIT_SECONDS]), 0.01), FIRST_COMPLETED)
-        found = [(slot, _result_of(slot)) for future, slot in futures.items() if future in done]
+        found = [(slot, slot.result()) for future, slot in futures.items() if future in done]
         for slot in running:
             if slot.future not in done and (slot.seconds_left or 1.0) <= 0:
                 slot.stop()
                 found.append((slot, LimitExceeded(slot.limits.timeout_message)))
         if found:
             return found
-
-
-def _result_of(slot: Slot) -> Any:
-    """Return the result or error of a slot."""
-    try:
-        return slot.result()
-    except WorkerDied:
-        slot.stop()
-        hint = f"; its memory limit was {show_bytes(slot.limits.memory)}" if slot.limits.memory else ""
-        return WorkerLost(
-            "its worker process died twice, the second time with no other task running (crashed, killed, or "
-            f"out of memory{hint}); use a machine with more memory, or leave this method out"
-        )
 
 
 class DaskEngine(Engine):
@@ -225,7 +201,7 @@ class DaskEngine(Engine):
             self._client.run_on_scheduler(_set_allowed_failures, 0)
 
     @property
-    def workers(self) -> int:
+    def workers(self) -> int:  # type: ignore[override]
         """Number of worker processes of the cluster, at least 1, asked for once in a second."""
         if time.monotonic() - self._asked > _ASK_SECONDS:
             with contextlib.suppress(Exception):  # a lost scheduler is noticed by `run`

@@ -18,15 +18,15 @@ from typing import Any
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from confml._processes import end, executor, leave_pipes_to_worker
-from confml.config.limits import Limits
+from confml.config.limits import Limits, show_bytes
 from confml.errors import ConfmlError, printable
 from confml.runner.contained import is_spoiled
 
 _ATTEMPTS = 6  # to start a worker
 
 
-class WorkerDied(Exception):
-    """The process of a slot ended before it returned a result."""
+class WorkerLost(ConfmlError):
+    """The worker of a task died repeatedly, the last time with no other task running."""
 
 
 class Slot:
@@ -74,7 +74,7 @@ class Slot:
                 time.sleep(0.1 * attempt)  # a server that is being killed still takes requests
 
     def result(self) -> Any:
-        """Return the result of the item or its exception; raise WorkerDied.
+        """Return the result of the item or its exception, WorkerLost if the process ended before.
 
         A worker that still holds much memory of a limited item, or has lower limits for good, is stopped.
         """
@@ -82,7 +82,12 @@ class Slot:
         try:
             answer = self.future.result()
         except BrokenProcessPool:
-            raise WorkerDied from None
+            self.stop()
+            hint = f"; its memory limit was {show_bytes(self.limits.memory)}" if self.limits.memory else ""
+            return WorkerLost(
+                "its worker process died twice, the second time with no other task running (crashed, killed, "
+                f"or out of memory{hint}); use a machine with more memory, or leave this method out"
+            )
         try:
             result, replace = pickle.loads(answer)
         except Exception as error:
