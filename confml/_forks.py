@@ -78,8 +78,7 @@ class _Server(forkserver.ForkServer):
 
 def _fork(given: tuple) -> int:
     """Call `_serve` in a fork of this process."""
-    with contextlib.suppress(OSError):
-        util._flush_std_streams()  # type: ignore[attr-defined]
+    util._flush_std_streams()  # type: ignore[attr-defined]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of threads: those of BLAS, which sees to forks
         if pid := os.fork():
