@@ -1,7 +1,8 @@
 """The page of all kinds of figures, with pictures of real runs.
 
 The pictures are those of ``make gallery`` (``results/gallery``), which are not part of the repository. For a
-kind that has not been drawn, the page shows a figure of ``results/reference``, or names the command.
+kind that has not been drawn, the page shows a figure of ``results/reference``, or names the command. The
+sentences for papers are in ``docs/gallery.yaml``.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 FIGURES = "gallery-figures"  # folder of the pictures in the site
+
+CONFIGS = Path(__file__).parents[1] / "configs" / "gallery"
+SENTENCES = Path(__file__).with_name("gallery.yaml")
 
 _INTRO = """# Gallery
 
-Every kind of figure of `figures:` in a config, with an example from a real run. Each figure is
-written as SVG, PDF and PNG, and its caption states data set, protocol and number of splits. The
+Every kind of figure of `figures:` in a config, from real runs: the meaning, the entry in a config, a sentence
+for the text of a paper, and the figure with its caption. Each figure is written as SVG, PDF and PNG. The
 [reference of figures](reference/figures.md) lists the options.
 """
 _MISSING = """
@@ -48,15 +54,40 @@ def gallery_page(results: Path, kinds: Mapping[str, str]) -> tuple[str, dict[str
     missing = [kind for kind in kinds if kind not in drawn]
     for kind, one in _of_reference(results / "reference", list(kinds)).items():
         drawn.setdefault(kind, [one])
-    lines = [_INTRO, _MISSING if missing else ""]
-    for kind in sorted({*kinds, *drawn}):
+    names = sorted({*kinds, *drawn})
+    entries, sentences = _entries(), yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
+    lines = [_INTRO, _MISSING if missing else "", *_thumbnails(names, drawn)]
+    for kind in names:
         lines += [f"## {kind}", "", _sentence(kinds.get(kind, "figure of `confml compare`")), ""]
+        lines += [f"In a config: `figures: [{entries[kind]}]`.", ""] if kind in entries else []
+        lines += [f"In a paper: {sentences[kind]}", ""] if kind in sentences else []
         if kind not in drawn:
             lines += ["Not drawn yet: `make gallery docs`.", ""]
         for one in drawn.get(kind, ()):
             lines += [f"![{kind}]({FIGURES}/{one.where})", "", one.caption, ""]
     shown = {f"{FIGURES}/{one.where}": one.path for several in drawn.values() for one in several}
     return "\n".join(lines), shown
+
+
+def _thumbnails(names: list[str], drawn: Mapping[str, list[Drawn]]) -> Iterator[str]:
+    """Iterate over the lines of a block with one small picture for each kind, linked to its section."""
+    shown = [(kind, drawn[kind][0]) for kind in names if kind in drawn]
+    if shown:
+        yield '<div class="thumbnails" markdown>'
+        yield from (f"[![{kind}]({FIGURES}/{one.where}) {kind}](#{kind})" for kind, one in shown)
+        yield from ("</div>", "")
+
+
+def _entries() -> dict[str, str]:
+    """Return how the gallery's configs name each kind of figure, by kind."""
+    found: dict[str, str] = {}
+    for path in sorted(CONFIGS.glob("*.yaml")):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
+            kind = entry if isinstance(entry, str) else next(iter(entry))
+            text = yaml.safe_dump(entry, default_flow_style=True, width=1000).partition("\n")[0]
+            if kind not in found or found[kind] != kind:
+                found[kind] = kind if isinstance(entry, str) else text
+    return found
 
 
 def _of_gallery(folder: Path) -> Iterator[Drawn]:

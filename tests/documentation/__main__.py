@@ -7,6 +7,7 @@ the real one, where ``...`` stands for any text, is not changed.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -24,11 +25,13 @@ def rewritten(page: str, shown: list[blocks.Shown]) -> str:
 
 def main(names: list[str]) -> None:
     for path in blocks.pages():
-        if names and path.name not in names:
+        if path.suffix != ".md" or (names and path.name not in names):
             continue
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             found = rewritten(text, blocks.run_page(text, Path(folder)))
+            for source, picture in blocks.figures_of(text):
+                shutil.copyfile(Path(folder) / source, path.parent / picture)
         if found != text:
             path.write_text(found, encoding="utf-8")
             print(f"{path} has new outputs")

@@ -8,6 +8,7 @@ A page is run from top to bottom in an empty folder.
 - A block with ``title="FILE"`` is written to FILE, or compared with FILE if a command has written it.
 - A ``text`` or ``csv`` block after a block that ran is its output, wrapped and without lines of progress;
   ``...`` stands for any text.
+- ``<!-- figure: FILE -->`` before a picture names the file of the run that it shows.
 - ``<!-- no run: REASON -->`` before a block leaves it out, ``<!-- exit 2 -->`` expects this exit code.
 """
 
@@ -30,6 +31,9 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+from notebook_pages import notebook_text  # noqa: E402
+
 CONFML = f'#!/bin/sh\nexec {sys.executable} -m confml "$@"\n'  # the command confml in the blocks of a shell
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>.*?) -->\n\n?)?^```(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?\n"
@@ -37,6 +41,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OUTPUTS = ("text", "csv")
+FIGURE = re.compile(r"<!-- figure: (\S+) -->\n!\[[^\]]*\]\(([^)]+)\)")
 # Lines that depend on the machine and on what has been compiled before.
 PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compil(?:ing|ed) .*)\n", re.MULTILINE)
 WIDTH = 118
@@ -76,10 +81,15 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return the README, the paper and the written pages of the site."""
+    """Return the README, the paper, and the written pages and notebooks of the site."""
     docs = ROOT / "docs"
-    written = [*sorted(docs.glob("*.md")), *sorted((docs / "pages").rglob("*.md"))]
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *written]
+    written = [*docs.glob("*.md"), *(docs / "pages").rglob("*.md"), *(docs / "pages").rglob("*.ipynb")]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(written)]
+
+
+def text_of(path: Path) -> str:
+    """Return the Markdown of a page or notebook."""
+    return notebook_text(path) if path.suffix == ".ipynb" else path.read_text(encoding="utf-8")
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -102,6 +112,16 @@ def blocks_of(page: str) -> list[Block]:
         )
         end = match.end()
     return found
+
+
+def figures_of(page: str) -> list[tuple[str, str]]:
+    """Return the figures of a page: file of the run, and stored picture."""
+    return FIGURE.findall(page)
+
+
+def labels_of(figure: Path) -> list[str]:
+    """Return the texts of an SVG figure."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", figure.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,12 @@ from documentation.blocks import (
     Block,
     as_shown,
     blocks_of,
+    figures_of,
+    labels_of,
     matches,
     pages,
     run_page,
+    text_of,
     tidy,
     versions,
 )
@@ -26,9 +29,14 @@ from documentation.blocks import (
 def test_blocks_run_and_outputs_are_real(path, tmp_path, needs_data, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr("documentation.blocks.CONFML", processes.program_text())
-    text = path.read_text(encoding="utf-8")
-    needs_data(*re.findall(r"^confml data fetch (\w+)$", _to_run(text), re.MULTILINE))
+    text = text_of(path)
+    needs_data(*re.findall(r"^(?:# )?confml data fetch (\w+)$", _to_run(text), re.MULTILINE))
     wrong = [one for one in run_page(text, tmp_path) if not one.agrees]
+    old = [
+        picture
+        for source, picture in figures_of(text)
+        if labels_of(tmp_path / source) != labels_of(path.parent / picture)
+    ]
     for one in wrong:
         lines = difflib.unified_diff(
             tidy(one.block.text).splitlines(),
@@ -39,9 +47,9 @@ def test_blocks_run_and_outputs_are_real(path, tmp_path, needs_data, monkeypatch
         )
         print(f"{path}, line {one.block.line}:", *lines, sep="\n")
     written = json.loads(VERSIONS.read_text(encoding="utf-8"))
-    if wrong and versions() != written:
+    if (wrong or old) and versions() != written:
         pytest.skip(f"the blocks run; their outputs were written with {written}")
-    assert not wrong, "make docs-outputs writes the real outputs"
+    assert not wrong and not old, f"{old} make docs-outputs writes the real outputs"
 
 
 def _to_run(page: str) -> str:
@@ -51,7 +59,7 @@ def _to_run(page: str) -> str:
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_fence_escapes_the_blocks(path):
     """Each fence is a block that is run, an output, or marked with the reason why it is left out."""
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks_of(text))
     for block in blocks_of(text):
         assert block.mark == "" or re.fullmatch(r"no run: \w.{4,}|exit \d+", block.mark), block.line

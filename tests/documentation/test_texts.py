@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 import yaml
-from documentation.blocks import ROOT, pages
+from documentation.blocks import ROOT, pages, text_of
 
 import confml
 
@@ -27,12 +27,27 @@ def _config():
 
 def _generated():
     """Pages that are in the site and not in the repository."""
-    return {*reference_pages.PAGES, "gallery.md", "changelog.md", "contributing.md", "picture.svg"}
+    notebooks = {f"notebooks/{path.stem}.md" for path in (ROOT / "docs" / "pages").glob("notebooks/*.ipynb")}
+    indexes = {
+        next(iter(one.values()))[0]
+        for one in _config()["nav"]
+        if isinstance(next(iter(one.values()))[0], str)
+    }
+    indexes = {one for one in indexes if one.endswith("/index.md")}
+    return {
+        *reference_pages.PAGES,
+        *notebooks,
+        *indexes,
+        "gallery.md",
+        "changelog.md",
+        "contributing.md",
+        "page.png",
+    }
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_to_files(path):
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     for target in LINK.findall(text):
         target = target.partition("#")[0]
         if not target or target.startswith("https://"):
@@ -52,7 +67,7 @@ def test_every_page_is_in_the_navigation():
     listed = list(names(_config()["nav"]))
     site = ROOT / "docs" / "pages"
     written = {path.relative_to(site).as_posix() for path in site.rglob("*.md")}
-    assert sorted(listed) == sorted({*written, *_generated()} - {"picture.svg"})
+    assert sorted(listed) == sorted({*written, *_generated()} - {"page.png"})
 
 
 def test_nothing_is_loaded_from_a_network():

@@ -1,4 +1,4 @@
-"""A metric added as CONTRIBUTING.md says is in every table, in `describe` and in the documentation."""
+"""A metric added as the page on extensions says is in every table, in `describe` and in the documentation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ import reference_pages  # noqa: E402
 
 @pytest.fixture
 def added(monkeypatch):
-    """Register the measure of CONTRIBUTING.md."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """Register the measure of the page on extensions."""
+    text = (ROOT / "docs" / "pages" / "howto" / "extend.md").read_text(encoding="utf-8")
     (source,) = re.findall(r'```python title="score_gap.py"\n(.*?)```', text, flags=re.DOTALL)
     module: dict = {}
     exec(compile(source, "score_gap.py", "exec"), module)
