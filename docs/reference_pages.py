@@ -6,6 +6,7 @@ and ``confml COMMAND --help``.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import re
@@ -408,7 +409,7 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 def _help(text: str) -> str:
     """Return the help of a command as Markdown; the examples after ``\\b`` as code."""
     parts = []
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
+    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if paragraph.startswith("\b\n"):
             parts.append(f"```sh\n{paragraph.removeprefix(chr(8)).strip()}\n```")
         else:
