@@ -40,7 +40,7 @@ def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
     Raises ConfigError if there are fewer than 10 rows.
     """
     if len(rows) < 10:
-        raise ConfigError(f"an operating point needs at least 10 training rows, there are {len(rows)}")
+        raise ConfigError(f"a certified threshold needs at least 10 training rows, there are {len(rows)}")
     order = rng.permutation(len(rows))
     held = round(HELD_OUT * len(rows))
     of_grid = max(1, round(OF_GRID * held))

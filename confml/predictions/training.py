@@ -232,7 +232,7 @@ class _Fit:
             return rows, rows[:0], rows[:0]
         if data.groups is not None:
             raise ConfigError(
-                "an operating point needs independent rows, and the rows of a group are not independent",
+                "a certified threshold needs independent rows, and the rows of a group are not independent",
                 hint="leave out --risk, or groups of the data set if rows of one group are not alike",
             )
         if self.config.noise_values:
