@@ -100,7 +100,7 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
     if options["label"] is None:
         raise ConfigError(f"{path} needs --label, the name of the column with the class")
     if not Path(path).is_file():
-        raise DataError("there is no such file", where=path)
+        raise DataError(f"{'not a regular' if Path(path).exists() else 'no such'} file", where=path)
     given = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
     for key in ("id", "nominal", "ignore"):
         if key in given:

@@ -135,6 +135,8 @@ def _check_file(draft: Draft, path: Path, place: tuple) -> None:
         folder = path.parent
         if path.is_dir():
             draft.add(place, f"{path} is a folder, expected a file")
+        elif path.exists():
+            draft.add(place, f"{path} is not a regular file")
         elif not folder.is_dir():
             draft.add(
                 place, f"no file {path}: there is no folder {folder}", "paths count from the config's folder"

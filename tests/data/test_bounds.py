@@ -58,6 +58,7 @@ def test_commands_refuse_devices(tmp_path, place, device):
     found = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert found.returncode in (2, 3), found.stderr
     assert "Traceback" not in found.stderr and "internal" not in found.stderr
+    assert ("short YAML file" if place == "config" else "regular file") in found.stderr
 
 
 def test_new_rows_may_come_from_a_pipe(tmp_path):

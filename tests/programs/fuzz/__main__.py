@@ -22,8 +22,10 @@ def main(minutes: float, names: list[str], seed: int) -> int:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""
         for name in names:
-            ends, fed = time.monotonic() + 60 * minutes / len(names), 0
+            ends, fed = None, 0
             for origin, data in mutants(name, seed):
+                # Not before the first mutant: what is mutated may have to be fitted.
+                ends = ends or time.monotonic() + 60 * minutes / len(names)
                 if time.monotonic() > ends:
                     break
                 fed += 1
