@@ -178,40 +178,26 @@ def counts_log_likelihood(k, beta, counts, codes):
 
 
 @kernel
-def run_adaptive_chain(
-    columns,
-    codes,
-    depth,
-    scale,
-    by_index,
-    burn_in,
-    thin,
-    numbers,
-    rotation,
-    logs,
-    current,
-    other,
-    counts,
-    kth,
-    uniforms,
-    normals,
-    kept,
-    kept_transforms,
-    accepted,
-):
+def run_adaptive_chain(training, depth, scale, burn_in, thin, state, distances, random, output):
     """Run the improved sampler over (M, k, beta) for len(uniforms) steps from the given state.
 
     A step proposes either (k, beta) by the mixture of `propose_k_beta`, or a metric and then beta alone. A
     metric move rotates Q in one random plane and changes one log lambda. Prior: Q is uniform, and the lambdas
     are independent Exp(1), so their fractions of the sum are uniform on the simplex.
 
-    State: numbers (6,), k, beta, log likelihood, metric step, beta step, steps done; rotation (d, d), Q; logs
-    (d,), log lambda; current and other (n, n), distances; counts (2, n, c) and kth (2, n), of the current
-    state and of a proposal. Random numbers: uniforms (T, 8), normals (T, 3). Output: kept (s, 3 + d), k,
+    training: columns (d, n), codes (n,), and whether equal distances are ordered by index. state: numbers
+    (6,), k, beta, log likelihood, metric step, beta step, steps done; rotation (d, d), Q; logs (d,), log
+    lambda; counts (2, n, c) and kth (2, n), of the current state and of a proposal. distances: current and
+    other (n, n). random: uniforms (T, 8), normals (T, 3). output: kept (s, 3 + d), k,
     beta, log posterior density and the fractions of the trace of M by feature; kept_transforms (s, d, d),
     Q Lambda^(1/2); accepted (3, 2), accepted and proposed metric moves, small (k, beta) steps and (k, beta)
     jumps after burn-in.
     """
+    columns, codes, by_index = training
+    numbers, rotation, logs, counts, kth = state
+    current, other = distances
+    uniforms, normals = random
+    kept, kept_transforms, accepted = output
     d, n = columns.shape
     k, beta, height = int(numbers[0]), numbers[1], numbers[2]
     metric_step, beta_step, done = numbers[3], numbers[4], int(numbers[5])

@@ -68,8 +68,10 @@ def term_rows_of_all(labels, ends, last, cubes, codes):
 
 
 @kernel
-def _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples):
-    """Return the log posterior density at (k, beta) without constants."""
+def _height(k, beta, prior, terms):
+    """Return the log posterior density at (k, beta) without constants; arguments as in `run_chain`."""
+    scale, fixed = prior
+    offsets, weights, starts, values, multiples = terms
     first, behind = offsets[k - 1], offsets[k]
     rows = behind - first
     begin = starts[first + k - 1 : behind + k]
@@ -101,42 +103,27 @@ def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
 
 
 @kernel
-def run_chain(
-    state,
-    burn_in,
-    thin,
-    scale,
-    fixed,
-    jumps,
-    uniforms,
-    normals,
-    offsets,
-    weights,
-    starts,
-    values,
-    multiples,
-    kept,
-    accepted,
-):
+def run_chain(state, burn_in, thin, prior, jumps, numbers, terms, kept, accepted):
     """Run Metropolis-Hastings over (k, beta) for len(normals) steps from ``state``.
 
-    state (5,): k, beta, log density, step in beta, number of steps done; updated in place. uniforms (T, 3),
-    normals (T, 1): random numbers. kept (s, 3): k, beta and log density of every ``thin``-th state after
-    burn-in. accepted (2, 2): accepted and proposed small steps and jumps after burn-in.
+    state (5,): k, beta, log density, step in beta, number of steps done; updated in place. prior: scale of
+    beta, and whether beta is fixed. numbers: random numbers, uniforms (T, 3) and normals (T, 1). terms: those
+    of the likelihood, from `term_rows_of_all`. kept (s, 3): k, beta and log density of every ``thin``-th
+    state after burn-in. accepted (2, 2): accepted and proposed small steps and jumps after burn-in.
     """
-    depth = offsets.size - 1
+    fixed = prior[1]
+    uniforms, normals = numbers
+    depth = terms[0].size - 1
     k, beta, height, step, done = int(state[0]), state[1], state[2], state[3], int(state[4])
     if done == 0:
-        height = _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples)
+        height = _height(k, beta, prior, terms)
     for t in range(normals.shape[0]):
         other, other_beta, ratio, small = propose_k_beta(
             k, beta, depth, fixed, jumps, step, uniforms[t], normals[t]
         )
         other_height = height
         if other != k or other_beta != beta:
-            other_height = _height(
-                other, other_beta, scale, fixed, offsets, weights, starts, values, multiples
-            )
+            other_height = _height(other, other_beta, prior, terms)
         taken = uniforms[t, 2] < np.exp(min(0.0, other_height - height + ratio))
         if taken:
             k, beta, height = other, other_beta, other_height

@@ -157,18 +157,17 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
     numbers = np.array([k, beta, 0.0, 0.1, 1.0, 0.0])
     rotation = _random_rotation(d, rng)
     logs = np.log(rng.exponential(size=d))
-    current, other = np.empty((n, n)), np.empty((n, n))
-    counts, kth = np.empty((2, n, training.classes)), np.empty((2, n))
+    state = numbers, rotation, logs, np.empty((2, n, training.classes)), np.empty((2, n))
+    distances = np.empty((n, n)), np.empty((n, n))
     kept, transforms = np.empty((sampler.samples, 3 + d)), np.empty((sampler.samples, d, d))
     accepted = np.zeros((3, 2), dtype=np.int64)
+    rows, output = (training.columns, training.codes, training.by_index), (kept, transforms, accepted)
     for first in range(0, sampler.steps, BLOCK):
         steps = min(BLOCK, sampler.steps - first)
-        uniforms, normals = rng.random((steps, 8)), rng.standard_normal((steps, 3))
-        current, other = kernels.run_adaptive_chain(
-            training.columns, training.codes, depth, beta_scale, training.by_index, sampler.burn_in,
-            sampler.thin, numbers, rotation, logs, current, other, counts, kth, uniforms, normals, kept,
-            transforms, accepted,
-        )  # fmt: skip
+        random = rng.random((steps, 8)), rng.standard_normal((steps, 3))
+        distances = kernels.run_adaptive_chain(
+            rows, depth, beta_scale, sampler.burn_in, sampler.thin, state, distances, random, output
+        )
     draws = Draws(kept[:, 0].astype(np.int64), kept[:, 1].copy(), kept[:, 2].copy(), kept[:, 3:], transforms)
     return draws, accepted
 

@@ -367,10 +367,8 @@ def sample(
         for first in range(0, sampler.steps, 10_000):  # blocks limit memory and can be interrupted
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
-            mcmc.run_chain(
-                state, sampler.burn_in, sampler.thin, beta_scale, simple, jumps, uniforms, normals, *terms,
-                kept, accepted,
-            )  # fmt: skip
+            prior, numbers = (beta_scale, simple), (uniforms, normals)
+            mcmc.run_chain(state, sampler.burn_in, sampler.thin, prior, jumps, numbers, terms, kept, accepted)
         return kept, accepted
 
     results = sampler.run(chain)

@@ -101,18 +101,19 @@ def _squares(x, X, columns, limits, out):
 
 
 @kernel
-def distributions(
-    new, X, columns, nominal, codes, radius, every, nearer, kinds, own_kinds, own, base, taxonomy,
-    lower, upper, mean, diagonal,
-):  # fmt: skip
-    """Fill the bounds, means and diagonals (n, c) of the label distributions of new rows (n, d).
+def distributions(rows, training, new_rows, taxonomy, nominal, filled):
+    """Fill the lower and upper bounds, means and diagonals (n, c) of the label distributions of new rows.
 
-    X (m, d), codes (m,): training rows, with ``nominal`` first columns of categories. columns: (d, m) X
-    transposed, or (0, m). radius, every, nearer: see `training_counts`. kinds (m,), own_kinds (n,): numbers
-    of the categories, -1 for one without training examples. own (n, c): see `new_counts`. base (n, c):
-    training examples of each class in the new row's category. Row v of the distributions is that of the
-    category if the new row has class v.
+    rows: X (m, d), with ``nominal`` first columns of categories; columns, (d, m) X transposed, or (0, m);
+    codes (m,). training: radius, every, nearer, see `training_counts`; kinds (m,), numbers of the categories.
+    new_rows: new (n, d); own (n, c), see `new_counts`; own_kinds (n,), numbers of the categories, -1 for one
+    without training examples; base (n, c), training examples of each class in the new row's category. Row v
+    of the distributions is that of the category if the new row has class v.
     """
+    X, columns, codes = rows
+    radius, every, nearer, kinds = training
+    new, own, own_kinds, base = new_rows
+    lower, upper, mean, diagonal = filled
     m, c = every.shape
     limits = radius * radius * _ROOT_SLACK
     squares = np.empty(m)

@@ -209,11 +209,11 @@ class VennKNN(Method):
         kernels.new_counts(point.k, neighbours.distances, neighbours.codes, neighbours.beyond, own)
         own_kinds, base = training.categories.find(own)
         lower, upper, mean, diagonal = np.empty((4, n, c))
-        kernels.distributions(
-            self._form(X), self._rows, self._columns, self._nominal_count, self._codes, training.radius,
-            training.every, training.nearer, training.categories.kinds, own_kinds, own, base,
-            training.categories.number, lower, upper, mean, diagonal,
-        )  # fmt: skip
+        rows = self._rows, self._columns, self._codes
+        counts = training.radius, training.every, training.nearer, training.categories.kinds
+        new_rows = self._form(X), own, own_kinds, base
+        taxonomy, filled = training.categories.number, (lower, upper, mean, diagonal)
+        kernels.distributions(rows, counts, new_rows, taxonomy, self._nominal_count, filled)
         scores = mean if point.point == "mean" else diagonal / diagonal.sum(axis=1, keepdims=True)
         extra = {"lower": lower, "upper": upper}
         return {"venn": Prediction(self.classes_, scores, "probability", extra=extra)}

@@ -127,24 +127,24 @@ def _next_wall(F, V, last, guess, flags, words):
 
 
 @kernel
-def trace_geodesics(
-    walls, walls_t, gram, squared, bounces, refresh, renew, w, v, F, V, state, travelled, steps, hit, anchors,
-    anchor_step, centre, squares,
-):  # fmt: skip
+def trace_geodesics(version_space, bounces, refresh, renew, ball, record):
     """Follow great circles for ``bounces`` bounces, or until a buffer is full.
 
-    walls (n, r): in range coordinates. walls_t (r, n): their transpose. gram (n, n): their products. squared
-    (n,): their squared lengths. refresh: mean arc between random directions (infinity: never). renew: number
-    of bounces after which rounding errors are removed.
+    version_space: walls (n, r) in range coordinates; walls_t (r, n), their transpose; gram (n, n), their
+    products; squared (n,), their squared lengths. refresh: mean arc between random directions (infinity:
+    never). renew: number of bounces after which rounding errors are removed.
 
-    State, updated between calls: w, v (r,); F, V (n,); state (last wall or -1, bounces since rounding errors
+    ball, the state between calls: w, v (r,); F, V (n,); state (last wall or -1, bounces since rounding errors
     were removed, 1 if an anchor must be written); travelled (2,), the arc since the last random direction and
     the arc between the last and the next one.
 
-    Output: steps, hit, anchors, anchor_step. The integral of w along the trajectory is added to centre (r,),
-    the integrals of F^2 and the length of the arcs that they cover to squares (n + 1,). Return the numbers of
-    steps, anchors and bounces.
+    record, filled: steps, hit, anchors, anchor_step. The integral of w along the trajectory is added to
+    centre (r,), the integrals of F^2 and the length of the arcs that they cover to squares (n + 1,). Return
+    the numbers of steps, anchors and bounces.
     """
+    walls, walls_t, gram, squared = version_space
+    w, v, F, V, state, travelled = ball
+    steps, hit, anchors, anchor_step, centre, squares = record
     n, r = V.size, w.size
     last, since, due = state[0], state[1], state[2]
     away, limit = travelled[0], travelled[1]
@@ -210,16 +210,16 @@ def trace_geodesics(
 
 
 @kernel
-def trace_chords(
-    walls, walls_t, gram, squared, bounces, w, v, F, V, state, travelled, steps, hit, anchors, anchor_step,
-    centre, squares,
-):  # fmt: skip
+def trace_chords(version_space, bounces, ball, record):
     """Follow chords as in section 3.2 of the paper; arguments and results are those of `trace_geodesics`.
 
     The ball moves in a straight line to the nearest wall and is then projected onto the sphere. If there is
     no wall in its direction (an escape), a random direction away from the last wall is drawn; nothing else is
     random. travelled (2,): the number of escapes.
     """
+    walls, walls_t, gram, squared = version_space
+    w, v, F, V, state, travelled = ball
+    steps, hit, anchors, anchor_step, centre, squares = record
     n, r = V.size, w.size
     last, due = state[0], state[2]
     step, anchor, done = 0, 0, 0

@@ -243,13 +243,13 @@ def _one_chain(
     refresh = np.inf if settings.refresh is None else float(settings.refresh)
     if not chord:
         travelled[1] = kernels.draw_arc(refresh)
-    own = w, v, F, V, state, travelled
+    ball = w, v, F, V, state, travelled
     walls_of = space.walls, space.walls_t, space.gram, space.squared
 
-    def trace(bounces: int, *buffers) -> tuple[int, int, int]:
+    def trace(bounces: int, *record) -> tuple[int, int, int]:
         if chord:
-            return kernels.trace_chords(*walls_of, bounces, *own, *buffers)
-        return kernels.trace_geodesics(*walls_of, bounces, refresh, _RENEW, *own, *buffers)
+            return kernels.trace_chords(walls_of, bounces, ball, record)
+        return kernels.trace_geodesics(walls_of, bounces, refresh, _RENEW, ball, record)
 
     return _record(trace, [burn_in, *[each] * BATCHES], space.walls.shape, travelled if chord else None)
 
