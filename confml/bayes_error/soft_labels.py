@@ -42,9 +42,9 @@ def soft_label_error(soft_labels, *, level: float = 0.95) -> SoftLabelError:
 
     With n_j of m annotators for class j, 1 - max_j n_j / m is too small in the mean, by Jensen's inequality.
     The error of predicting one annotator by the majority of the other m - 1, with ties at random, is too
-    large in the mean. To first order in 1/m both biases are equal where probabilities have a smooth density
-    at the boundary between classes, so the corrected estimate is the mean of both. Rows with one annotator
-    are left out.
+    large in the mean. Both biases are equal up to terms of order 1/m^2 if the density of the probabilities is
+    smooth at the boundary between classes, so the corrected estimate is the mean of both. Rows with one
+    annotator are left out.
 
     low, high: normal interval of the mean over the rows, for independent rows. With annotators, the lower end
     is that of the mean of 1 - max_j n_j / m, and the upper end that of the error of predicting one annotator:

@@ -1,7 +1,5 @@
 """``confml bayes-error-trials``."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

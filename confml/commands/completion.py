@@ -4,8 +4,6 @@ click writes the scripts: ``eval "$(_CONFML_COMPLETE=bash_source confml)"``, or 
 ``fish_source``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

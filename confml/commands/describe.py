@@ -1,7 +1,5 @@
 """``confml describe``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """``confml methods``."""
 
-from __future__ import annotations
-
 import json
 
 import click

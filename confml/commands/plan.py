@@ -1,7 +1,5 @@
 """``confml plan``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

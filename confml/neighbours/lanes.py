@@ -36,70 +36,17 @@ import numpy as np
 from confml._jit import kernel
 
 try:
-    from confml.neighbours._lanes_llvm import (
-        FAN,
-        GROUP,
-        LEAF,
-        PANEL,
-        RUN,
-        WIDE_FAN,
-        WIDE_LEAF,
-        boxes_within,
-        gaps_to_children,
-        gaps_to_rows,
-        insert_8,
-        insert_16,
-        lowest_bit,
-        products_above,
-        rows_within,
-        run_above,
-        squares_to_rows,
-        squares_within,
-    )
+    from confml.neighbours import _lanes_llvm as _lanes
 except (ImportError, AttributeError):  # numba's internals have changed
-    from confml.neighbours._lanes_plain import (
-        FAN,
-        GROUP,
-        LEAF,
-        PANEL,
-        RUN,
-        WIDE_FAN,
-        WIDE_LEAF,
-        boxes_within,
-        gaps_to_children,
-        gaps_to_rows,
-        insert_8,
-        insert_16,
-        lowest_bit,
-        products_above,
-        rows_within,
-        run_above,
-        squares_to_rows,
-        squares_within,
-    )
+    from confml.neighbours import _lanes_plain as _lanes  # type: ignore[no-redef]
 
-__all__ = [
-    "FAN",
-    "GROUP",
-    "LEAF",
-    "PANEL",
-    "RUN",
-    "WIDE_FAN",
-    "WIDE_LEAF",
-    "above",
-    "aligned",
-    "boxes_within",
-    "gaps_to_children",
-    "gaps_to_rows",
-    "insert_8",
-    "insert_16",
-    "lowest_bit",
-    "products_above",
-    "rows_within",
-    "run_above",
-    "squares_to_rows",
-    "squares_within",
-]
+FAN, LEAF, WIDE_FAN, WIDE_LEAF = _lanes.FAN, _lanes.LEAF, _lanes.WIDE_FAN, _lanes.WIDE_LEAF
+GROUP, PANEL, RUN = _lanes.GROUP, _lanes.PANEL, _lanes.RUN
+boxes_within, rows_within = _lanes.boxes_within, _lanes.rows_within
+gaps_to_children, gaps_to_rows = _lanes.gaps_to_children, _lanes.gaps_to_rows
+squares_to_rows, squares_within = _lanes.squares_to_rows, _lanes.squares_within
+insert_8, insert_16 = _lanes.insert_8, _lanes.insert_16
+lowest_bit, products_above, run_above = _lanes.lowest_bit, _lanes.products_above, _lanes.run_above
 
 _LINE = 64  # bytes
 

@@ -1,7 +1,5 @@
 """`Answers`: the DataFrame of predictions of new rows, with its guarantee, warnings and tests."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +34,7 @@ class Answers(pd.DataFrame):
     _metadata = list(FACTS)
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, facts: Mapping[str, Any]) -> Answers:
+    def of(cls, frame: pd.DataFrame, facts: Mapping[str, Any]) -> "Answers":
         """Return answers with the facts of a batch, named as the attributes."""
         found = cls(frame)
         for name in FACTS:

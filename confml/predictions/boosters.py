@@ -3,8 +3,6 @@
 Both packages read a model without checks of all its indices, so they are checked here first.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import json

@@ -21,8 +21,6 @@ Subclasses inherit declarations; None in the place of a text removes one. An obj
 class has ``stored``. A method ``check_stored`` checks what a declaration cannot express (ValueError).
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re
@@ -54,7 +52,7 @@ class _Form(NamedTuple):
 
     text: str
     name: str
-    item: tuple[_Form, ...] | None
+    item: "tuple[_Form, ...] | None"
     sizes: tuple[str, ...] | None
     low: str | None
     high: str | None

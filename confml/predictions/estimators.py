@@ -5,8 +5,6 @@ against its declaration (`confml.predictions.declarations`). scikit-learn reads 
 every child, feature and category of a node is checked here. Other estimators are stored with skops.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -122,7 +120,7 @@ class NodeTable:
     }
 
     @classmethod
-    def of(cls, tree: Any) -> NodeTable:
+    def of(cls, tree: Any) -> "NodeTable":
         state = tree.__getstate__()
         return cls(
             _packed(state["nodes"]), np.array(state["values"]), int(state["max_depth"]), tree.n_features

@@ -1,7 +1,5 @@
 """`ExchangeabilityCheck`: whether new rows look exchangeable with the training rows."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The nearest training rows of the predicted and of the runner-up class of new rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

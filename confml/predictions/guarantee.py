@@ -1,7 +1,5 @@
 """`Guarantee`: the guarantee of the regions for new rows, its conditions, and what weakens it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 

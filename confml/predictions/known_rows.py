@@ -1,7 +1,5 @@
 """`KnownRows`: recognises rows with the features of a training row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +16,7 @@ class KnownRows:
     stored = {"hashes": "u8(*)"}
 
     @classmethod
-    def of(cls, table: np.ndarray) -> KnownRows:
+    def of(cls, table: np.ndarray) -> "KnownRows":
         """Return the rows of ``table`` (m, a)."""
         if np.isnan(table).any():
             return cls(np.empty(0, np.uint64))

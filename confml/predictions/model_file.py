@@ -6,8 +6,6 @@ without Python objects. Estimators that need skops are ``estimators/<number>.sko
 compressed. Checksums find damage; they do not prove who wrote the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib

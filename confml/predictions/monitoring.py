@@ -1,7 +1,5 @@
 """`BatchMonitor`: whether batches of new rows with labels still look like the training rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

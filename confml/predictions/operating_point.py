@@ -1,7 +1,5 @@
 """A certified operating point: a threshold on the confidence, chosen on held-out training rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

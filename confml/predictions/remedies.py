@@ -1,7 +1,5 @@
 """`Remedies`: the names of options in messages, as the caller can give them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

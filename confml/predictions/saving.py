@@ -1,7 +1,5 @@
 """Whether a method can be saved, before it is fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ it is stored, and its attributes are decoded values that are checked against the
 (`confml.predictions.declarations`). An object or array that occurs several times is one again.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import math

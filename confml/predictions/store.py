@@ -1,7 +1,5 @@
 """`save_model` and `load_model`: a `Model` as a file, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`CsvWriter` and `JsonWriter`: predictions of new rows, written chunk by chunk."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, BinaryIO

@@ -1,7 +1,5 @@
 """`Batches`: hands out short tasks several at a time, so that a worker is not asked for each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Check of the JSON document of a stored cell, which an older version or another program may have written."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of the results of methods: shapes, scores, labels and metrics."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from numbers import Real

@@ -1,7 +1,5 @@
 """Effects of a method on its process, such as output, forks and lower limits, which end with its cell."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """Files of the method ``external``: read and checked in the plan, and opened again by the workers."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ and host names are not used, because containers share them. A free lock is trust
 the same kernel; otherwise a lease is over if it was not renewed for `STALE_SECONDS`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """``manifest.json``: the config, cells and provenance of a run."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,8 +1,6 @@
 """`RowOrigins`: lines, identifiers and columns of the rows of a data set, stored in the folder of a run for
 its reports."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +32,7 @@ class RowOrigins:
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: DataSet, values: Mapping[str, np.ndarray] | None = None) -> RowOrigins:
+    def of(cls, data: DataSet, values: Mapping[str, np.ndarray] | None = None) -> "RowOrigins":
         return cls(data.lines, data.ids, data.id_columns, data.test_rows, values or {})
 
     def values_of(self, rows: np.ndarray, split: str) -> dict[str, np.ndarray]:
@@ -78,7 +76,7 @@ class RowOrigins:
         store.write(KIND, key, document, arrays)
 
     @classmethod
-    def read(cls, store: Store, key: str) -> RowOrigins | None:
+    def read(cls, store: Store, key: str) -> "RowOrigins | None":
         """Return the record of a key; None if it is not stored or damaged."""
         try:
             record = store.read(KIND, key)

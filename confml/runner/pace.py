@@ -3,8 +3,6 @@
 Tasks of one run differ: a config often lists small data sets first.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 WINDOW = 0.25

@@ -17,8 +17,6 @@ A ZIP file lists its members at its end, so a writer that is killed loses all of
 which are not reliable on network file systems.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import mmap

@@ -1,7 +1,5 @@
 """Progress of a run on stderr: a bar on a terminal, and regular lines in a log."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

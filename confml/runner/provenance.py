@@ -1,7 +1,5 @@
 """Provenance of results: versions, machine, commit and times."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import platform

@@ -15,6 +15,7 @@ from confml.config.warnings import unsilenced
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
+from confml.runner.background_call import BackgroundCall
 from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
@@ -29,7 +30,6 @@ from confml.runner.manifest import (
     notes_on,
     write_manifest,
 )
-from confml.runner.meanwhile import Meanwhile
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
@@ -152,7 +152,9 @@ def run(
         done = set(state.done)
         if state.left:
             progress = progress or Progress()
-            waiting = Meanwhile(meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0)
+            waiting = BackgroundCall(
+                meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0
+            )
             told = _compute(
                 plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting
             )
@@ -191,7 +193,7 @@ def _compute(
     part: str | None,
     progress: Progress,
     say: Callable[[str], None],
-    waiting: Meanwhile,
+    waiting: BackgroundCall,
 ) -> list[str]:
     """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
     warnings of tasks."""

@@ -1,7 +1,5 @@
 """Parts of a run: ``--shard 3/16``, or the part that the array of a job scheduler gives."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

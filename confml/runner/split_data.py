@@ -1,12 +1,10 @@
 """`SplitData`: training and test examples of one outer split or inner fold, after noise and steps."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -59,13 +57,13 @@ class SplitData:
         self._steps_in_method = any(wrapper_of(point) for point in grid)
 
     @classmethod
-    def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
+    def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
         data = open_dataset(context.data_folder)
         train, test = _outer_rows(data, context.protocol, context.split, context.seed)
         return cls(context, data, train, test, grid=grid)
 
     @classmethod
-    def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
+    def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
         """Return the examples of inner fold ``fold`` of the outer training set."""
         data = open_dataset(context.data_folder)
         rows, _ = _outer_rows(data, context.protocol, context.split, context.seed)
@@ -312,7 +310,7 @@ class _StepsPerPart:
 
     stored = {"steps": "tuple[tuple[any]]", "nominal": "b1(*)", "rng": "Generator"}
 
-    def __sklearn_clone__(self) -> _StepsPerPart:
+    def __sklearn_clone__(self) -> Self:
         return self
 
     def learn(

@@ -1,7 +1,5 @@
 """Outer splits and inner folds; their rows depend on the seed, the data and the repeat only."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 

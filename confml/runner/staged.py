@@ -6,8 +6,6 @@ copies it there, and all workers of that machine read the copy. Copies are known
 Results do not depend on it: without room or permission, workers read the results folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """`RunStatus`: cells of a run that are done, failed and left, and the processes that compute them."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +21,7 @@ class RunStatus:
     parts: list[RunningPart]
 
     @classmethod
-    def of(cls, store: Store, known: Set[str] = frozenset()) -> RunStatus:
+    def of(cls, store: Store, known: Set[str] = frozenset()) -> "RunStatus":
         """Return the status of the run in a store. known: keys of cells whose records are not read again."""
         manifest = read_manifest(store.folder)
         cells = manifest_cells(manifest)

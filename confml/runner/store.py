@@ -8,8 +8,6 @@ file exists. Several processes and machines may write into one folder at once. T
 the content of records.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

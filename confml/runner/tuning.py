@@ -1,7 +1,5 @@
 """Inner selection: choose the point of a grid with the best mean score over the inner folds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Warnings of a run that need its data: an audit of each data set, and parameters that do not fit its
 size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Temporary folder of a run: data sets, shared states and chunks of cells that workers read."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -39,7 +37,7 @@ class Workspace:
         self._lease = lease
 
     @classmethod
-    def make(cls, run_folder: Path) -> Workspace:
+    def make(cls, run_folder: Path) -> "Workspace":
         """Remove the workspaces and temporary files of killed runs and return a new workspace."""
         run_folder = Path(run_folder)
         with guarded(run_folder):

@@ -1,7 +1,5 @@
 """`write_study_provenance`: software, machine and time of a study, as the manifest of a run states them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,9 +1,7 @@
 """`PackageSVM`: the authors' package smartsvm as a classifier that a config can name."""
 
-from __future__ import annotations
-
 import functools
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +19,7 @@ class PackageSVM(ClassifierMixin, BaseEstimator):
     def __init__(self, C: float = 1.0):
         self.C = C
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> PackageSVM:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Fit the tree of classes of the package; return self."""
         from sklearn.svm import LinearSVC
 

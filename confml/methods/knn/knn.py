@@ -1,6 +1,6 @@
 """`knn`: k nearest neighbours with equal votes, or with more votes for the examples of a teacher."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, Views
+from confml.methods.base import Method
 from confml.methods.knn import _kernels as kernels
 from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
@@ -143,15 +143,7 @@ class KNN(Method):
         block = max(1000, 200_000_000 // train_rows)
         return block if block < test_rows else None
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Search once, for the largest k; each point of the grid is charged an equal part of the time."""
         if not grid:
             return

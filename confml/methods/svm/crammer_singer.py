@@ -1,7 +1,7 @@
 """`crammer-singer`: the multiclass support vector machine of Crammer and Singer."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from confml._seeds import derived_generator
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, Views, finite_scores
+from confml.methods.base import Method, finite_scores
 from confml.methods.svm.crammer_singer_path import Solution, crammer_singer_path
 from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
 from confml.methods.svm.linear_machines import (
@@ -170,15 +170,7 @@ class CrammerSinger(PenaltyPath):
             return {}
         return {"objective": self.objective_, "gap": self.gap_, "iterations": float(self.iterations_)}
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a grid as `Method.evaluate_path`; a grid with ``solver: path`` only shares paths of C."""
         if all(point.get("solver", self.solver) == "path" for point in grid):
             return super().evaluate_path(X, y, X_test, grid, rng, state)

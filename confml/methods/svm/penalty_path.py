@@ -2,8 +2,8 @@
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,15 +77,7 @@ class PenaltyPath(SparseMethod):
         self._take(value)
         return self
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a grid as `Method.evaluate_path`; points that differ in the penalty only share a path."""
         methods = []
         for point in grid:

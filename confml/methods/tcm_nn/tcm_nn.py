@@ -1,7 +1,7 @@
 """TCM-NN: the transductive confidence machine with nearest neighbours."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts
-from confml.methods.label_schedule import LabelSchedule
 from confml.methods.shift import (
     COVARIATE,
     COVARIATE_METRICS,
@@ -200,15 +199,7 @@ class TCMNN(Method):
         same, other = NeighbourCounter(X, codes, self._engine, self._sizes).lists(_useful(largest, len(X)))
         return {"same": same, "other": other}
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a path as in the contract. All k share one pass over the training pairs and one over the
         test examples, or one for each pair of values of ``mondrian`` and ``shift``; each point is charged an
         equal part of the time.
@@ -249,17 +240,7 @@ class TCMNN(Method):
 
     # ---- one example at a time
 
-    def evaluate_online(
-        self,
-        X,
-        y,
-        X_new,
-        y_new,
-        classes: np.ndarray,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        schedule: LabelSchedule | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None, schedule=None):
         """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
         also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
         takes both values).

@@ -1,13 +1,13 @@
 """`venn-knn`: the full k-NN Venn predictor."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from confml._sklearn import clone
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, Views
+from confml.methods.base import Method
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.methods.one_search import evaluate_with_one_search
 from confml.methods.venn_knn import _kernels as kernels
@@ -129,15 +129,7 @@ class VennKNN(Method):
         found = first._found
         return {"distances": found.distances, "codes": found.codes, "beyond": found.beyond}
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Search once, for the largest k; each point of the grid is charged an equal part of the time."""
         if not grid:
             return

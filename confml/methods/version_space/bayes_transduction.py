@@ -29,18 +29,6 @@ class BayesTransduction(VersionSpaceMethod):
 
     Notes
     -----
-    ``sampler: geodesic`` follows great circles and draws a random direction after ``refresh`` radians on
-    average; without it the billiard may not be ergodic. ``chord`` is the paper's billiard. ``ep`` is
-    expectation propagation, a Gaussian approximation of version space.
-
-    ``stopping: hoeffding`` is the paper's rule (equation 8): with ``epsilon`` = 0.05 and ``eta`` = 0.01, 922
-    bounces, rounded up to full batches. It treats bounces as independent draws. They are dependent: on heart
-    with the paper's chords, such a run has an effective sample size of about 5, and more than a tenth of the
-    probabilities are too large by 0.05 or more. ``stopping: ess`` continues until the effective sample size,
-    an estimate, is 922 and the chains agree. It is the median over the distances to the walls, so that
-    single test examples can have a smaller one. With more than two classes the rule is for each binary
-    problem.
-
     View ``probability``: p of each class; ties go to the first class. Its ``extra`` has ``confidence``, the
     paper's 2 max(p) - 1 (equation 7), and, except with ``ep``, of the predicted class the ``standard_error``
     (with ``predictive: span`` at least 1 / effective sample size of the trajectory), the largest split R-hat
@@ -51,21 +39,9 @@ class BayesTransduction(VersionSpaceMethod):
     Version space must not be empty: with ``ridge`` = 0 the training rows must be separable; with ``ridge`` >
     0 they always are. More than two classes are reduced to binary problems. With ``ovr``, p is the fraction
     of each problem divided by their sum; with ``ovo``, it is the mean over the pairs of a class, times 2 / c.
-    A test example whose kernel values with all training rows are 0 (a row of zeros with a linear kernel, an
-    example too far away for ``rbf``) has equal p for all classes.
-
-    The kernel ``rbf`` is exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2) in scikit-learn and in
-    ``gen-svm``. Features should be on one scale (``steps: [standardise]``).
-
-    ``predictive: span`` is the paper's: it uses the projection of phi(x) onto the span of the training rows.
-    ``full`` adds the component of phi(x) outside the span, which makes every p less extreme. ``noisy`` also
-    adds the ridge; with ``sampler: ep`` this is Gaussian process classification with probit noise.
-
-    Errors of ``ep`` against 400,000 bounces, on 12 problems (10 rows in 3 dimensions with a linear kernel,
-    40 rows in 4 dimensions with ``rbf``, with ridge 0 and 0.5) with 200 test examples each: 0.008 on average
-    and 0.09 at most for test examples (0.12 on other problems), 0.034 and 0.15 for the training rows. With
-    ridge = 0, p of a training row's own class is 1; ``ep`` gives 0.85 to 1. The predicted label changes for
-    0.4 % of the test examples.
+    A test example whose kernel values with all training rows are 0 has equal p for all classes. Features
+    should be on one scale (``steps: [standardise]``). The page "Transduction" of the documentation describes
+    the samplers, the stopping rules and their errors.
 
     Examples
     --------

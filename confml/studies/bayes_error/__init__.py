@@ -1,7 +1,5 @@
 """Bayes error study of a data set: estimates, CSV and JSON files, printed tables and figures."""
 
-from __future__ import annotations
-
 from confml.studies.bayes_error.console import print_study
 from confml.studies.bayes_error.document import study_document, write_study
 

@@ -1,7 +1,5 @@
 """Printed tables of a Bayes error study: pairs of classes, one-vs-rest, measures, selection, transforms."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

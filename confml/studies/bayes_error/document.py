@@ -1,7 +1,5 @@
 """The rows of a study of Bayes errors, and the files that hold them."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

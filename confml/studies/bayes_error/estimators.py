@@ -1,7 +1,5 @@
 """Comparison of the Bayes error estimators on synthetic data with a known Bayes error."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

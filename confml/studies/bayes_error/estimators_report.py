@@ -1,7 +1,5 @@
 """Table, files and figure of the comparison of Bayes error estimators."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,8 +1,6 @@
 """Figures of a Bayes error study: heat maps, one-vs-rest errors, selections and transforms; see also
 `overall_figures`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of the estimates for all classes of a study: each estimator, k-NN by k, and the noise series."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

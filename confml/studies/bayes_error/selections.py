@@ -1,7 +1,5 @@
 """Rows of the forward selection of features and of the ranked transforms of a study."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bayes error study of a data set: estimates, intervals, tests, selection and transforms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

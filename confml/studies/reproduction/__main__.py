@@ -5,8 +5,6 @@ and claims from the stored tables. NAME is a variable such as SCALE or SHARD. ``
 commands, ``--list`` the targets.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`Claim`: a statement of a source's text, with a verdict and the number behind it."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Each printed number stands for the interval of numbers that round to it. A contr
 count or a product that no numbers of these intervals satisfy.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -31,16 +29,16 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    def __add__(self, other: Interval) -> Interval:  # type: ignore[override]
+    def __add__(self, other: "Interval") -> "Interval":  # type: ignore[override]
         return Interval(self.low + other.low, self.high + other.high)
 
-    def __mul__(self, factor: float) -> Interval:  # type: ignore[override]
+    def __mul__(self, factor: float) -> "Interval":  # type: ignore[override]
         return Interval(self.low * factor, self.high * factor)
 
     def has(self, value: float) -> bool:
         return self.low - 1e-9 <= value <= self.high + 1e-9
 
-    def meets(self, other: Interval) -> bool:
+    def meets(self, other: "Interval") -> bool:
         return self.low <= other.high + 1e-9 and other.low <= self.high + 1e-9
 
 

@@ -1,7 +1,5 @@
 """`explanations`: numbers of confml under settings that were chosen after a printed number was seen."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Figures of the page: mean ranks of confml and of the published numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from confml.report.figures.style import BLACK, BLUE, GREY, legend_below, new_figure, style

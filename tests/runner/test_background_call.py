@@ -8,12 +8,12 @@ import threading
 
 import pytest
 
-from confml.runner.meanwhile import Meanwhile
+from confml.runner.background_call import BackgroundCall
 
 
 def test_it_is_called_once_when_every_worker_has_an_item():
     calls = []
-    waiting = Meanwhile(lambda: calls.append(threading.current_thread().name), workers=2)
+    waiting = BackgroundCall(lambda: calls.append(threading.current_thread().name), workers=2)
     waiting.handed_out(True)
     waiting.end()
     assert not calls
@@ -25,7 +25,7 @@ def test_it_is_called_once_when_every_worker_has_an_item():
 
 def test_it_is_called_if_there_are_fewer_items_than_workers():
     calls = []
-    waiting = Meanwhile(lambda: calls.append(1), workers=8)
+    waiting = BackgroundCall(lambda: calls.append(1), workers=8)
     waiting.handed_out(True)
     waiting.handed_out(False)
     waiting.end()
@@ -40,7 +40,7 @@ def test_errors_of_the_function_are_ignored(workers, calls):
         called.append(threading.current_thread().name)
         raise ZeroDivisionError
 
-    waiting = Meanwhile(fail, workers)
+    waiting = BackgroundCall(fail, workers)
     waiting.handed_out(True)
     waiting.handed_out(False)
     waiting.end()
@@ -49,7 +49,7 @@ def test_errors_of_the_function_are_ignored(workers, calls):
 
 def test_without_a_function_no_thread_is_started():
     threads = threading.active_count()
-    waiting = Meanwhile(None, workers=1)
+    waiting = BackgroundCall(None, workers=1)
     waiting.handed_out(True)
     assert threading.active_count() == threads
     waiting.end()

@@ -1,6 +1,4 @@
-"""`Meanwhile`: work of the main process that is done in a thread while it waits for its workers."""
-
-from __future__ import annotations
+"""`BackgroundCall`: a call in a thread of the main process while it waits for its workers."""
 
 import threading
 from collections.abc import Callable
@@ -8,8 +6,8 @@ from collections.abc import Callable
 _SECONDS_TO_END = 10.0
 
 
-class Meanwhile:
-    """Calls a function once in a thread, after all workers have an item; errors are ignored.
+class BackgroundCall:
+    """One call of a function in a thread, after all workers have an item; errors are ignored.
 
     The function must not matter for the results: it imports modules that the main process needs later.
     workers: number of items that are handed out first; 0 if items run in this process, which leaves no time
