@@ -14,6 +14,7 @@ from typing import Protocol
 
 from confml.errors import ConfmlError
 from confml.studies.reproduction.by_parameter import write_by_parameter
+from confml.studies.reproduction.crossings import write_crossings
 from confml.studies.reproduction.matching import write_matching
 from confml.studies.reproduction.runs import keep_runs, write_provenance
 
@@ -51,7 +52,7 @@ class Keep:
 
     runs: folders or patterns. command: what computes them. metrics: those that are kept, for each value of
     the parameter ``by`` if it is given. figures: whether figures are kept. matching: whether
-    ``matching.csv`` of bayes-knn is written.
+    ``matching.csv`` of bayes-knn is written. crossings: the same for ``crossings.csv``.
     """
 
     folder: Path
@@ -61,12 +62,13 @@ class Keep:
     by: str | None = None
     figures: bool = False
     matching: bool = False
+    crossings: bool = False
 
     def words(self) -> Sequence[str]:
         words = ["keep", str(self.folder), *self.runs]
         words += ["--metrics", ",".join(self.metrics)] if self.metrics else []
         words += ["--by", self.by] if self.by else []
-        words += [f"--{name}" for name in ("figures", "matching") if getattr(self, name)]
+        words += [f"--{name}" for name in ("figures", "matching", "crossings") if getattr(self, name)]
         return [*words, "--command", self.command]
 
     def __call__(self) -> int:
@@ -79,6 +81,8 @@ class Keep:
             paths += keep_runs(runs, self.metrics, self.folder, self.figures)
         if self.matching:
             paths.append(write_matching(runs, self.folder))
+        if self.crossings:
+            paths.append(write_crossings(runs, self.folder))
         paths.append(write_provenance(runs, self.folder, self.command))
         print("\n".join(map(str, paths)), file=sys.stderr)
         return 0

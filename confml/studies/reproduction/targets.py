@@ -178,6 +178,7 @@ def _kept(step: Mapping[str, Any], command: str) -> Iterator[Action]:
             step.get("by"),
             bool(step.get("figures")),
             bool(step.get("matching")),
+            bool(step.get("crossings")),
         )
     for source, to in step.get("copy", {}).items():
         yield Copy(str(RESULTS / source), REFERENCE / to)
