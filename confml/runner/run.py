@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -43,6 +44,8 @@ from confml.runner.warnings import audits, run_warnings
 from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 UNPACKED = 200  # cells of a run to compute; with more, small records are appended to packs
 
@@ -234,7 +237,7 @@ def _compute(
             waiting.handed_out(batch is not None)
             return batch
 
-        warned: dict[str, list] = {}
+        warned: dict[str, list[tuple[str, Task]]] = {}  # by the text without its numbers
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
         heartbeat = Heartbeat(
@@ -251,7 +254,7 @@ def _compute(
                     for task, outcome in _outcomes(batch, result, batches):
                         outcome = _checked(task, outcome, store.folder)
                         for text in outcome.warned:
-                            warned.setdefault(text, []).append(task)
+                            warned.setdefault(_NUMBER.sub("", text), []).append((text, task))
                         before = len(schedule)
                         new = _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         failures += new
@@ -262,8 +265,9 @@ def _compute(
                         say("stopped at the first failure (--fail-fast)")
                         break
         return [
-            f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].title}: {text}"
-            for text, those in sorted(warned.items())
+            f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, as "
+            f"{those[0][1].cells[0].title}: {those[0][0]}"
+            for _, those in sorted(warned.items())
         ]
     finally:
         engine.stop()

@@ -133,6 +133,21 @@ def test_the_experiment_of_a_source_on_another_file(here, source):
     assert config.noise is None or (config.noise.on == "train" and config.noise.labels == paper.noise.labels)
 
 
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_experiment_of_a_source_runs_to_its_report(here, source):
+    """Every method has an error on a third of the irises."""
+    frame = datasets.load_iris(as_frame=True).frame[::3]
+    frame.to_csv(here / "irises.csv", index=False)
+    run("irises.csv", "--label", "target", "--like", source, "--out", "irises.yaml")
+    fewer = ["protocol.inner-folds=2", "methods.5.tune.kappa=[0.5]", "methods.5.tune.p=[1.5]"]
+    chosen = ["protocol.repeats=1", *(fewer if source == "burg" else [])]
+    found = confml.run("irises.yaml", out="results", overrides=chosen)
+    errors = found.summary.query("metric == 'error'")
+    assert set(errors["method"]) >= {method.name for method in load_config("irises.yaml").methods}
+    assert len((here / "results" / "failures.csv").read_text().splitlines()) == 1
+    assert (here / "results" / "report.html").is_file()
+
+
 def test_krzanowskis_experiment_has_the_matched_table(here):
     """On a real data set: three models, with reject and posterior matched to the envelope."""
     wine_file(here)

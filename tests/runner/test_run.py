@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -318,6 +319,19 @@ def test_warnings_of_libraries_are_told_once(tmp_path):
     assert done.stderr.count("ConvergenceWarning") == 1 and "warning in" in done.stderr
     again = quick(config, tmp_path / "quiet", "--quiet")
     assert again.stderr.count("ConvergenceWarning") == 1 and len(again.stderr.splitlines()) == 1
+
+
+def test_warnings_that_differ_by_their_numbers_are_one_line(tmp_path, monkeypatch):
+    numbers = iter(range(100))
+
+    def divided(*args):
+        warnings.warn(f"largest R-hat {1 + next(numbers) / 7:.2f}, raise it", UserWarning, stacklevel=2)
+        return split_rows(*args)
+
+    monkeypatch.setattr(split_data, "split_rows", divided)
+    done = quick(write_config(tmp_path, METHODS[:1]), tmp_path / "out")
+    lines = [line for line in done.stderr.splitlines() if "R-hat" in line]
+    assert len(lines) == 1 and not lines[0].startswith("warning in 1 of")
 
 
 def test_a_file_that_earlier_work_left_open_is_no_warning_of_a_task(tmp_path, monkeypatch):

@@ -6,9 +6,11 @@ SURE CORRECT. All thresholds between two values give the same proportions, and t
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
+from typing import NamedTuple
 
 from confml.measures.rejection import curve_of, match, sureness
 from confml.published import known_tables
@@ -48,6 +50,37 @@ def write_matching(runs: Sequence[Path], folder: Path) -> Path:
             if row["dataset"] == names.get(dataset, dataset):
                 lines += [(row["dataset"], variant, *line) for line in _lines(row, results)]
     return write_csv(folder / FILE, _HEADER, lines)
+
+
+class Trial(NamedTuple):
+    """A setting whose intervals are compared with printed multiples.
+
+    shares: fraction of the splits whose interval contains the multiple, by keys of the row of the table.
+    """
+
+    folder: str
+    params: str
+    splits: int
+    shares: dict[tuple[str, str], float]
+
+
+def trials(folder: Path, parts: Sequence[str]) -> list[Trial]:
+    """Return the settings of the files ``matching.csv`` in ``parts`` of ``folder``, with their multiples."""
+    aliases = known_tables()["bayesian-knn-table2"].aliases
+    names = {own: name for name, owns in aliases.items() for own in owns}
+    found: dict[tuple[str, str], Trial] = {}
+    for part in parts:
+        path = folder / part / FILE
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    if row["view"] == "posterior":
+                        one = Trial(part, row["params"], int(row["splits"]), {})
+                        keys = names.get(row["dataset"], row["dataset"]), row["envelope"]
+                        found.setdefault((part, row["params"]), one).shares[keys] = float(
+                            row["contains_paper"]
+                        )
+    return list(found.values())
 
 
 def _lines(row: Mapping[str, str], results: Sequence[CellResult]) -> Iterator[tuple]:

@@ -15,6 +15,7 @@ from confml.studies.reproduction.contradictions import contradictions
 from confml.studies.reproduction.explanations import explanations
 from confml.studies.reproduction.figures import draw_numbers, draw_outcomes
 from confml.studies.reproduction.markdown import joined, markdown_table
+from confml.studies.reproduction.matching import trials
 from confml.studies.reproduction.numbers import Number, Outcome, Role, published_numbers
 from confml.studies.reproduction.ranks import ranks_folder, write_ranks
 from confml.studies.reproduction.reasons import Reasons, read_reasons
@@ -65,6 +66,7 @@ def pages(folder: Path) -> dict[str, str]:
             parts += _stored(source, table, folder)
         parts += _reasons(numbers[source.key], reasons)
         parts += _explanations(numbers[source.key], folder)
+        parts += _trials(numbers[source.key], source, folder)
         parts += _contradictions(source)
         parts.append(_claims(claims[source.key]))
         parts += _figures(source, folder)
@@ -99,6 +101,26 @@ def _explanations(numbers: Sequence[Number], folder: Path) -> Iterator[str]:
         yield "Each setting was chosen after the number was seen: a match shows that it is possible."
         headings = ["number", "setting", "paper", "confml", "± sd", "splits", "compared", "shown by"]
         yield "\n".join(markdown_table(headings, rows, left=2))
+
+
+def _trials(numbers: Sequence[Number], source: Source, folder: Path) -> Iterator[str]:
+    opened = [one for one in numbers if one.outcome is Outcome.OPEN and one.column == "sd_multiple"]
+    if opened:
+        rows = []
+        for trial in trials(folder, source.folders):
+            shares = [trial.shares.get((one.keys[0], one.keys[1])) for one in opened]
+            if any(share is not None for share in shares):
+                texts = ["" if share is None else f"{100 * share:.0f} %" for share in shares]
+                link = _link(f"{trial.folder}/matching.csv")
+                rows.append([trial.params.replace(";", ", ") or "standard", *texts, link])
+        yield "## Trials"
+        yield (
+            "Splits on which the printed multiple matches the envelope, for the multiples that are not "
+            "explained. The chain with `thin=70` and `samples=1000` has the paper's 70,000 steps. In "
+            "`bayes-knn-tricube-quarter` the test parts of pima have 192 rows, as in the paper's proportions."
+        )
+        names = [f"[{', '.join(one.keys)}](#{one.name})" for one in opened]
+        yield "\n".join(markdown_table(["setting", *names, "shown by"], rows, left=1))
 
 
 def _contradictions(source: Source) -> Iterator[str]:
