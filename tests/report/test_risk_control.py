@@ -13,6 +13,7 @@ from confml.measures.prediction import Prediction
 from confml.measures.risk_control import risk_controlled_threshold
 from confml.report import DatasetInfo, write_report
 from confml.report.sections.certified import halves
+from confml.report.sections.risk_control import _Splits
 
 
 def literal(confidence, loss, thresholds, limit, bound=1.0):
@@ -38,6 +39,15 @@ def test_the_threshold_is_its_definition():
             assert found == literal(confidence.tolist(), costs.tolist(), thresholds.tolist(), limit, 1.5)
     with pytest.raises(ValueError, match="losses must be from 0 to 1"):
         risk_controlled_threshold([0.5], [2.0], [0.1], 0.1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_thresholds_of_both_signs_have_no_mean():
+    """A multiple of the posterior's standard deviation is infinite where the deviation is 0."""
+    splits = _Splits()
+    for threshold in (-np.inf, np.inf):
+        splits.add_errors(threshold, accepted=5, errors=0, half=10, rest=10)
+    assert np.isnan(splits.row()[2]) and splits.row()[:2] == (2, 2)
 
 
 def test_the_expected_loss_is_at_most_the_limit():

@@ -88,7 +88,8 @@ class _Splits:
         """Return the numbers from ``splits`` to ``calibration_rows``."""
         columns = self.accepted, self.observed, self.wrong, self.error, self.cost
         means = (mean_and_sd(own)[0] for own in columns)
-        threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
+        with np.errstate(invalid="ignore"):  # thresholds of -inf and inf have no mean
+            threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
         return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
 
 
