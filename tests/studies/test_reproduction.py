@@ -138,6 +138,28 @@ def test_a_stand_in_is_never_counted_as_reproduced():
     assert {number.outcome for number in own} == {Outcome.STAND_IN}
 
 
+def test_numbers_of_the_authors_program_stand_next_to_those_of_confml():
+    """Those of the same data sets, with the label among the features of winered and winewhite."""
+    cards = {
+        "winequality-red-leak": "winered",
+        "winequality-white-leak": "winewhite",
+        "page-blocks": "pageblocks",
+    }
+    with (REFERENCE / "smartsvm" / "package" / "smartsvm-package.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "ari"]
+    wanted = {
+        cards.get(row["dataset"], row["dataset"]): (float(row["mean"]), float(row["sd"])) for row in rows
+    }
+    wanted = {name: values for name, values in wanted.items() if not name.endswith("-merged")}
+    source = next(source for source in SOURCES if source.key == "smartsvm")
+    numbers = [
+        one for one in published_numbers(source, REFERENCE, read_reasons()) if one.original is not None
+    ]
+    assert {(one.table, one.column) for one in numbers} == {(f"smartsvm-{ARI}", "smartsvm")}
+    assert {one.keys[0]: one.original for one in numbers} == wanted
+    assert "| authors' code |" in (REFERENCE / "smartsvm.md").read_text(encoding="utf-8")
+
+
 def test_a_time_that_was_stopped_is_a_lower_bound():
     source = next(source for source in SOURCES if source.key == "smartsvm")
     found = [one for one in published_numbers(source, REFERENCE, read_reasons()) if one.keys[0] == "fars"]
@@ -176,6 +198,7 @@ def test_no_number_of_pima_is_within_chance():
     assert Outcome.DATA in outcomes and Outcome.CHANCE not in outcomes
 
 
+ARI = "table3-adjusted-rand-index"
 RANKED = [(source, ranked) for source in SOURCES for ranked in source.ranked]
 
 

@@ -240,7 +240,7 @@ def original_numbers(
             names = table.names(entry.keys[0])
             for row in rows:
                 if row.dataset in names and row.metric == entry.ours.metric:
-                    found[*entry.keys, entry.quantity] = row.mean, row.sd
+                    found[*filter(None, entry.keys), entry.quantity] = row.mean, row.sd
     return found
 
 
