@@ -1,10 +1,15 @@
 """``confml methods``."""
 
 import json
+from importlib.metadata import entry_points
+from typing import Any
 
 import click
 
 from confml.commands.options import json_option
+from confml.plugins.registry import read_sources
+
+KINDS = ("methods", "steps")
 
 
 @click.command()
@@ -15,26 +20,38 @@ def methods(as_json: bool) -> None:
     Classifiers with scikit-learn's interface are named by module and class, such as
     sklearn.ensemble.RandomForestClassifier, and transformers are steps, such as sklearn.decomposition.PCA.
     """
-    from confml.methods.registry import broken_methods, describe, known_methods
-    from confml.steps.registry import describe_step, known_steps
-
-    described = {
-        "methods": [describe(name) for name in known_methods()],
-        "steps": [describe_step(name) for name in known_steps()],
-    }
     if as_json:
+        described = {kind: list(_described(kind).values()) for kind in KINDS}
         click.echo(json.dumps(described, indent=1, default=str))
         return
-    for kind, entries in described.items():
+    for kind in KINDS:
+        package = f"confml.{kind}"
+        summaries = {name: summary for name, (_, summary) in read_sources(package).items()}
+        if entry_points(group=package):  # only the classes of other packages must be imported
+            for name, entry in _described(kind).items():
+                source = "" if entry["source"] == "confml" else f" ({entry['source']})"
+                summaries[name] = f"{entry['summary']}{source}"
         click.echo(f"{kind}:")
-        width = max((len(entry["name"]) for entry in entries), default=0)
-        for entry in entries:
-            source = "" if entry["source"] == "confml" else f" ({entry['source']})"
-            click.echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
-    for name, error in broken_methods().items():
-        click.echo(f"  {name}  cannot be used: {error}")
+        width = max(map(len, summaries), default=0)
+        for name, summary in sorted(summaries.items()):
+            click.echo(f"  {name:<{width}}  {summary}")
+    if entry_points(group="confml.methods"):
+        from confml.methods.registry import broken_methods
+
+        for name, error in broken_methods().items():
+            click.echo(f"  {name}  cannot be used: {error}")
     click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
     click.echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
     click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
     click.echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
     click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")
+
+
+def _described(kind: str) -> dict[str, dict[str, Any]]:
+    """Return the documentation of all methods, or of all steps, by name."""
+    from confml.methods.registry import describe, known_methods
+    from confml.steps.registry import describe_step, known_steps
+
+    if kind == "methods":
+        return {name: describe(name) for name in known_methods()}
+    return {name: describe_step(name) for name in known_steps()}

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -28,6 +29,25 @@ class Plugin(Protocol):
 
 Kind = TypeVar("Kind", bound=Plugin)
 _NAME = re.compile(r'^    name(?:: ClassVar(?:\[str\])?)? = "([^"]+)"', re.MULTILINE)
+_CLASS = re.compile(r'^class \w[^\n]*:\n    """([^\n]*?)(?:"""|\n)', re.MULTILINE)
+
+
+@functools.cache
+def read_sources(package: str) -> dict[str, tuple[str, str]]:
+    """Return the module and the summary of each name that a class of a package has in its source, sorted.
+
+    Nothing of the package is imported, so that a list of methods does not wait for their libraries.
+    """
+    found = {}
+    spec = importlib.util.find_spec(package)
+    for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
+        for path in folder.rglob("*.py"):
+            module_name = path.relative_to(folder).with_suffix("").parts[0]
+            text = "" if module_name.startswith("_") else path.read_text(encoding="utf-8")
+            for name in _NAME.finditer(text):
+                summaries = [match[1] for match in _CLASS.finditer(text, 0, name.start())]
+                found[name[1]] = (module_name, summaries[-1] if summaries else "")
+    return dict(sorted(found.items()))
 
 
 class PluginRegistry(Generic[Kind]):
@@ -68,23 +88,12 @@ class PluginRegistry(Generic[Kind]):
             if self._is_named(cls) and f"{cls.__module__}.".startswith(f"{module.__name__}."):
                 yield cls
 
-    @functools.cached_property
-    def _sources(self) -> dict[str, str]:
-        """The module of each name that a class in its source has, found without importing the modules."""
-        found = {}
-        for folder in map(Path, importlib.import_module(self.package).__path__):
-            for path in folder.rglob("*.py"):
-                module_name = path.relative_to(folder).with_suffix("").parts[0]
-                if not module_name.startswith("_"):
-                    names = _NAME.findall(path.read_text(encoding="utf-8"))
-                    found.update(dict.fromkeys(names, module_name))
-        return found
-
     @functools.cache  # noqa: B019  (registries live as long as the process)
     def own_class(self, name: str) -> type[Kind] | None:
         """Return confml's own class of this name; only its module is imported, if its source has the name."""
-        if name in self._sources:
-            for cls in self._classes_of(self._sources[name]):
+        sources = read_sources(self.package)
+        if name in sources:
+            for cls in self._classes_of(sources[name][0]):
                 if cls.name == name:
                     return cls
         # A name that is not in a source file as it is must not import all modules, if it is dotted.
@@ -92,7 +101,7 @@ class PluginRegistry(Generic[Kind]):
 
     def has(self, name: str) -> bool:
         """Return whether there is a class of this name, without importing any."""
-        return name in self._sources or any(offer.name == name for offer in self._entry_points)
+        return name in read_sources(self.package) or any(offer.name == name for offer in self._entry_points)
 
     @functools.cached_property
     def _entry_points(self) -> list[EntryPoint]:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from confml.methods.registry import methods
+from confml.plugins.registry import read_sources
 from confml.report.sections.registry import sections
 from confml.steps.registry import steps
 
@@ -24,3 +25,18 @@ def test_other_methods_are_not_imported():
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("registry", [methods, steps], ids=lambda registry: registry.noun)
+def test_sources_have_the_summary_of_every_class(registry):
+    summaries = {name: summary for name, (_, summary) in read_sources(registry.package).items()}
+    assert summaries == {name: registry.describe(name)["summary"] for name in registry.own}
+
+
+def test_the_list_of_methods_imports_no_method():
+    text = (
+        "import sys; from confml.cli import cli; cli(['methods'], standalone_mode=False); "
+        "assert not {'numpy', 'sklearn', 'confml.methods.base'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert "  tcm-nn " in done.stdout and "  standardise " in done.stdout
