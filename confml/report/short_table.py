@@ -75,7 +75,7 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
     found = [one for line in standings.lines if (one := standings.of(line, "error"))]
     sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
     datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
-    unfinished = {name: text for name in datasets if (text := standings.progress(name).text)}
+    unfinished = standings.unfinished
     lines = [
         f"{name}: so far {text}; no comparison before all are computed" for name, text in unfinished.items()
     ]

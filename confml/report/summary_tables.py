@@ -74,7 +74,7 @@ def _table(
         setting_text(standings.results),
         "Rates in per cent, set sizes in labels" + ("; mean ± sd over splits." if several_splits else "."),
     ]
-    notes += [f"{name}: so far {text}, no comparison." for name, text in _unfinished(standings).items()]
+    notes += [f"{name}: so far {text}, no comparison." for name, text in standings.unfinished.items()]
     if any(found[metric].best for _, _, found in rows for metric in plain if metric in found):
         notes.append("Bold error: lowest of the data set.")
     if any(SIZE in found and found[SIZE].best for _, _, found in rows):
@@ -94,12 +94,6 @@ def _table(
 
 def _is_low(standings: Standings, line: Line, level: float | None) -> bool:
     return level is not None and standings.coverage(line, level).too_low
-
-
-def _unfinished(standings: Standings) -> dict[str, str]:
-    """Return how far each data set with cells to compute is."""
-    names = dict.fromkeys(line.dataset for line in standings.lines)
-    return {name: text for name in names if (text := standings.progress(name).text)}
 
 
 def _known(standings: Standings, line: Line, metrics: list[str], level: float | None) -> dict[str, Standing]:

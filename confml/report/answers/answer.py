@@ -59,6 +59,11 @@ class Answer:
         return [one for one in self.others if not one.reason]
 
     @property
+    def lowest(self) -> str:
+        """The methods with the lowest error; several if they are tied."""
+        return listed([self.best, *(one.label for one in self.compared if one.label in self.tied)])
+
+    @property
     def alike(self) -> list[str]:
         """Labels of the methods that are compared and not shown to be worse."""
         return [one.label for one in self.compared if not one.worse]

@@ -237,6 +237,11 @@ class Standings:
         """Return how much of a data set is computed; there are no verdicts before everything is."""
         return self._progress[dataset]
 
+    @property
+    def unfinished(self) -> dict[str, str]:
+        """How much of each data set with cells to compute is done, also of those without results."""
+        return {name: one.text for name, one in self._progress.items() if one.pending}
+
     def result(self, line: Line, split: Split) -> CellResult:
         return self.runs[self._run[line]][1].results[self._cells[line][split][0].cell.key]
 

@@ -69,7 +69,7 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
     found = answers(material, standings)
     ranks, reasons = rank_runs(material)
     cited: dict[str, Citation] = {one.text: one for run in opened for one in citations(run)}
-    sentences = headline(found)
+    sentences = headline(found, [name for one in material for name in one.datasets])
     page = render(
         "comparison.html",
         name=f"Comparison of {listed(names)}",

@@ -68,20 +68,24 @@ def question(material: Sequence[Material], found: Sequence[Answer]) -> str:
     return f"{which} on {where}, and which of their predictions can be trusted?"
 
 
-def headline(found: Sequence[Answer]) -> list[str]:
-    """Return the answer in two sentences; for several data sets a count over them."""
+def headline(found: Sequence[Answer], planned: Sequence[str] = ()) -> list[str]:
+    """Return the answer in two sentences; for several data sets a count over them.
+
+    planned: names of all data sets; those without results are named first.
+    """
     if not found:
         return ["No cell is done yet, so there is no answer."]
+    empty = list(dict.fromkeys(name for name in planned if name not in {one.dataset for one in found}))
+    first = [f"There are no results on {listed(empty)}."] if empty else []
     if len(found) == 1:
-        return sentences(found[0])
+        return [*first, *sentences(found[0])]
     whole = [one for one in found if not one.so_far]
-    first = []
     if len(whole) < len(found):
         open_ones = listed([f"{one.dataset} ({one.progress.text})" for one in found if one.so_far])
-        first = [
-            f"So far {len(whole)} of {len(found)} data sets are complete; no method is compared on "
-            f"{open_ones}."
-        ]
+        first.append(
+            f"So far {len(whole)} of {len(found) + len(empty)} data sets are complete; no method is compared "
+            f"on {open_ones}."
+        )
     if not whole:
         return first
     return [*first, _lowest(whole), _accepted(whole)]
@@ -91,7 +95,7 @@ def _lowest(found: Sequence[Answer]) -> str:
     """Return where each method has the lowest error, and how often all others are shown to be worse."""
     wins: dict[str, list[str]] = {}
     for one in found:
-        wins.setdefault(one.best, []).append(f"{one.dataset} ({points(one.error)} %)")
+        wins.setdefault(one.lowest, []).append(f"{one.dataset} ({points(one.error)} %)")
     order = sorted(wins, key=lambda label: -len(wins[label]))
     best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
     rest = f"; {len(order) - 4} other methods on the other data sets" if len(order) > 4 else ""
@@ -147,7 +151,7 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
         certified = one.decided.certified
         table.add(
             one.dataset,
-            one.best,
+            one.lowest,
             points(one.error),
             first.label if first else "",
             fixed(gap.difference, 2, 100) if gap else "",

@@ -106,9 +106,6 @@ class Material:
         self.views: dict[Key, ViewData] = {}
         self.cells = results.ordered_cells
         self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
-        self._split_names: dict[str, set[str]] = {}
-        for cell in self.cells:
-            self._split_names.setdefault(cell.dataset, set()).add(cell.split)
         variants = len({(cell.dataset, cell.method, cell.variant) for cell in self.cells})
         self._open: list[ViewData] = []  # of the variant whose splits are added
         self._rows_left, self._views_with_rows = ROWS_OF_PAGE, 0
@@ -119,7 +116,8 @@ class Material:
         return list(dict.fromkeys(cell.dataset for cell in self.cells))
 
     def number_of_splits(self, dataset: str) -> int:
-        return len(self._split_names.get(dataset, ()))
+        """Return the number of splits of a data set with results."""
+        return len({split for view in self.of_dataset(dataset) for split in view.errors})
 
     def of_dataset(self, dataset: str, first_only: bool = False) -> list[ViewData]:
         """Return the views of a data set; only the first view of each variant if asked."""

@@ -67,6 +67,10 @@ class DatasetTables:
             splits = f"so far {so_far}"
         return f"{kind}, {splits}" if kind else splits
 
+    @property
+    def _mean(self) -> str:
+        return ", mean ± sd" if self.splits > 1 else ""
+
     def results(self, answer: Answer) -> PageTable:
         """Return errors, areas and differences from the best method, one row per method and view."""
         metrics = [
@@ -75,13 +79,12 @@ class DatasetTables:
         headings = ["method", *(one.label for one in metrics)]
         headings += ["difference from lowest (points)", "95 % interval", "p (Holm)", "chosen at 1 % risk (%)"]
         several = len(self.material) > 1
-        mean = ", mean ± sd" if self.splits > 1 else ""
         grouped = any(one.results.has_groups(self.dataset) for one in self.material)
         tested = "splits, because the rows of a group are dependent" if grouped else "rows"
         bold = "" if answer.so_far else " The best observed values are bold."
         table = PageTable(
             f"{self.id}.results",
-            f"Results on {self.dataset} ({self.protocol}{mean}).{bold}",
+            f"Results on {self.dataset} ({self.protocol}{self._mean}).{bold}",
             headings,
             note="Differences are of the error, with simultaneous intervals for all pairs of methods and "
             "views, "
@@ -215,7 +218,7 @@ class DatasetTables:
         names = dict.fromkeys(key[5] for key in self.summary if key[4] and key[6] is None)
         table = PageTable(
             f"{self.id}.metrics",
-            f"All metrics without a level on {self.dataset} ({self.protocol}, mean ± sd).",
+            f"All metrics without a level on {self.dataset} ({self.protocol}{self._mean}).",
             ["metric", "better", *(view.label for view in views)],
             note="`confml describe NAME` explains a metric; metrics with a level are in summary.csv."
             + (f" Columns: the first 12 of {len(self.views)} views." if len(self.views) > 12 else ""),

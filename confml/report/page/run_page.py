@@ -81,7 +81,7 @@ def run_page(material: Material, folder: Path) -> str:
         name=results.config.name,
         about=" ".join((getattr(results.config, "about", None) or "").split()),
         question=question([material], found),
-        headline=headline(found),
+        headline=headline(found, material.datasets),
         summary=answer_table(found) if len(found) > 1 else None,
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         notes=material.notes,

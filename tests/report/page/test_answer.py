@@ -23,6 +23,7 @@ from confml.report.sections.certified import Certified
 from confml.report.sections.certified_jointly import CertifiedJointly
 from confml.report.sections.one_pass import items_of
 from confml.report.sections.rejection_curves import RejectionCurves
+from confml.report.short_table import short_table
 
 
 def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
@@ -206,3 +207,28 @@ def test_an_infinite_value_is_a_number():
     table.mark_best(1)
     assert table.numeric == [False, True]
     assert [row[1].best for row in table.rows] == [False, True]
+
+
+def test_the_answer_names_tied_methods_and_data_sets_without_results(tmp_path):
+    """Two methods make the same errors; one data set has no cell, and one split of three is done."""
+    tied = run_with_errors({"a": [5, 6, 4], "b": [5, 6, 4], "c": [30, 31, 29]})
+    material = material_of(tied, tmp_path)
+    (one,) = answers([material])
+    assert one.lowest == "a and b" and answer_table([one]).rows[0][1].text == "a and b"
+    (_, second, *_) = headline([one, replace(one, dataset="other")], ["d", "none", "other"])
+    assert second.startswith("Lowest error: a and b on d (10.0 %) and other (10.0 %)")
+    first = headline([one], ["d", "none"])[0]
+    assert first == "There are no results on none."
+    assert material.number_of_splits("d") == 3
+    for key, result in list(tied.results.items()):
+        if result.cell.split != "r0":
+            del tied.results[key]
+    started = material_of(tied, tmp_path)
+    assert started.number_of_splits("d") == 1
+    cells = [replace(cell, dataset="none", key=f"none {cell.key}") for cell in tied.cells]
+    both = replace(tied, cells=[*tied.cells, *cells])
+    legend = short_table(both).legend
+    assert legend[:2] == [
+        "d: so far 1 of 3 splits; no comparison before all are computed",
+        "none: so far 0 of 3 splits; no comparison before all are computed",
+    ]
