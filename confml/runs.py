@@ -33,7 +33,7 @@ class Run:
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
-        from confml.report import open_run
+        from confml.report.run.stored import open_run
 
         self._results = open_run(self.folder)
 
@@ -126,16 +126,17 @@ class Run:
     def table(self) -> pd.DataFrame:
         """Return the result table that ``confml run`` prints: one row per data set, method and view."""
         frame = self._printed_table()
-        repeated = ["data set", "method", "view", "error"]  # an empty cell continues the row above
+        repeated = list(_REPEATED)
         frame[repeated] = frame[repeated].replace("", None).ffill()
         return frame
 
     def _printed_table(self) -> pd.DataFrame:
         import pandas as pd
 
-        from confml.report.result_tables import result_table
+        from confml.report.tables.summary import printed_tables
 
-        headings, rows = result_table(self._results)
+        grids = [table.printed(with_sd=False) for table in printed_tables(self._results)[:1]]
+        rows, headings = (grids[0].texts(), list(grids[0].headings)) if grids else ([], list(_REPEATED))
         return pd.DataFrame(rows, columns=headings)
 
     def _read(self, name: str) -> pd.DataFrame:
@@ -167,6 +168,7 @@ class Run:
         return f"<p>{head}</p>{self._printed_table().to_html(index=False)}"
 
 
+_REPEATED = ("data set", "method", "view", "error")  # an empty cell continues the row above
 _KEYS = ("dataset", "method", "params", "split", "view")
 
 
@@ -240,8 +242,8 @@ def run(
     from joblib import cpu_count
 
     from confml.config.warnings import unsilenced
-    from confml.report import update_report
-    from confml.report.warnings import result_warnings
+    from confml.report.sections.notes import result_warnings
+    from confml.report.write import update_report
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
@@ -269,7 +271,7 @@ def load_settings(
     """Return the config of a file, a name or a mapping, with its figures and tables checked."""
     from confml.config import load_config, make_config
     from confml.published import known_tables
-    from confml.report import check_figure, known_figures
+    from confml.report.figures import check_figure, known_figures
 
     if isinstance(overrides, Mapping):
         import json

@@ -21,7 +21,7 @@ def config_page() -> str:
     """Return all keys of a config, from its JSON Schema."""
     from confml.config import json_schema
     from confml.published import known_tables
-    from confml.report import known_figures
+    from confml.report.figures import known_figures
 
     schema = json_schema(figures=known_figures(), tables=known_tables())
     parts = schema["$defs"]
@@ -155,7 +155,7 @@ def files_page() -> str:
         "of the data, seeds, machine, times), `cells/` and `packs/` (the stored results from which all other "
         "files are computed). Each section of the report writes some of the files."
     )
-    from confml.report.sections.registry import known_sections
+    from confml.report.sections.base import known_sections
 
     return _described("Files and columns", intro, "section", files, names=list(known_sections()))
 

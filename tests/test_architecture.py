@@ -3,6 +3,7 @@
 import ast
 import functools
 import graphlib
+import re
 from pathlib import Path
 
 import processes
@@ -224,6 +225,29 @@ def test_items_are_the_ground_of_the_report():
     """Figures, tables, sections and page share them, so they depend on none of these."""
     modules = [module for _, module in imports(PACKAGE / "report" / "items.py")]
     assert not any(module.startswith("confml") for module in modules), modules
+
+
+@pytest.mark.parametrize("folder", ["answers", "figures", "page", "tables"])
+def test_what_shows_a_report_looks_no_table_up_by_its_file(folder):
+    """A table is declared once, by its section; others use the declaration."""
+    for path in (PACKAGE / "report" / folder).glob("*.py"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.fullmatch(r"[\w/-]+\.csv", node.value), f"{path}:{node.lineno}: {node.value}"
+
+
+REPORT = ("run", "numbers", "answers", "tables", "figures", "sections", "page")
+
+
+def test_a_report_goes_one_way():
+    """Cells, numbers and answers know no views of them."""
+    for place, name in enumerate(("run", "numbers", "answers")):
+        later = REPORT[place + 1 :] if name != "run" else ("answers", *REPORT[3:])
+        for path in (PACKAGE / "report" / name).glob("*.py"):
+            for line, module in imports(path):
+                parts = module.split(".")
+                if parts[:2] == ["confml", "report"] and len(parts) > 2:
+                    assert parts[2] not in later, f"{path}:{line}: {name} imports {module}"
 
 
 def test_no_measure_imports_another_measure():

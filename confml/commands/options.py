@@ -244,7 +244,7 @@ def load(config: str, overrides: tuple[str, ...]):
     """Load the config of a command line and check its figures and tables too."""
     from confml.config import load_config
     from confml.published import known_tables
-    from confml.report import check_figure, known_figures
+    from confml.report.figures import check_figure, known_figures
 
     return load_config(
         config, overrides, figures=known_figures(), tables=known_tables(), check_figure=check_figure

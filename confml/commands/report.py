@@ -71,12 +71,15 @@ def report(
     """
     from confml.errors import ConfmlError, did_you_mean
     from confml.published import known_tables
-    from confml.report import combined_tables, open_run, print_json, print_run, write_items, write_report
+    from confml.report.console import print_json, print_run
+    from confml.report.run.stored import open_run
+    from confml.report.sections.published_tables import combined_tables
+    from confml.report.write import write_items, write_report
 
     if against is not None:
         if tables or out is None:
             raise ConfmlError("--against needs --out and cannot be combined with --table")
-        from confml.report.combined import plot_across_runs
+        from confml.report.across import plot_across_runs
 
         paths = plot_across_runs(runs, against, metric, out, lines, log=log, log_y=log_metric)
         if not quiet:
@@ -85,7 +88,7 @@ def report(
     if figures:
         if tables or out is None:
             raise ConfmlError("--figures needs --out and cannot be combined with --table")
-        from confml.report.combined import draw_merged
+        from confml.report.across import draw_merged
 
         paths, undrawn = draw_merged(runs, out)
         if not quiet:

@@ -142,8 +142,10 @@ def run(
                 meanwhile=functools.partial(import_report, settings),
                 forks=True,
             )
-            from confml.report import open_run, print_json, print_run, update_report
-            from confml.report.warnings import result_warnings
+            from confml.report.console import print_json, print_run
+            from confml.report.run.stored import open_run
+            from confml.report.sections.notes import result_warnings
+            from confml.report.write import update_report
 
             with guarded(folder):
                 results = open_run(folder, known=state.done)

@@ -23,6 +23,6 @@ def schema() -> None:
 
     from confml.config import json_schema
     from confml.published import known_tables
-    from confml.report import known_figures
+    from confml.report.figures import known_figures
 
     click.echo(json.dumps(json_schema(figures=known_figures(), tables=known_tables()), indent=2))

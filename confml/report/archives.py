@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from confml.runner.store import open_atomically
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 MOST_FILES = 200
 _TIME = (1980, 1, 1, 0, 0, 0)  # of every member, so that the bytes repeat

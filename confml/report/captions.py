@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 
 def protocol_text(protocol: Any) -> str:

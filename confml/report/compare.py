@@ -36,7 +36,7 @@ from confml.report.method_pairs import (
     run_names,
     views_of_runs,
 )
-from confml.report.stored import open_run
+from confml.report.run.stored import open_run
 from confml.report.write import write_items
 
 Families = dict[tuple[str, float | None], Family]
@@ -352,8 +352,7 @@ def _stem(text: str) -> str:
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
     """Draw one panel per view: difference of sure incorrect against unsure, below 0 if the first is
     better."""
-    from confml.report.figures.panels import Panels
-    from confml.report.figures.style import COLUMN, GREY, PAGE, lines_of
+    from confml.report.figures.style import COLUMN, GREY, PAGE, Panels, lines_of
 
     views = list(dict.fromkeys(pair.view for pair, _ in curves))
     names = list(dict.fromkeys(f"{pair.first} - {pair.second}" for pair, _ in curves))

@@ -13,15 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from confml.report.sections.base import sections_of
 from confml.report.sections.notes import notes_of
-from confml.report.sections.registry import sections_of
 from confml.report.sections.summary import summary_document
-from confml.report.short_table import short_table
-from confml.report.text_table import plain_table, text_width
+from confml.report.tables.grid import plain_table, text_width
+from confml.report.tables.short_table import short_table
 from confml.terminal import carried, width_of
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.report.sections.base import Section
 
 PAGE = "report.html"

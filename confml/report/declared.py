@@ -95,7 +95,7 @@ def describe_metric(name: str) -> dict[str, Any] | None:
 
 
 def _of_reports() -> list[Declared]:
-    from confml.report.sections.registry import known_sections
+    from confml.report.sections.base import known_sections
 
     return [
         Declared(name, one.named(name), file)

@@ -23,8 +23,7 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     "venn": (
         "probability",
         "probability of each class, with lower and upper bounds (Venn prediction): the probabilities "
-        "computed "
-        "under the true label are calibrated (with three classes or more they need not be a bound)",
+        "computed under the true label are calibrated (with three classes or more they need not be a bound)",
     ),
     "reject": ("probability", "posterior mean of each class probability"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),
@@ -76,7 +75,7 @@ def describe_section(name: str) -> Entry:
 
     name: name of the section, or of one of its files.
     """
-    from confml.report.sections.registry import known_sections, sections
+    from confml.report.sections.base import known_sections, sections
 
     known = known_sections()
     if name not in known:
@@ -218,7 +217,7 @@ def _metric_names() -> list[str]:
 
 
 def _section_names() -> list[str]:
-    from confml.report.sections.registry import known_sections
+    from confml.report.sections.base import known_sections
 
     return [name for section, cls in known_sections().items() for name in (section, *_files_of(cls))]
 

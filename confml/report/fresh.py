@@ -19,12 +19,12 @@ from confml._version import PACKAGE, __version__
 from confml.config.warnings import Warned
 from confml.data.files import sha256_of
 from confml.report.files import write_file
-from confml.report.short_table import short_table
-from confml.report.stored_report import ShortTable, StoredReport
-from confml.report.warnings import result_warnings
+from confml.report.run.stored_report import ShortTable, StoredReport
+from confml.report.sections.notes import result_warnings
+from confml.report.tables.short_table import short_table
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 FILE = ".report-of"
 

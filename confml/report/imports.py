@@ -12,7 +12,7 @@ MODULES = (
     "scipy.optimize",
     "jinja2",
     "confml.report.write",
-    "confml.report.stored",
+    "confml.report.run.stored",
 )
 FIGURES = (
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
@@ -23,7 +23,7 @@ FIGURES = (
 def import_report(config: Config) -> None:
     """Import the modules of the report and compile its templates; with the libraries this takes a second."""
     from confml.report.page.render import compile_templates
-    from confml.report.sections.registry import known_sections
+    from confml.report.sections.base import known_sections
 
     known_sections()
     for name in MODULES + (FIGURES if config.figures else ()):

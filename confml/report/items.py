@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class NotApplicable(Exception):
@@ -17,13 +17,33 @@ class Table:
     """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
 
     rows: numbers, texts and None, one sequence per row. shown: whether other sections read the rows again;
-    otherwise they are not kept in memory.
+    otherwise they are not kept in memory. read, listed: as in `TableKind`.
     """
 
     path: str
     header: Sequence[str]
     rows: Iterable[Sequence[Any]]
     shown: bool = True
+    read: bool = False
+    listed: bool = True
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """A table of a report, declared once: its file and its columns.
+
+    read: whether the page uses all of its rows. listed: whether the page shows its first rows among the other
+    tables.
+    """
+
+    path: str
+    columns: Sequence[str]
+    read: bool = False
+    listed: bool = True
+
+    def of(self, rows: Iterable[Sequence[Any]], shown: bool = True) -> Table:
+        """Return the table with these rows."""
+        return Table(self.path, self.columns, rows, shown, self.read, self.listed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +105,37 @@ class Note:
     text: str
 
 
-Item = Table | Columns | Lines | Document | Picture | Note
+class Mark(NamedTuple):
+    """A cell with a mark. best: bold. sign: "*" or "+" after the text, or ""."""
+
+    text: str
+    best: bool = False
+    sign: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A table with its title and notes, which the page shows and `confml.report.tables` writes.
+
+    rows: texts and marked texts. keys: number of text columns on the left, which are aligned to the left.
+    starts: for each row, whether a rule stands before it. source: a sentence below the title, with the notes
+    below the table; without it the notes are part of the caption.
+    """
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str | Mark]]
+    keys: int = 1
+    notes: Sequence[str] = ()
+    starts: Sequence[bool] = ()
+    source: str = ""
+
+    def texts(self) -> list[list[str]]:
+        """Return the cells without marks."""
+        return [[cell.text if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
+
+
+Item = Table | Columns | Lines | Document | Picture | Note | Grid
 
 
 @dataclass(frozen=True, eq=False)

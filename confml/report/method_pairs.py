@@ -13,7 +13,7 @@ from confml.errors import ConfmlError
 from confml.measures.jackknife import CurveRows
 from confml.measures.rejection import curve_of
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
-from confml.report.results import RunResults
+from confml.report.run.results import RunResults
 from confml.report.sections.certified import group_columns
 from confml.runner.results import CellResult
 

@@ -11,12 +11,10 @@ from confml.report.archives import Archives, has_archives
 from confml.report.files import columns_text, csv_lines, csv_text, write_file, write_lines
 from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.items import Columns, Document, Item, Lines, NotApplicable, Note, Picture, Table
-from confml.report.parameter_columns import parameter_columns, with_parameters
-from confml.report.results import RunResults
-from confml.report.sections.base import Section
-from confml.report.sections.one_pass import marked_items
+from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
+from confml.report.run.results import RunResults
+from confml.report.sections.base import Section, marked_items, sections_of
 from confml.report.sections.regions import region_paths
-from confml.report.sections.registry import sections_of
 
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 

@@ -4,7 +4,7 @@ import pytest
 
 from confml.config import load_config, make_config
 from confml.errors import ConfmlError
-from confml.report import known_figures
+from confml.report.figures import known_figures
 
 
 def error(changes):

@@ -7,8 +7,9 @@ import pytest
 
 from confml.measures.certified import certify, certify_all, threshold_grid
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
-from confml.report.joint_paths import (
+from confml.report.numbers.joint_paths import (
     ALL,
+    DELTA,
     RISKS,
     TRUE,
     Candidate,
@@ -16,7 +17,6 @@ from confml.report.joint_paths import (
     path_of_all,
     path_of_true_classes,
 )
-from confml.report.sections.certified import DELTA
 
 INFINITE = [(15, 16, False), (80, 80, False), (40, 41, True)]
 

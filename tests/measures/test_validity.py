@@ -17,11 +17,12 @@ from confml.measures.p_values import counted_examples, smoothed_p_values
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
-from confml.report import DatasetInfo, write_report
 from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.figures.validity import class_errors, farthest
-from confml.report.sections.class_coverage import ClassCoverage
-from confml.report.sections.one_pass import items_of
+from confml.report.run.cells import DatasetInfo
+from confml.report.sections.base import items_of
+from confml.report.sections.coverage import ClassCoverage
+from confml.report.write import write_report
 
 
 def values_of(prediction, truth, levels=()) -> dict:

@@ -169,7 +169,8 @@ def test_a_run_with_both_forms(fruit):
     assert len(state.done) == 12 and not state.failed
     plan = make_plan(config, load_datasets(config))
     assert len({cell.key for cell in plan.cells}) == 12
-    from confml.report import open_run, write_report
+    from confml.report.run.stored import open_run
+    from confml.report.write import write_report
 
     results = open_run(out)
     write_report(results, out)

@@ -7,7 +7,7 @@ import pytest
 
 from confml.methods.registry import methods
 from confml.plugins.registry import read_sources
-from confml.report.sections.registry import sections
+from confml.report.sections.base import sections
 from confml.steps.registry import steps
 
 

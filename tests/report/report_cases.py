@@ -16,7 +16,9 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
-from confml.report import DatasetInfo, Failure, RunResults, write_report
+from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.run.results import RunResults
+from confml.report.write import write_report
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 

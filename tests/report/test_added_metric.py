@@ -15,8 +15,9 @@ from report.test_summary_tables import noisy_run
 
 from confml import measures
 from confml.measures import Prediction, evaluate
-from confml.report import print_run, write_report
+from confml.report.console import print_run
 from confml.report.described import describe_all
+from confml.report.write import write_report
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))

@@ -13,11 +13,10 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.bayes_error.trials import gaussian_trials
 from confml.cli import cli
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, known_figures
-from confml.report.figures import Subject
-from confml.report.figures.bands import rate_band
+from confml.report.figures import Subject, known_figures
 from confml.report.figures.curves import Point, draw_curves
-from confml.report.figures.style import style
+from confml.report.figures.style import rate_band, style
+from confml.report.run.cells import DatasetInfo
 from confml.studies.bayes_error.trials import draw_bias
 
 

@@ -12,8 +12,9 @@ from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, write_report
+from confml.report.run.cells import DatasetInfo
 from confml.report.sections.certified import halves
+from confml.report.write import write_report
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
 COSTS = {"matrix": {"a": {"b": 1, "c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 4, "b": 1}}, "abstain": 0.6}

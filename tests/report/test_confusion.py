@@ -11,7 +11,8 @@ import pytest
 from report.report_cases import entry, golden_run, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, write_report
+from confml.report.run.cells import DatasetInfo
+from confml.report.write import write_report
 
 
 def read(path: Path) -> list[dict[str, str]]:

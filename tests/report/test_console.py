@@ -8,8 +8,10 @@ import pytest
 from report.report_cases import entry, golden_run, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, print_run, write_report
-from confml.report.text_table import plain_table
+from confml.report.console import print_run
+from confml.report.run.cells import DatasetInfo
+from confml.report.tables.grid import plain_table
+from confml.report.write import write_report
 from confml.terminal import carried
 
 LONG = "a-data-set-with-a-name-of-forty-letters-x"

@@ -13,10 +13,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import confml
 from confml.errors import ConfigError
 from confml.measures.excess_risk import excess_risks
-from confml.report import open_run, write_report
 from confml.report.figures import pictures
-from confml.report.group_coverage import column_groups
+from confml.report.numbers.group_coverage import column_groups
+from confml.report.run.stored import open_run
 from confml.report.sections.conditional_tests import ert_row
+from confml.report.write import write_report
 
 
 def read(path):

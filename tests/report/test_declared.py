@@ -20,12 +20,14 @@ from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
-from confml.report import DatasetInfo, check_figure, known_figures, write_report
 from confml.report.compare import Pair, comparison_table, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
+from confml.report.figures import check_figure, known_figures
 from confml.report.items import Table
-from confml.report.parameter_columns import parameter_columns, with_parameters
+from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
+from confml.report.run.cells import DatasetInfo
 from confml.report.sections.ranks import ranking
+from confml.report.write import write_report
 from confml.steps.registry import known_steps
 
 CHAINS = {"inference": "mcmc", "chains": 2, "burn_in": 50, "samples": 50, "thin": 1, "random_state": 0}
@@ -139,7 +141,7 @@ def test_every_number_of_a_report_is_declared(tmp_path):
     """`metrics.csv`, `matched.csv` and what tables and ranks compute from a run."""
     from report.test_rejection_report import run_by_hand
 
-    from confml.report.summaries import dataset_rows, training_times
+    from confml.report.numbers.summaries import dataset_rows, training_times
 
     names = {row.metric for row in dataset_rows([{"name": "d", "rows": 1, "attributes": 1, "classes": 2}])}
     names |= set(training_times(1.0, 1.0, 1, 0.0))

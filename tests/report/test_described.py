@@ -19,7 +19,7 @@ from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
 from confml.report.described import MEANINGS, VIEWS, describe_all, known_types
 from confml.report.figures import known_figures
-from confml.report.sections.registry import known_sections
+from confml.report.sections.base import known_sections
 from confml.steps.registry import known_steps
 
 REGISTRIES = {

@@ -13,12 +13,13 @@ import pytest
 from confml.config import load_config
 from confml.data import load
 from confml.errors import ConfmlError
-from confml.report import open_run, write_report
-from confml.report.combined import combined_curves, plot_across_runs
+from confml.report.across import combined_curves, plot_across_runs
 from confml.report.figures import Subject
-from confml.report.figures.class_errors import class_errors
+from confml.report.figures.classes import class_errors
 from confml.report.figures.decision_boundary import fitted_plane
-from confml.report.figures.metric_against import metric_curves
+from confml.report.figures.error_against import metric_curves
+from confml.report.run.stored import open_run
+from confml.report.write import write_report
 from confml.runner.run import run
 from confml.runner.workspace import Workspace
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import rankdata
 
 import confml
-from confml.report.leaderboard import Column, Entry, Leaderboard, coverage_name
+from confml.report.answers.leaderboard import Column, Entry, Leaderboard, coverage_name
 from confml.report.sections.leaderboard import tuned_text
 
 CONFIG = {

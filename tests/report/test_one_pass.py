@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from report.report_cases import PAPER, figure, golden_run
 
-from confml.report import open_run, print_run, update_report, write_report
+from confml.report.console import print_run
+from confml.report.run.stored import open_run
 from confml.report.sections.base import Section
+from confml.report.write import update_report, write_report
 from confml.runner.results import CellResult
 
 CONFIG = {
@@ -82,8 +84,7 @@ def test_no_section_iterates_over_the_cells():
 def test_memory_of_variants_is_freed(tmp_path):
     """After a pass no section holds a prediction."""
     from confml.measures.prediction import Prediction
-    from confml.report.sections.one_pass import items_of
-    from confml.report.sections.registry import sections_of
+    from confml.report.sections.base import items_of, sections_of
 
     run = golden_run(paper=PAPER, figures=[figure("ranks")])
     sections = sections_of(run, tmp_path)

@@ -10,8 +10,9 @@ from report.report_cases import entry, figure, make_config, make_run, result_of
 
 from confml.measures.bins import Bins
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, write_report
 from confml.report.figures import NotApplicable, pictures
+from confml.report.run.cells import DatasetInfo
+from confml.report.write import write_report
 
 CLASSES = np.array(["a", "b"])
 INFO = {"d": DatasetInfo("d", 400, 2, 2)}

@@ -17,7 +17,8 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
-from confml.report import DatasetInfo, write_report
+from confml.report.run.cells import DatasetInfo
+from confml.report.write import write_report
 from confml.runner.results import CellResult
 
 LEVELS, ROWS = (0.05, 0.2), 301

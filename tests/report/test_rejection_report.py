@@ -19,10 +19,11 @@ from confml.measures.rejection import curve_of
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.published import known_tables
-from confml.report import DatasetInfo, write_report
 from confml.report.console import print_run
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.sections.matched import matched_rows
+from confml.report.run.cells import DatasetInfo
+from confml.report.sections.rejection import matched_rows
+from confml.report.write import write_report
 from confml.runner.results import CellResult
 
 CLASSES = np.array([0, 1])

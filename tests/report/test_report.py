@@ -29,21 +29,13 @@ from report.report_cases import (
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
-from confml.report import (
-    DatasetInfo,
-    combined_tables,
-    known_figures,
-    print_json,
-    print_run,
-    published_table,
-    write_items,
-    write_report,
-)
-from confml.report.console import print_table
-from confml.report.figures import check_figure
+from confml.report.console import print_json, print_run, print_table
+from confml.report.figures import check_figure, known_figures
 from confml.report.files import field, safe_name, safe_names, write_csv
-from confml.report.sections.published_tables import compare, find
-from confml.report.summaries import SummaryRow, mean_and_sd
+from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.run.cells import DatasetInfo
+from confml.report.sections.published_tables import combined_tables, compare, find, published_table
+from confml.report.write import write_items, write_report
 from confml.runner import manifest
 
 

@@ -8,8 +8,10 @@ import pytest
 from confml.config import load_config
 from confml.errors import ConfmlError
 from confml.methods.bayes_knn import BayesKNN
-from confml.report import check_figure, open_run, write_report
+from confml.report.figures import check_figure
 from confml.report.figures.running_estimates import running_means
+from confml.report.run.stored import open_run
+from confml.report.write import write_report
 from confml.runner.run import run
 
 CONFIG = """\

@@ -11,10 +11,12 @@ from scipy.stats import rankdata
 from confml.config import load_config
 from confml.methods.details import ClassTreeNode
 from confml.published import known_tables
-from confml.report import open_run, write_report
+from confml.report.run.stored import open_run
 from confml.report.sections.class_trees import node_error
-from confml.report.sections.published_tables import Line, markdown
+from confml.report.sections.published_tables import Line, grid_of
 from confml.report.sections.ranks import published_ranks, ranking
+from confml.report.tables.grid import markdown
+from confml.report.write import write_report
 from confml.runner.run import run
 
 STUDY = """
@@ -185,7 +187,7 @@ def test_a_cut_grid_decides_no_best_number(seconds, points, best):
     ]
     headings, _, paper, ours = [
         [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in markdown(table, lines, ()).splitlines()
+        for line in markdown(grid_of(table, lines, ()), aligned=True).splitlines()
         if line.startswith("|")
     ]
     cells = [ours[headings.index(name)] for name in ("C & S", "OvO")]

@@ -13,10 +13,11 @@ from report.report_cases import entry, figure, golden_run, make_config, make_run
 from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, Failure, write_report
 from confml.report.answers.standings import Line, Standings, standings_of
-from confml.report.summary_tables import summary_tables
-from confml.report.table_formats import latex, markdown
+from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.tables.grid import latex, markdown
+from confml.report.tables.summary import summary_tables
+from confml.report.write import write_report
 
 NAME = "a_b & 50 % #1 {x} ~^\\|"
 
@@ -218,7 +219,7 @@ def test_files_of_every_run(tmp_path):
 
 def test_markdown_marks_the_best_and_escapes_names():
     (results, _) = summary_tables(noisy_run())
-    lines = markdown(results).splitlines()
+    lines = markdown(results.grid).splitlines()
     rows = [line for line in lines if line.startswith("|")]
     cells = {len(re.split(r"(?<!\\)\|", row)) for row in rows}
     assert len(cells) == 1, rows
@@ -229,7 +230,7 @@ def test_markdown_marks_the_best_and_escapes_names():
 def test_latex_is_well_formed(methods):
     """Braces and environments match, special characters are escaped, and a long table is a longtable."""
     run = noisy_run(methods=(0.1, *[0.4] * (methods - 1)))
-    text = latex(summary_tables(run)[0], "t")
+    text = latex(summary_tables(run)[0].grid, "t")
     begins = re.findall(r"\\begin\{(\w+)\}", text)
     ends = re.findall(r"\\end\{(\w+)\}", text)
     assert sorted(begins) == sorted(ends) == (["longtable"] if methods == 60 else ["table", "tabular"])
@@ -253,4 +254,4 @@ def test_a_run_without_results_or_levels(tmp_path):
     plain = golden_run(levels=(), thresholds=(), figures=(figure("ranks"),))
     (results,) = summary_tables(plain)
     assert not results.has_levels and [column.key for column in results.columns] == ["error"]
-    assert "| data set | method | view | error (%) |" in markdown(results)
+    assert "| data set | method | view | error (%) |" in markdown(results.grid)

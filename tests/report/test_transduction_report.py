@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from confml.config import load_config
-from confml.report import combined_tables, open_run, write_items, write_report
 from confml.report.figures import Subject, rejection_by_threshold
 from confml.report.figures.version_space import Sphere, toy_of
+from confml.report.run.stored import open_run
+from confml.report.sections.published_tables import combined_tables
+from confml.report.write import write_items, write_report
 from confml.runner.run import run
 from confml.studies.reproduction import keep_runs
 

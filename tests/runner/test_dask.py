@@ -174,7 +174,8 @@ class KillOnce(Progress):
 
 
 def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_one_process(cluster, tmp_path):
-    from confml.report import open_run, write_report
+    from confml.report.run.stored import open_run
+    from confml.report.write import write_report
 
     (tmp_path / "dask.yaml").write_text(CONFIG)
     config = load_config(tmp_path / "dask.yaml")

@@ -11,7 +11,8 @@ import pytest
 
 import confml
 from confml.data import load
-from confml.report import open_run, write_report
+from confml.report.run.stored import open_run
+from confml.report.write import write_report
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.store import Store
 

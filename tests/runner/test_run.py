@@ -479,8 +479,8 @@ def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path, change):
 
 
 def test_metrics_of_a_fresh_report_are_those_of_the_cells(reference):
-    from confml.report import open_run
-    from confml.report.stored_report import read_metrics
+    from confml.report.run.stored import open_run
+    from confml.report.run.stored_report import read_metrics
 
     results = open_run(reference)
     assert repr(read_metrics(results, reference)) == repr(results.metrics)

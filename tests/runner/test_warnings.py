@@ -23,8 +23,10 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.report import DatasetInfo, open_run, write_report
-from confml.report.warnings import result_warnings
+from confml.report.run.cells import DatasetInfo
+from confml.report.run.stored import open_run
+from confml.report.sections.notes import result_warnings
+from confml.report.write import write_report
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.warnings import audits, run_warnings
 from confml.runs import load_settings

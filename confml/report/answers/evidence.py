@@ -11,11 +11,11 @@ from confml.measures import Case
 from confml.measures.p_values import counted_examples, is_label_conditional, is_online, is_weighted
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
-from confml.report.calibration_parts import case_of
-from confml.report.collectors import Collector
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.run.one_pass import Collector
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 

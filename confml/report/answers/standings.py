@@ -13,11 +13,11 @@ from confml.report.answers.coverage import SplitErrors, p_value, shortfall, show
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import SIGNIFICANCE, Difference, Kind, LossTable, SplitLosses
 from confml.report.answers.evidence import Evidence
-from confml.report.summaries import mean_and_sd
+from confml.report.numbers.summaries import mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.report.metric_rows import CellMetrics
-    from confml.report.results import RunResults
+    from confml.report.numbers.metric_rows import CellMetrics
+    from confml.report.run.results import RunResults
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 

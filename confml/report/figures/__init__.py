@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from confml.measures.prediction import Prediction
-    from confml.report.metric_rows import CellMetrics
-    from confml.report.results import RunResults
+    from confml.report.numbers.metric_rows import CellMetrics
+    from confml.report.run.results import RunResults
     from confml.runner.plan import Cell
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.novelty import familiarity
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLACK, GREY, lines_of
+from confml.report.figures.style import BLACK, GREY, Panels, lines_of
 
 PANELS = 12
 CLASSES = 6  # absent classes with a line each

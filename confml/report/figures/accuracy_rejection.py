@@ -15,10 +15,17 @@ import numpy as np
 from confml.measures.rejection import RejectionCurve, band, curve_of
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.bands import rate_band
 from confml.report.figures.error_against import Word
-from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, panel_columns
-from confml.report.published_points import rejections_of
+from confml.report.figures.style import (
+    BLACK,
+    PAGE,
+    legend_below,
+    lines_of,
+    new_figure,
+    panel_columns,
+    rate_band,
+)
+from confml.report.numbers.published_points import rejections_of
 
 MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)
@@ -252,8 +259,7 @@ def caption(subject: Subject) -> str:
     words = BANDS.get(subject.option("band", "sd"))
     return (
         f"{what} against the rejection rate (unsure), over all thresholds on the confidence; lower is "
-        "better. "
-        "Each line is a method in one view of confidence, the mean over the splits"
+        "better. Each line is a method in one view of confidence, the mean over the splits"
         + (f"; bands: {words}." if words else ".")
     )
 

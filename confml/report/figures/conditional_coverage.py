@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.error_against import Word
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, SKY
-from confml.report.group_coverage import CLASS, SIZE, CoverageOfGroups, GroupLine
+from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, SKY, Panels
+from confml.report.numbers.group_coverage import CLASS, SIZE, CoverageOfGroups, GroupLine
 
 PANELS = 6
 GROUPS = 40  # of one panel

@@ -6,8 +6,7 @@ import numpy as np
 
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION
+from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, Panels
 
 
 def points_of(subject: Subject, variant: Variant) -> np.ndarray:

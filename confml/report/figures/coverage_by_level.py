@@ -11,9 +11,9 @@ from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Flag, Integer, Number
-from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
+from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 
 STEPS = 200
 COLOURS = 7  # of `lines_of`

@@ -10,7 +10,6 @@ import numpy as np
 
 from confml.measures.metric import SHARE, Metric
 from confml.report.declared import shown_metric
-from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     COLUMN,
@@ -20,6 +19,7 @@ from confml.report.figures.style import (
     lines_of,
     new_figure,
     power,
+    rate_band,
 )
 
 # Labels and scales of the horizontal axis.

@@ -16,9 +16,8 @@ import numpy as np
 from confml.data.generators import true_probability
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.panels import Panels
 from confml.report.figures.refit import data_at_hand, first_split
-from confml.report.figures.style import BLACK, COLUMN, PAGE
+from confml.report.figures.style import BLACK, COLUMN, PAGE, Panels
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 

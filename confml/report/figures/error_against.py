@@ -1,4 +1,4 @@
-"""Error against a swept parameter, one line per method that sweeps it."""
+"""Error, or any metric, against a swept parameter, one line per method that sweeps it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 
 from confml.plugins.parameters import Flag, Parameter, value_text
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.bands import rate_band
-from confml.report.figures.curves import axis_words
-from confml.report.figures.style import BLACK, COLUMN, legend_below, lines_of, new_figure, power
-from confml.report.published_points import errors_of
-from confml.report.summaries import mean_and_sd
+from confml.report.figures.curves import Point, axis_words, draw_curves
+from confml.report.figures.style import BLACK, COLUMN, legend_below, lines_of, new_figure, power, rate_band
+from confml.report.numbers.published_points import errors_of
+from confml.report.numbers.summaries import mean_and_sd
 
 
 class Word(Parameter):
@@ -124,8 +123,7 @@ LOG = Flag("a logarithmic axis; by default where the values span a factor of 100
 
 CAPTION = (
     "Test error against a parameter of the methods, mean over the splits; bands: ± 1 sd over the splits. "
-    "Stars: "
-    "errors that a paper prints, if there are any."
+    "Stars: errors that a paper prints, if there are any."
 )
 AGAINST = Figure(
     name="error-against",
@@ -141,4 +139,69 @@ AGAINST_K = Figure(
     draw=lambda subject: draw(subject, "k"),
     caption=CAPTION,
     options={"log": LOG},
+)
+
+
+def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, list[Point]]:
+    """Return the curve of each method that sweeps the parameter, by label."""
+    groups: dict[tuple[str, float], list[float]] = {}
+    for row in subject.results.metrics:
+        value = row.cell.params.get(parameter)
+        fits = row.cell.dataset == subject.dataset and row.metric == metric and row.level is None
+        if fits and isinstance(value, Real) and not isinstance(value, bool):
+            others = {name: other for name, other in row.cell.params.items() if name != parameter}
+            label = subject.results.short_label(row.cell.method, others)
+            if row.view:
+                views = {other.view for other in subject.variants.values() if other.cells[0] == row.cell}
+                label = f"{label}, {row.view}" if len(views) > 1 else label
+            groups.setdefault((label, float(value)), []).append(row.value)
+    named = [
+        subject.results.short_label(
+            cell.method, {name: value for name, value in cell.params.items() if name != parameter}
+        )
+        for cell in subject.results.cells
+    ]
+    # In the order of the config, as in all other figures; two views of one method follow each other.
+    places = {label: place for place, label in reversed(list(enumerate(named)))}
+
+    def order(item) -> tuple:
+        label, value = item[0]
+        own = [place for name, place in places.items() if label == name or label.startswith(f"{name}, ")]
+        return min(own, default=len(named)), label, value
+
+    curves: dict[str, list[Point]] = {}
+    for (label, value), values in sorted(groups.items(), key=order):
+        mean, sd, n = mean_and_sd(values)
+        if n:
+            curves.setdefault(label, []).append(Point(value, mean, sd, n))
+    return {label: points for label, points in curves.items() if len(points) > 1}
+
+
+def draw_metric(subject: Subject):
+    parameter, metric = subject.option("parameter", "k"), subject.option("metric", "error")
+    curves = metric_curves(subject, parameter, metric)
+    if not curves:
+        raise NotApplicable(f"no method has a metric {metric} at two or more values of {parameter}")
+    return draw_curves(
+        {(label,): points for label, points in curves.items()},
+        key=parameter,
+        metric=metric,
+        title=subject.dataset,
+        log=bool(subject.option("log", False)),
+        log_y=bool(subject.option("log_y", False)),
+    )
+
+
+METRIC_AGAINST = Figure(
+    name="metric-against",
+    about="any metric, including those of a method, against a swept parameter, mean and sd over the splits",
+    draw=draw_metric,
+    caption="A metric against a parameter of the methods, mean over the splits; bands: ± 1 sd over the "
+    "splits.",
+    options={
+        "parameter": Word("swept parameter; default k"),
+        "metric": Word("a metric of metrics.csv; default error"),
+        "log": Flag("a logarithmic horizontal axis"),
+        "log_y": Flag("a logarithmic vertical axis"),
+    },
 )

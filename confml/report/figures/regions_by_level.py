@@ -6,7 +6,7 @@ import math
 
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
-from confml.report.published_points import PaperPoint, singletons_of
+from confml.report.numbers.published_points import PaperPoint, singletons_of
 
 PARTS = {
     "singleton, correct": BLUE,

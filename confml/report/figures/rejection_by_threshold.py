@@ -19,9 +19,8 @@ from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure
 from confml.report.sections.threshold_curves import ERROR, RATES, ThresholdCurve, theta_max, threshold_curves
 
 SHORT_RUN = (
-    "A run of 1000 chords is worth a handful of independent draws of\n"
-    "perceptrons: too many examples have confidence 1, and the curve ends\n"
-    "early. It is an artefact of the short run"
+    "A run of 1000 chords is worth a handful of independent draws of\nperceptrons: too many examples have "
+    "confidence 1, and the curve ends\nearly. It is an artefact of the short run"
 )
 ITS_END = ", whose last error the paper\ntakes for the Bayes error: longer runs go on to smaller errors"
 

@@ -14,8 +14,7 @@ from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.plugins.parameters import Flag, Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION
+from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
 
 PANELS = 12
 DRAWS = 1000

@@ -1,5 +1,4 @@
-"""The style of all figures: sizes for papers, colour-blind safe colours, the same bytes for the same
-figure."""
+"""The style of all figures: sizes, colour-blind safe colours, panels; the same bytes for the same figure."""
 
 from __future__ import annotations
 
@@ -10,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from confml.report.files import write_file
 
@@ -162,3 +163,62 @@ def _fonts_without_layout() -> Iterator[None]:
         yield
     finally:
         fonts.Options = options
+
+
+def rate_band(mean, sd, scale: float = 100.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean - sd and mean + sd of rates, clipped to [0, ``scale``]: a rate outside does not exist.
+
+    mean, sd (n,): in units in which ``scale`` is the whole; 1 for fractions, 100 for per cent. NaN stays NaN.
+    """
+    mean, sd = np.asarray(mean, dtype=float), np.asarray(sd, dtype=float)
+    return np.clip(mean - sd, 0.0, scale), np.clip(mean + sd, 0.0, scale)
+
+
+class Panels:
+    """A figure with ``count`` panels in rows of at most three.
+
+    widths: of the figure in inches for one, two and three columns; fewer widths allow fewer columns. height:
+    of a row; top: of the title. share: ``sharex`` and ``sharey`` of matplotlib's ``subplots``.
+
+    figure: matplotlib's figure. axes: of the panels, row by row. handles: of the legend by label.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        *,
+        height: float,
+        top: float = 0.3,
+        widths: Sequence[float] = (COLUMN, PAGE * 0.75, PAGE),
+        **share: bool,
+    ):
+        self.columns = min(panel_columns(count), len(widths))
+        rows = -(-count // self.columns)
+        self.figure = new_figure(widths[self.columns - 1], top + height * rows)
+        grid = list(self.figure.subplots(rows, self.columns, squeeze=False, **share).flat)
+        self.axes = grid[:count]
+        for unused in grid[count:]:
+            unused.set_visible(False)
+        self.handles: dict[str, object] = {}
+
+    def label_x(self, text: str) -> None:
+        """Label the horizontal axis of the lowest panel of each column."""
+        for axes in self.axes[-self.columns :]:
+            axes.set_xlabel(text)
+            axes.tick_params(labelbottom=True)
+
+    def label_y(self, text: str) -> None:
+        """Label the vertical axis of the first panel of each row."""
+        for axes in self.axes[:: self.columns]:
+            axes.set_ylabel(text)
+
+    def finish(self, title: str, y_label: str | None = None, **legend):
+        """Add the title, one vertical label for all panels, and the legend; return the figure.
+
+        legend: options of matplotlib's legend.
+        """
+        self.figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+        if y_label is not None:
+            self.figure.supylabel(y_label, fontsize=8)
+        legend_below(self.figure, list(self.handles.values()), list(self.handles), **legend)
+        return self.figure

@@ -11,10 +11,9 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
-from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLACK, GREY, lines_of
+from confml.report.figures.style import BLACK, GREY, Panels, lines_of
+from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 
 STEPS = 200
 PANELS = 12

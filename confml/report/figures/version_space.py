@@ -312,11 +312,10 @@ def draw_labellings(subject: Subject):
     axes.invert_yaxis()
     axes.set_xlim(0, min(1.6 * max(probabilities), 1.3))
     axes.set_xlabel(
-        f"probability of the labels of {len(toy.W)} test examples together\n"
-        f"P(any wrong): joint {joint.joint_risk(joint.joint):.3f}, "
-        f"labelwise {joint.joint_risk(joint.labelwise):.3f}\n"
-        f"expected share wrong: joint {joint.labelwise_risk(joint.joint):.3f}, "
-        f"labelwise {joint.labelwise_risk(joint.labelwise):.3f}",
+        f"probability of the labels of {len(toy.W)} test examples together\nP(any wrong): joint "
+        f"{joint.joint_risk(joint.joint):.3f}, labelwise {joint.joint_risk(joint.labelwise):.3f}\nexpected "
+        f"share wrong: joint {joint.labelwise_risk(joint.joint):.3f}, labelwise "
+        f"{joint.labelwise_risk(joint.labelwise):.3f}",
         fontsize=6.5,
     )
     axes.set_title(subject.dataset, loc="left")

@@ -11,8 +11,8 @@ from typing import Any
 
 from confml._version import PACKAGE
 from confml.errors import ConfmlError
-from confml.report.page.page_table import PageTable
-from confml.report.results import RunResults
+from confml.report.run.results import RunResults
+from confml.report.tables.page_table import PageTable
 
 
 @dataclass(frozen=True)

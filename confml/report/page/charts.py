@@ -12,6 +12,7 @@ from confml.measures.coverage_band import coverage_band
 from confml.report.page.material import Material, ViewData
 from confml.report.page.svg import WIDTH, Chart, Series, tick_text, top_of
 from confml.report.sections.ranks import Ranking
+from confml.report.sections.rejection import CURVES
 
 DRAWN, SHOWN = 28, 7  # lines of a chart, and those that are visible at first
 Styles = Mapping[str, int]
@@ -35,7 +36,7 @@ def risk_coverage(
     """Return the chart of selective risk against coverage."""
     curves: dict[tuple, list] = {}
     for one in material:
-        for row in one.rows_of("rejection-curves.csv", dataset):
+        for row in one.rows_of(CURVES, dataset):
             key = (one.run, dataset, row["method"], row["params"], row["view"])
             curves.setdefault(key, []).append(row)
     with_curves = [view for view in views if (view.run, *view.key) in curves]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,25 +17,22 @@ from confml.report.answers.evidence import Evidence
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.files import write_file
-from confml.report.items import Item
 from confml.report.page.about_run import Citation, citations, manifest_of
 from confml.report.page.headline import answer_table, answers, headline, question
 from confml.report.page.material import Material, ViewData
-from confml.report.page.page_table import PageTable, fixed
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
 from confml.report.page.run_page import RankPart, dataset_parts, rank_part
-from confml.report.sections.base import Section
+from confml.report.run.stored import open_run
+from confml.report.sections.base import Section, items_of
 from confml.report.sections.certified import Certified
-from confml.report.sections.one_pass import items_of
+from confml.report.sections.of_cells import Timings, Tuning
 from confml.report.sections.ranks import ranking_of
-from confml.report.sections.rejection_curves import RejectionCurves
-from confml.report.sections.timings import Timings
-from confml.report.sections.tuning import Tuning
-from confml.report.stored import open_run
+from confml.report.sections.rejection import RejectionCurves
+from confml.report.tables.page_table import PageTable, fixed
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
@@ -117,9 +114,8 @@ class _OfMaterial(Section):
         super().__init__(results, folder)
         self.material = material
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         self.material.add(result)
-        yield from ()
 
     def finish_variant(self) -> None:
         self.material.finish_variant()
@@ -143,8 +139,7 @@ def rank_runs(material: Sequence[Material]) -> tuple[list[RankPart], list[str]]:
         if found is None:
             reasons.append(
                 f"Ranks by {metric} need two methods with results on the same two data sets, each without "
-                f"results "
-                "on at most a fifth of them."
+                "results on at most a fifth of them."
             )
         else:
             parts.append(rank_part(found))

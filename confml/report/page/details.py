@@ -9,7 +9,8 @@ from typing import Any
 
 from confml.report.page.images import image_size, pictures_of
 from confml.report.page.material import Example, Material, ViewData
-from confml.report.page.page_table import Cell, PageTable, fixed
+from confml.report.sections.coverage import OF_CLASSES, OF_GROUPS
+from confml.report.tables.page_table import Cell, PageTable, fixed
 
 LABELS = 26  # classes of a confusion matrix
 GROUPS = {
@@ -135,7 +136,7 @@ def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | 
     """Return the coverage of the groups of the columns of ``coverage-by``; None without such columns."""
     rows = [
         row
-        for row in material.rows_of("conditional-coverage.csv", view.dataset)
+        for row in material.rows_of(OF_GROUPS, view.dataset)
         if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
         and row["by"] not in ("class", "size")
     ]
@@ -158,14 +159,14 @@ def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | 
         band = f"{fixed(low, 1, 100)} to {fixed(high, 1, 100)}" if has_band else ""
         share = Cell(fixed(row["coverage"], 1, 100), flag=below)
         table.add(row["by"], str(row["group"]), row["level"], row["rows"], share, interval, band)
-    return table.limit(100, "conditional-coverage.csv")
+    return table.limit(100, OF_GROUPS.path)
 
 
 def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
     """Return the coverage of each class at the levels of the config, for views with p-values."""
     rows = [
         row
-        for row in material.rows_of("class-coverage.csv", view.dataset)
+        for row in material.rows_of(OF_CLASSES, view.dataset)
         if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
     ]
     if not rows:
@@ -194,4 +195,4 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
                 below = "below" if row["coverage"] < band[0] - 1e-12 else ""
             cells.append(Cell(text, flag=below))
         table.add(str(label), found[levels[0]]["rows"], *cells)
-    return table.limit(100, "class-coverage.csv")
+    return table.limit(100, OF_CLASSES.path)

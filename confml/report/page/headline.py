@@ -9,11 +9,13 @@ from confml.report.answers.answer import Answer, answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import detectable_text, listed, percent, points
 from confml.report.answers.thresholds import decided, observed_shares
-from confml.report.joint_paths import ALL
+from confml.report.numbers.joint_paths import ALL
 from confml.report.page.material import Material
-from confml.report.page.page_table import PageTable, fixed
 from confml.report.page.result_parts import interval_text
 from confml.report.sections.certified import group_columns
+from confml.report.sections.certified_jointly import JOINTLY
+from confml.report.sections.rejection import CURVES
+from confml.report.tables.page_table import PageTable, fixed
 
 
 def answers(material: Sequence[Material], standings: Standings) -> list[Answer]:
@@ -24,11 +26,11 @@ def answers(material: Sequence[Material], standings: Standings) -> list[Answer]:
         observed, joint = {}, []
         for one in material:
             own = {view.key: view.label for view in one.of_dataset(name)}
-            shares = observed_shares(one.rows_of("rejection-curves.csv", name))
+            shares = observed_shares(one.rows_of(CURVES, name))
             observed.update({own[key]: share for key, share in shares.items() if key in own})
             # The best of several runs has no guarantee.
             if len(material) == 1 and name not in group_columns(one.results):
-                joint += [row for row in one.rows_of("certified-jointly.csv", name) if row["scope"] == ALL]
+                joint += [row for row in one.rows_of(JOINTLY, name) if row["scope"] == ALL]
         missing = [label for one in material for label in one.missing(name)]
         new = answer(standings, name, decided(observed, joint, labels), missing)
         found += [] if new is None else [new]
@@ -116,16 +118,14 @@ def _accepted(found: Sequence[Answer]) -> str:
         shares = sorted(one.certified or 0.0 for one in certified)
         return (
             f"Certified thresholds accept between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of "
-            f"new "
-            "predictions at a risk of at most 1 %, depending on the data set."
+            "new predictions at a risk of at most 1 %, depending on the data set."
         )
     shares = sorted(one.decided.observed for one in found)
     none = "No threshold is certified for a risk of at most 1 %. " if certified else ""
     return (
         f"{none}Between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of the test predictions of a "
-        f"method "
-        "have an observed risk of at most 1 %; method and threshold were chosen on these rows, so expect a "
-        "higher risk."
+        "method have an observed risk of at most 1 %; method and threshold were chosen on these rows, so "
+        "expect a higher risk."
     )
 
 

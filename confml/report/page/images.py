@@ -13,7 +13,7 @@ import numpy as np
 from confml.errors import ConfmlError
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 
 def image_size(results: RunResults, dataset: str) -> tuple[int, int] | None:

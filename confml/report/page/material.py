@@ -10,32 +10,19 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.report.answers.standings import Line, Standings
-from confml.report.calibration_parts import CalibrationParts, case_of
-from confml.report.items import Item, Note, Picture, Table
-from confml.report.page.levels import level_counts, packed, page_levels
-from confml.report.page.view_numbers import Bins, numbers_of
-from confml.report.results import RunResults
+from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
+from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.page.view_numbers import Bins, level_counts, numbers_of, packed, page_levels
+from confml.report.run.results import RunResults
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction
-    from confml.report.blocks import ViewBlock
+    from confml.report.run.one_pass import ViewBlock
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
 SHOWN = 8  # examples of each kind
 ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
-NOT_SHOWN = {
-    "metrics.csv",
-    "summary.csv",
-    "dropped",
-    "online",
-}
-READ = {
-    *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "conditional-coverage.csv"),
-    *("rejection-curves.csv", "certified.csv", "certified-jointly.csv", "leaderboard.csv"),
-    "leaderboard-timings.csv",
-}
-"""Tables whose rows the page uses; of others it shows the first ones."""
 ROWS_OF_OTHERS = 200
 Key = tuple[str, str, str, str]  # data set, method, params, view
 
@@ -91,8 +78,8 @@ class ViewData:
 class Material:
     """The numbers of a run for its page.
 
-    results: the run. tables: tables of the sections by path; of those that are not in `READ` the first rows
-    only. lengths: number of rows of each table. notes, pictures: as the sections yield them.
+    results: the run. tables: tables of the sections by path; of those that are not ``read`` the first rows
+    only. lengths: number of rows of each table. grids: by title. notes, pictures: as the sections yield them.
     views: by data set, method, params and view, in the order of the CSV files.
     """
 
@@ -101,6 +88,7 @@ class Material:
         self.levels = page_levels(results.config.levels)
         self.tables: dict[str, Table] = {}
         self.lengths: dict[str, int] = {}
+        self.grids: dict[str, Grid] = {}
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
@@ -139,18 +127,20 @@ class Material:
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
         if isinstance(item, Table):
-            if item.shown and item.path.partition("/")[0] not in NOT_SHOWN:
+            if item.shown and (item.read or item.listed):
                 rows = list(item.rows)
                 self.lengths[item.path] = len(rows)
-                read = item.path in READ or item.path.startswith("tables/")
-                self.tables[item.path] = replace(item, rows=rows if read else rows[:ROWS_OF_OTHERS])
+                self.tables[item.path] = replace(item, rows=rows if item.read else rows[:ROWS_OF_OTHERS])
+        elif isinstance(item, Grid):
+            self.grids[item.title] = item
         elif isinstance(item, Note):
             self.notes.append(item.text)
         elif isinstance(item, Picture):
             self.pictures.append(item)
 
-    def rows_of(self, path: str, dataset: str | None = None) -> list[Mapping[str, Any]]:
+    def rows_of(self, kind: TableKind, dataset: str | None = None) -> list[Mapping[str, Any]]:
         """Return the rows of a section's table as mappings, of one data set if asked; none without it."""
+        path = kind.path
         if path not in self.tables:
             return []
         table = self.tables[path]

@@ -13,9 +13,13 @@ from confml.report.answers.differences import Difference
 from confml.report.answers.standings import Line, Standings
 from confml.report.answers.text import RULE
 from confml.report.answers.thresholds import observed_shares
+from confml.report.numbers.summaries import SummaryRow
 from confml.report.page.material import Material, ViewData
-from confml.report.page.page_table import Cell, PageTable, fixed, short, spread
-from confml.report.summaries import SummaryRow
+from confml.report.sections.certified import CERTIFIED
+from confml.report.sections.of_cells import TIMINGS, TUNING
+from confml.report.sections.rejection import CURVES
+from confml.report.sections.summary import SUMMARY
+from confml.report.tables.page_table import Cell, PageTable, fixed, short, spread
 
 Summary = dict[tuple, SummaryRow]
 
@@ -110,12 +114,12 @@ class DatasetTables:
             cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
             table.add(*cells)
         if answer.so_far:
-            return table.limit(self.most, "summary.csv")
+            return table.limit(self.most, SUMMARY.path)
         for place, one in enumerate(metrics):
             if one.direction:
                 table.mark_best(1 + place, one.direction == LOWER)
         table.mark_best(len(headings) - 1, lowest=False)
-        return table.limit(self.most, "summary.csv")
+        return table.limit(self.most, SUMMARY.path)
 
     def _compared(self, answer: Answer, label: str) -> list[str]:
         """Return difference from the best method, interval and p-value of a view."""
@@ -132,7 +136,7 @@ class DatasetTables:
         return {
             (one.run, key): share
             for one in self.material
-            for key, share in observed_shares(one.rows_of("rejection-curves.csv", self.dataset)).items()
+            for key, share in observed_shares(one.rows_of(CURVES, self.dataset)).items()
         }
 
     def regions(self) -> PageTable | None:
@@ -150,7 +154,7 @@ class DatasetTables:
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):
                 self._add(table, one.line(view), view, level, columns)
-        return table.limit(self.most, "summary.csv") if table.rows else None
+        return table.limit(self.most, SUMMARY.path) if table.rows else None
 
     def accepted(self) -> PageTable | None:
         """Return metrics of acceptance, such as sure correct, at the thresholds of the config."""
@@ -165,7 +169,7 @@ class DatasetTables:
         for one, view in self.views:
             for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
                 self._add(table, one.line(view), view, threshold, columns)
-        return table.limit(self.most, "summary.csv") if table.rows else None
+        return table.limit(self.most, SUMMARY.path) if table.rows else None
 
     def _add(
         self, table: PageTable, line: Line, view: ViewData, level: float, columns: Sequence[Metric]
@@ -200,7 +204,7 @@ class DatasetTables:
             "(certified-jointly.csv has one for all methods).",
         )
         for one, view in self.views:
-            for row in one.rows_of("certified.csv", self.dataset):
+            for row in one.rows_of(CERTIFIED, self.dataset):
                 if (row["dataset"], row["method"], row["params"], row["view"]) == view.key:
                     table.add(
                         view.label,
@@ -210,7 +214,7 @@ class DatasetTables:
                         fixed(row["coverage"], 1, 100),
                         fixed(row["observed_risk"], 2, 100),
                     )
-        return table.limit(self.most, "certified.csv") if table.rows else None
+        return table.limit(self.most, CERTIFIED.path) if table.rows else None
 
     def all_metrics(self) -> PageTable | None:
         """Return every metric without a level, one row per metric and one column per view."""
@@ -229,7 +233,7 @@ class DatasetTables:
             cells = ["\N{EN DASH}" if row is None else _with_sd(row.mean, row.sd) for row in rows]
             better = (declared[name].direction or "") if name in declared else ""
             table.add(name, better, *cells)
-        return table.limit(self.most, "summary.csv") if table.rows else None
+        return table.limit(self.most, SUMMARY.path) if table.rows else None
 
     def times(self) -> PageTable | None:
         """Return mean seconds of fit, inner selection and prediction, one row per method."""
@@ -238,7 +242,7 @@ class DatasetTables:
         for one in self.material:
             cells = [cell for cell in one.cells if cell.dataset == self.dataset]
             names = {(cell.dataset, cell.method, cell.variant): one.results.label(cell) for cell in cells}
-            for row in one.rows_of("timings.csv", self.dataset):
+            for row in one.rows_of(TIMINGS, self.dataset):
                 key = (one.run, row["dataset"], row["method"], row["params"])
                 labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
                 found.setdefault(key, []).append(row)
@@ -259,7 +263,7 @@ class DatasetTables:
             bar = Cell(short(total, 3), bar=total / longest if longest else 0.0)
             tuned = short(tuning, 3) if points else "\N{EN DASH}"
             table.add(labels[key], short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
-        return table.limit(self.most // 3, "timings.csv") if table.rows else None
+        return table.limit(self.most // 3, TIMINGS.path) if table.rows else None
 
     def tuning(self) -> PageTable | None:
         """Return the grid points that inner selection has chosen, and how often."""
@@ -267,7 +271,7 @@ class DatasetTables:
         labels = {}
         for one in self.material:
             names = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
-            for row in one.rows_of("tuning.csv", self.dataset):
+            for row in one.rows_of(TUNING, self.dataset):
                 key = (one.run, row["dataset"], row["method"], row["params"])
                 labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
                 found.setdefault(key, {}).setdefault(row["candidate"], []).append(dict(row))
@@ -286,7 +290,7 @@ class DatasetTables:
                     score = short(sum(means) / len(means)) if means else "\N{EN DASH}"
                     times = Cell(f"{len(chosen)} of {splits}", bar=len(chosen) / splits)
                     table.add(labels[key], candidate, times, score, len(points), rows[0]["select_by"])
-        return table.limit(self.most, "tuning.csv") if table.rows else None
+        return table.limit(self.most, TUNING.path) if table.rows else None
 
 
 def interval_text(found: Difference, comparisons: int = 1) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from confml.published import known_tables
 from confml.report.answers.answer import Answer
 from confml.report.answers.standings import Standings, standings_of
+from confml.report.items import TableKind
 from confml.report.page.about_run import (
     audit_sentence,
     audit_table,
@@ -30,14 +31,16 @@ from confml.report.page.headline import (
     question,
     sentences,
 )
-from confml.report.page.leaderboard_table import leaderboard_table
 from confml.report.page.material import ROWS_OF_OTHERS, Material
-from confml.report.page.page_table import PageTable, fixed, plain, slug, unique
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
-from confml.report.sections.published_tables import COMPUTED
+from confml.report.sections.leaderboard import LEADERBOARD, TITLE
+from confml.report.sections.of_cells import FAILURES
+from confml.report.sections.published_tables import COMPUTED, path_of
 from confml.report.sections.ranks import Ranking, ranking, words_of
+from confml.report.sections.summary import SUMMARY
+from confml.report.tables.page_table import PageTable, fixed, plain, slug, unique
 
 MOST_ROWS = 300
 RESERVED = (
@@ -86,7 +89,7 @@ def run_page(material: Material, folder: Path) -> str:
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         notes=material.notes,
         ranks=rank_parts(material),
-        leaderboard=leaderboard_table(material),
+        leaderboard=leaderboard(material),
         parts=parts,
         levels=material.levels.tolist(),
         published=published(material),
@@ -224,7 +227,7 @@ def rank_part(found: Ranking) -> RankPart:
         rank = float(outcome.mean_ranks[place])
         table.add(label, fixed(rank, 2), int(wins[place]), fixed(rank - best, 2), verdict.worse(place))
     diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", title)
-    return RankPart(title, text, diagram, table.limit(MOST_ROWS, "summary.csv"))
+    return RankPart(title, text, diagram, table.limit(MOST_ROWS, SUMMARY.path))
 
 
 # ---- tables of other sections
@@ -234,7 +237,8 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
     """Return (source, table) of the published tables of the config, for the data sets of the run."""
     found = []
     for name, one in known_tables().items():
-        rows = material.rows_of(f"tables/{name}.csv")
+        path = path_of(one)
+        rows = material.rows_of(TableKind(path, ()))
         here = {row["dataset"] for row in rows if row["status"] == COMPUTED}
         if not rows:
             continue
@@ -254,34 +258,30 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
                 table.add(*(row[key] for key in one.keys), *words, *values, row["status"])
         absent = len({row["dataset"] for row in rows} - here)
         if absent:
-            table.note += f" Data sets without results in this run: {absent}; they are in tables/{name}.csv."
-        found.append(
-            (f"{one.source}. All numbers in {one.unit}.", table.limit(MOST_ROWS, f"tables/{name}.csv"))
-        )
+            table.note += f" Data sets without results in this run: {absent}; they are in {path}."
+        found.append((f"{one.source}. All numbers in {one.unit}.", table.limit(MOST_ROWS, path)))
     return found
 
 
 def failures(material: Material) -> PageTable | None:
     """Return the failed cells."""
-    if not material.rows_of("failures.csv"):
+    if not material.rows_of(FAILURES):
         return None
-    return _any_table(material, "failures.csv", "Cells that failed, with the reason.")
+    return _any_table(material, FAILURES.path, "Cells that failed, with the reason.")
 
 
-KNOWN = {
-    *("leaderboard.csv", "leaderboard-datasets.csv"),
-    *("leaderboard-timings.csv", "leaderboard-datasets-timings.csv"),
-    *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
-    *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
-    "tables/acceptance.csv",
-}
+def leaderboard(material: Material) -> PageTable | None:
+    """Return mean ranks and means of all methods by every column of the leaderboard."""
+    grid = material.grids.get(TITLE)
+    if grid is None:
+        return None
+    return PageTable.of("leaderboard-table", grid).limit(MOST_ROWS, LEADERBOARD.path)
 
 
 def other_tables(material: Material) -> list[PageTable]:
     """Return the other tables that sections have written, the first rows of each."""
-    published_paths = {f"tables/{name}.csv" for name in known_tables()}
-    paths = [path for path in material.tables if path not in KNOWN | published_paths]
-    return [_any_table(material, path, path) for path in paths[:20] if len(material.tables[path].header) > 1]
+    kept = [table for table in material.tables.values() if table.listed]
+    return [_any_table(material, one.path, one.path) for one in kept[:20] if len(one.header) > 1]
 
 
 def _any_table(material: Material, path: str, caption: str) -> PageTable:

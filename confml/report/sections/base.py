@@ -1,20 +1,22 @@
-"""`Section`: one part of a run's report, as tables, documents, figures and notes."""
+"""`Section`: tables, figures and notes of one part of a report; and the pass that fills all sections."""
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from confml.plugins.registry import PluginRegistry
 from confml.report.items import Item, PrintedTable
+from confml.report.numbers.metric_rows import Metrics
+from confml.report.run.one_pass import Collector
 
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
-    from confml.report.blocks import ViewBlock
-    from confml.report.collectors import Collector
-    from confml.report.results import RunResults
+    from confml.report.run.one_pass import ViewBlock
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 
@@ -26,7 +28,7 @@ class Section(ABC):
     The splits of a method variant on a data set follow each other, and so do the variants of a data set;
     `finish_variant` and `finish_dataset` are called after the last one. A section keeps counts and sums in
     `add` instead of cells or predictions, and never iterates over the cells itself. It reads numbers of all
-    cells from the collectors (`confml.report.collectors`) that it names in ``collectors``, with
+    cells from the collectors (`confml.report.run.one_pass`) that it names in ``collectors``, with
     ``self.results.collected(Kind)``, in `items`. ``self.results.metrics`` and ``summary`` are always there.
 
     Items that `add` yields are files of one cell; a run of many cells collects them in ZIP archives.
@@ -51,6 +53,11 @@ class Section(ABC):
 
     def __init__(self, results: RunResults, folder: Path):
         self.results, self.folder = results, folder
+        self.start()
+
+    def start(self) -> None:
+        """Set the attributes that `add` fills."""
+        return None
 
     @classmethod
     def declared_metrics(cls) -> Mapping[str, Mapping[str, Metric]]:
@@ -74,9 +81,9 @@ class Section(ABC):
         """
         return None
 
-    def add(self, result: CellResult) -> Iterator[Item]:
-        """Process one finished cell; yield the items that depend on it alone."""
-        yield from ()
+    def add(self, result: CellResult) -> Iterable[Item] | None:
+        """Process one finished cell; return the items that depend on it alone, or None."""
+        return None
 
     def finish_variant(self) -> None:
         """Process the last cell of a method variant on a data set."""
@@ -97,3 +104,57 @@ class Section(ABC):
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the tables that ``confml run`` prints."""
         yield from ()
+
+
+sections = PluginRegistry[Section]("section", "confml.report.sections", Section, "confml.sections")
+
+
+def known_sections() -> dict[str, type[Section]]:
+    """Return every section by name, in the order of the report: confml's own and those of other packages."""
+    known = sections.known()
+    return dict(sorted(known.items(), key=lambda item: (item[1].place, item[0])))
+
+
+def sections_of(results: RunResults, folder: Path) -> list[Section]:
+    """Return the sections of one run's report, in order."""
+    return [section(results, folder) for section in known_sections().values() if section.applies(results)]
+
+
+def items_of(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
+    """Yield the items of the sections, as `marked_items` does."""
+    return (item for item, _ in marked_items(results, sections))
+
+
+def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[tuple[Item, bool]]:
+    """Yield the items of the sections, and whether they are of one cell.
+
+    Those of each cell are first, then those of all cells together. Each cell is read once and given to every
+    section, and to the collectors that the sections name.
+    """
+    kinds: list[type[Collector]] = [Metrics, *(kind for section in sections for kind in section.collectors)]
+    last: tuple[str, str, str] | None = None
+
+    def prepare(blocks: Sequence[ViewBlock]) -> None:
+        for section in sections:
+            section.prepare(blocks)
+
+    for result in results.read(*kinds, prepare=prepare):
+        here = (result.cell.dataset, result.cell.method, result.cell.variant)
+        if last is not None and last != here:
+            _finish(sections, with_dataset=last[0] != here[0])
+        for section in sections:
+            for item in section.add(result) or ():
+                yield item, True
+        last = here
+    if last is not None:
+        _finish(sections, with_dataset=True)
+    for section in sections:
+        for item in section.items():
+            yield item, False
+
+
+def _finish(sections: Sequence[Section], with_dataset: bool) -> None:
+    for section in sections:
+        section.finish_variant()
+        if with_dataset:
+            section.finish_dataset()

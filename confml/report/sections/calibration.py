@@ -1,25 +1,26 @@
-"""Calibration of probabilities, its value by chance, slope and intercept: ``calibration.csv``."""
+"""Calibration of probabilities, ``calibration.csv``, and bounds of Venn predictors, ``venn-bounds.csv``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from confml.measures.prediction import SHARES
+import numpy as np
+
+from confml.measures.prediction import SHARES, per_class_extra
 from confml.measures.recalibration import split_values
-from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Table
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
+
 MOST_SPLITS = 20
-HEADER = (
+CALIBRATION = (
     *("dataset", "method", "params", "view", "splits", "rows", "ece", "ece_null", "ece_null_95", "above"),
     *("slope_splits", "slope", "intercept", "intercept_large", "clipped"),
 )
@@ -47,11 +48,10 @@ class Calibration(Section):
     needs = "probabilities or vote shares"
     files = {"calibration.csv": "calibration error and its value by chance, calibration slope and intercept"}
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._found: dict[tuple[str, str, str, str], list[dict[str, float]]] = {}
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell = result.cell
         for view, prediction in result.views.items():
             if prediction.kind in SHARES and len(prediction):
@@ -61,12 +61,11 @@ class Calibration(Section):
                     if self.results.has_groups(cell.dataset):
                         values |= {"ece_null": math.nan, "ece_null_95": math.nan}
                     found.append({"rows": len(prediction), **values})
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         rows = [(*key, *_means(found)) for key, found in self._found.items()]
         if rows:
-            yield Table("calibration.csv", HEADER, rows)
+            yield Table("calibration.csv", CALIBRATION, rows)
 
 
 def _means(found: list[dict[str, float]]) -> Iterator[float]:
@@ -88,3 +87,44 @@ def _means(found: list[dict[str, float]]) -> Iterator[float]:
 def _six_digits(values: list[float]) -> float:
     """Return the median to six digits, all that iterative fits have on every machine; NaN without values."""
     return float(f"{median(values):.6g}") if values else math.nan
+
+
+VENN = ("dataset", "method", "params", "view", "class", "rows", "lower", "frequency", "upper")
+
+
+class VennBounds(Section):
+    """Mean lower and upper probability of each class, and its frequency, over all splits.
+
+    ``rows``: number of predictions, of all classes. ``lower`` and ``upper``: means of the bounds over them.
+    ``frequency``: share of them whose true label is the class. In expectation the frequency lies between
+    ``lower`` and ``upper`` for ``venn-knn`` and ``venn: inductive``, if training and test rows are
+    exchangeable; ``venn: cross`` has no such guarantee. On one test part the frequency varies by chance.
+    """
+
+    name = "venn-bounds"
+    place = 58
+    needs = "Venn predictors"
+    files = {"venn-bounds.csv": "mean lower and upper probability of each class, and its frequency"}
+
+    def start(self) -> None:
+        self._sums: dict[tuple[str, str, str, str], dict[Any, np.ndarray]] = {}
+
+    def add(self, result: CellResult) -> None:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            if per_class_extra(prediction) == ["lower", "upper"] and len(prediction):
+                sums = self._sums.setdefault((cell.dataset, cell.method, cell.variant, view), {})
+                lower, upper = (prediction.extra[name].sum(axis=0) for name in ("lower", "upper"))
+                for j, label in enumerate(prediction.classes.tolist()):
+                    own = np.count_nonzero(result.truth == label)
+                    added = np.array([len(prediction), lower[j], own, upper[j]])
+                    sums[label] = sums.get(label, 0.0) + added
+
+    def items(self) -> Iterator[Item]:
+        rows = [
+            (*key, label, int(n), lower / n, own / n, upper / n)
+            for key, sums in self._sums.items()
+            for label, (n, lower, own, upper) in sorted(sums.items())
+        ]
+        if rows:
+            yield Table("venn-bounds.csv", VENN, rows)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,22 +20,25 @@ from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
 from confml.measures.prediction import Prediction
-from confml.report.calibration_parts import case_of
-from confml.report.items import Item, Note, Table
+from confml.report.items import Item, Note, Table, TableKind
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
-from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.report.blocks import ViewBlock
-    from confml.report.results import RunResults
+    from confml.report.run.one_pass import ViewBlock
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
-RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
-MOST_TOGETHER = 200
-"""Largest number of rows of cases that are computed together: all rows are compared with all thresholds."""
-HEADER = (
-    *("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold"),
-    *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
+CERTIFIED = TableKind(
+    "certified.csv",
+    (
+        *("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold"),
+        *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
+    ),
+    read=True,
+    listed=False,
 )
 
 
@@ -102,8 +104,7 @@ class Certified(Section):
         "certified-halves.csv": "the half of each test example",
     }
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._splits: list[CertifiedSplit] = []
         self._halves: dict[tuple[str, str], list[tuple[int, str]]] = {}
 
@@ -115,7 +116,7 @@ class Certified(Section):
         for one in blocks:
             prepare_certified_splits(one)
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell = result.cell
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
@@ -123,14 +124,13 @@ class Certified(Section):
                 self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         found: dict[tuple, list[CertifiedSplit]] = {}
         for one in self._splits:
             found.setdefault((one.dataset, one.method, one.params, one.view, one.risk), []).append(one)
         if found:
-            yield Table("certified.csv", HEADER, [_over_splits(key, own) for key, own in found.items()])
+            yield CERTIFIED.of([_over_splits(key, own) for key, own in found.items()])
             yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits, shown=False)
             rows = ((*key, *row) for key, half_rows in self._halves.items() for row in half_rows)
             yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows, shown=False)

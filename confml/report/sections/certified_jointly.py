@@ -7,22 +7,21 @@ computed without the labels of the half that certifies (`confml.measures.certifi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
-from confml.report.calibration_parts import case_of
-from confml.report.items import Item, Note, Table
-from confml.report.joint_paths import ALL, TRUE, Candidate, SplitPaths, joint_paths
+from confml.report.items import Item, Note, Table, TableKind
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
-from confml.report.sections.certified import DELTA, RISKS, group_columns, halves, no_guarantee
-from confml.report.summaries import mean_and_sd
+from confml.report.sections.certified import group_columns, halves, no_guarantee
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 PREDICTED, COST = "predicted class", "cost"
@@ -43,9 +42,24 @@ GUARANTEES = {
     " for the {candidates} views the expected cost of a new row, with the price of abstaining, is above"
     " {limit:g}.",
 }
-HEADER = (
-    *("dataset", "scope", "limit", "delta", "candidates", "splits", "certified", "method", "params", "view"),
-    *("chosen", "coverage", "observed", "broken", "needed", "calibration_rows", "guarantee"),
+JOINTLY = TableKind(
+    "certified-jointly.csv",
+    (
+        *(
+            "dataset",
+            "scope",
+            "limit",
+            "delta",
+            "candidates",
+            "splits",
+            "certified",
+            "method",
+            "params",
+            "view",
+        ),
+        *("chosen", "coverage", "observed", "broken", "needed", "calibration_rows", "guarantee"),
+    ),
+    read=True,
 )
 
 
@@ -117,8 +131,7 @@ class CertifiedJointly(Section):
         "certified-jointly-splits.csv": "the chosen thresholds of each split",
     }
 
-    def __init__(self, results: RunResults, folder: FilePath):
-        super().__init__(results, folder)
+    def start(self) -> None:
         # of the splits of one data set
         self._candidates: dict[tuple[str, str], list[Candidate]] = {}
         self._halves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
@@ -128,7 +141,7 @@ class CertifiedJointly(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(results.config.thresholds)
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         key = result.cell.dataset, result.cell.split
         counts = result.train_class_counts
         smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
@@ -144,7 +157,6 @@ class CertifiedJointly(Section):
                     *(case.predicted_columns, case.true_columns, view.classes, smallest),
                 )
             )
-        yield from ()
 
     def finish_dataset(self) -> None:
         costs = getattr(self.results.config, "costs", None)
@@ -163,7 +175,7 @@ class CertifiedJointly(Section):
         table = [_over_splits(key, own) for key, own in rows.items()]
         groups = group_columns(self.results)
         table = [(*row[:-1], no_guarantee(groups[row[0]])) if row[0] in groups else row for row in table]
-        yield Table("certified-jointly.csv", HEADER, table)
+        yield JOINTLY.of(table)
         header = ["class" if field == "label" else field for field in JointSplit._fields]
         yield Table("certified-jointly-splits.csv", header, found)
         if costs and not any(one.scope == COST for one in found):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,6 @@ from confml.report.items import Document, Item
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
 
@@ -26,11 +24,10 @@ class ClassTrees(Section):
     needs = "smart-svm"
     files = {"trees": "class trees"}
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._texts: dict[tuple[str, str], list[str]] = {}
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         tree = result.details.tree
         if tree is not None:
             labels = next(iter(result.views.values())).labels
@@ -42,7 +39,6 @@ class ClassTrees(Section):
             heading = f"split {result.cell.split}\n{tree.to_text(error_text)}\n"
             key = (result.cell.dataset, self.results.label(result.cell))
             self._texts.setdefault(key, []).append(heading)
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         for (dataset, label), parts in self._texts.items():

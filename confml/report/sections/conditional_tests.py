@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,14 +11,14 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.conditional import GroupCoverage, Slab, fewest_rows, worst_slab
 from confml.measures.excess_risk import ExcessRisk, excess_risks
-from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Note, Table
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
 from confml.runner.origins import RowOrigins
 
 if TYPE_CHECKING:
     from confml.data.dataset import DataSet
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 SLAB, ERT = "worst-slab", "ert"
@@ -76,8 +75,7 @@ class ConditionalTests(Section):
         "1 - level"
     }
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._found: dict[tuple[str, str, str, str], _Covered] = {}  # of the views of one variant
         self._rows: list[tuple] = []
         self._features: dict[str, _Features | str] = {}  # of one data set; a text: the reason for none
@@ -87,7 +85,7 @@ class ConditionalTests(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(getattr(results.config, "conditional_tests", ()))
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell, levels = result.cell, self.results.config.levels
         for view, prediction in result.views.items():
             if prediction.has_regions:
@@ -96,7 +94,6 @@ class ConditionalTests(Section):
                 covered = np.stack([case.covered(float(level)) for level in levels]) if levels else None
                 if covered is not None:
                     self._found.setdefault(key, _Covered(cell.split)).add(result.rows, covered)
-        yield from ()
 
     def finish_variant(self) -> None:
         for key, found in self._found.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +10,11 @@ import numpy as np
 from confml.measures import Metric
 from confml.measures.confusion_matrix import Confusion
 from confml.measures.metric import HIGHER
-from confml.report.calibration_parts import case_of
-from confml.report.items import Item, Table
+from confml.report.items import Item, TableKind
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
 _SOURCE = "Sokolova and Lapalme 2009"
@@ -42,6 +40,11 @@ METRICS = {
     ),
 }
 """Declarations of the metrics of ``class-metrics.csv``."""
+_KEY = ("dataset", "method", "params", "view")
+CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"), listed=False)
+CLASS_METRICS = TableKind(
+    "class-metrics.csv", (*_KEY, "class", "rows", "predicted", "correct", *METRICS), listed=False
+)
 
 
 class ConfusionMatrices(Section):
@@ -65,11 +68,10 @@ class ConfusionMatrices(Section):
     }
     metrics = {"class-metrics.csv": METRICS}
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._counts: dict[tuple[str, str, str, str], dict[tuple[Any, Any], int]] = {}
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell = result.cell
         for view, prediction in result.views.items():
             found = case_of(result, prediction).confusion
@@ -80,22 +82,18 @@ class ConfusionMatrices(Section):
                     if count:
                         pair = labels[i], labels[j]
                         counts[pair] = counts.get(pair, 0) + count
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         if not any(self._counts.values()):
             return
-        header = ("dataset", "method", "params", "view")
         pairs = [
             (*key, *pair, count)
             for key, counts in self._counts.items()
             for pair, count in sorted(counts.items())
         ]
-        yield Table("confusion.csv", (*header, "label", "prediction", "count"), pairs)
+        yield CONFUSION.of(pairs)
         classes = [(*key, *row) for key, counts in self._counts.items() for row in _class_rows(counts)]
-        yield Table(
-            "class-metrics.csv", (*header, "class", "rows", "predicted", "correct", *METRICS), classes
-        )
+        yield CLASS_METRICS.of(classes)
 
 
 def _class_rows(counts: dict[tuple[Any, Any], int]) -> Iterator[tuple]:

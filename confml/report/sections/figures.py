@@ -12,7 +12,7 @@ from confml.report.items import Item
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 
 class Figures(Section):

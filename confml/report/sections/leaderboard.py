@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confml.measures import known_metrics
+from confml.measures.metric import HIGHER, LOWER, SHARE
 from confml.report.answers.evidence import Evidence
+from confml.report.answers.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.answers.standings import standings_of
-from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
-from confml.report.items import Document, Item, Note, Picture, PrintedTable, Table
-from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
+from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.joint_paths import DELTA, RISKS
 from confml.report.sections.base import Section
-from confml.report.sections.certified import DELTA, RISKS, certified_splits, is_certifiable
+from confml.report.sections.certified import certified_splits, is_certifiable
+from confml.report.tables.grid import latex, markdown
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 COVERAGES = (0.9, 0.8)
@@ -26,6 +29,9 @@ HEADER = (
     *("column", "method", "view", "datasets", "mean", "median", "mean_rank", "critical_difference"),
     *("near_best", "datasets_low"),
 )
+TITLE = "Leaderboard"
+LEADERBOARD = TableKind("leaderboard.csv", HEADER, listed=False)
+TIMED = TableKind("leaderboard-timings.csv", HEADER, listed=False)
 
 
 class LeaderboardSection(Section):
@@ -56,10 +62,9 @@ class LeaderboardSection(Section):
     }
     collectors = (Evidence,)
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
-        self.level = region_level(results.config.levels)
-        datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
+    def start(self) -> None:
+        self.level = region_level(self.results.config.levels)
+        datasets = list(dict.fromkeys(cell.dataset for cell in self.results.cells))
         self.board = Leaderboard(columns(self.level), datasets)
         self._tuned: dict[str, None] = {}
         self._ranked: list[RankedColumn] | None = None
@@ -68,7 +73,7 @@ class LeaderboardSection(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(getattr(results.config, "leaderboard", False))
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell = result.cell
         label = self.results.label(cell)
         seconds = result.fit_seconds + result.predict_seconds
@@ -90,7 +95,6 @@ class LeaderboardSection(Section):
             if is_certifiable(prediction):
                 for one in certified_splits(result, view, case):
                     self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         self._add_metrics()
@@ -99,8 +103,8 @@ class LeaderboardSection(Section):
             return
         timed = [one for one in ranked if one.column.name == "seconds"]  # not the same in each run
         rest = [one for one in ranked if one.column.name != "seconds"]
-        for name, own in (("", rest), ("-timings", timed)):
-            yield Table(f"leaderboard{name}.csv", HEADER, list(_rows(own)))
+        for kind, name, own in ((LEADERBOARD, "", rest), (TIMED, "-timings", timed)):
+            yield kind.of(list(_rows(own)))
             values = [
                 (one.column.name, dataset, *entry, float(one.values[row, place]))
                 for one in own
@@ -108,22 +112,23 @@ class LeaderboardSection(Section):
                 for place, entry in enumerate(one.entries)
             ]
             header = ("column", "dataset", "method", "view", "value")
-            yield Table(f"leaderboard-datasets{name}.csv", header, values)
+            yield Table(f"leaderboard-datasets{name}.csv", header, values, listed=False)
         setting = f"{setting_text(self.results)} {tuned_text(self._tuned)}"
-        yield Document("tables/leaderboard.md", markdown(ranked, setting))
-        yield Document("tables/leaderboard.tex", latex(ranked, setting))
+        grid = leaderboard_grid(ranked, setting)
+        yield grid
+        yield Document("tables/leaderboard.md", markdown(grid))
+        yield Document("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
         if any(one.ranks is not None for one in ranked):
-            from confml.report.figures.rank_table import draw
+            from confml.report.figures.ranks import draw_table
 
             caption = (
                 "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. A "
-                "dot marks methods that are not shown to differ from the best one of the column "
-                "(Wilcoxon's test with Holm's correction, 5 %). Empty cells: the measure needs "
-                "probabilities. "
-                f"Rows are sorted by the mean rank of the error. {setting_text(self.results)}"
+                "dot marks methods that are not shown to differ from the best one of the column (Wilcoxon's "
+                "test with Holm's correction, 5 %). Empty cells: the measure needs probabilities. Rows are "
+                f"sorted by the mean rank of the error. {setting_text(self.results)}"
             )
             yield Picture(
-                "figures/leaderboard", lambda: draw(ranked), "leaderboard of all data sets", caption
+                "figures/leaderboard", lambda: draw_table(ranked), "leaderboard of all data sets", caption
             )
         if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
             yield Note(f"leaderboard: {missing}")
@@ -199,62 +204,43 @@ def region_level(levels: Sequence[float]) -> float | None:
 def columns(level: float | None) -> list[Column]:
     """Return the columns of the leaderboard. level: significance level of the regions, None without."""
     found = [
-        Column("error", "error", "share of wrong predictions", "lower"),
+        _of_metric("error"),
         *(
             Column(
                 f"risk_at_{share:g}",
                 f"risk at {share:.0%} coverage",
                 f"error rate of the {share:.0%} most confident predictions",
-                "lower",
+                LOWER,
             )
             for share in COVERAGES
         ),
-        Column("augrc", "AUGRC", "area under the generalised risk-coverage curve", "lower", per_cent=False),
+        _of_metric("augrc"),
         *(
             Column(
                 f"certified_at_{risk:g}",
                 f"certified at {risk:.0%} risk",
                 f"accepted share of new examples at a threshold whose risk is at most {risk:g} with "
                 f"probability {1 - DELTA:g}; 0 where none can be certified",
-                "higher",
+                HIGHER,
             )
             for risk in sorted(RISKS, reverse=True)
         ),
     ]
     if level is not None:
+        about = f"mean number of labels of the regions at level {level:g}, 1 for empty ones"
         found += [
-            Column(
-                coverage_name(level),
-                f"coverage at level {level:g}",
-                f"share of regions at level {level:g} that contain the true label",
-                None,
-                level=level,
-            ),
-            Column(
-                "region_size",
-                f"region size at level {level:g}",
-                f"mean number of labels of the regions at level {level:g}, 1 for empty ones",
-                "lower",
-                per_cent=False,
-                level=level,
-            ),
+            _of_metric("coverage", level)._replace(name=coverage_name(level)),
+            Column("region_size", f"set size at level {level:g}", about, LOWER, False, level),
         ]
-    return [
-        *found,
-        Column(
-            "observed_fuzziness",
-            "observed fuzziness",
-            "mean sum of the p-values of the wrong labels",
-            "lower",
-            per_cent=False,
-        ),
-        Column("ece", "ECE", "expected calibration error of the confidence", "lower", per_cent=False),
-        Column("log_loss", "log loss", "mean of -ln p of the true label", "lower", per_cent=False),
-        Column("brier", "Brier score", "mean squared error of the probabilities", "lower", per_cent=False),
-        Column(
-            "seconds", "seconds", "inner selection, fit and prediction of one split", "lower", per_cent=False
-        ),
-    ]
+    seconds = Column("seconds", "seconds", "inner selection, fit and prediction of one split", LOWER, False)
+    return [*found, *map(_of_metric, OF_SUMMARY[2:]), seconds]
+
+
+def _of_metric(name: str, level: float | None = None) -> Column:
+    """Return the column of a declared metric."""
+    metric = known_metrics()[name]
+    heading = metric.heading if level is None else f"{metric.heading} at level {level:g}"
+    return Column(name, heading, metric.about, metric.direction, metric.unit == SHARE, level)
 
 
 def _rows(ranked: list[RankedColumn]) -> Iterator[tuple]:
@@ -275,26 +261,27 @@ def _rows(ranked: list[RankedColumn]) -> Iterator[tuple]:
 # ---- tables for a paper
 
 
-def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, bool, bool]]], list[str]]:
-    """Return headings, rows of (text, best, near best), and notes."""
+def leaderboard_grid(ranked: list[RankedColumn], setting: str) -> Grid:
+    """Return mean ranks with mean values, and notes. setting: a sentence on the run."""
     entries = list(dict.fromkeys(entry for one in ranked for entry in one.entries))
     rows = []
     for entry in order(entries, next((one for one in ranked if one.column.name == "error"), None)):
-        row = [(entry.name, False, False)]
+        row: list[str | Mark] = [entry.name]
         for one in ranked:
             if entry not in one.entries:
-                row.append(("", False, False))
+                row.append("")
                 continue
             place = one.entries.index(entry)
             value = _value(float(one.typical[place]), one.column)
             if one.ranks is None:
                 low = int(one.low[place]) if one.low is not None else 0
-                row.append((f"{value} ({low} low)" if low else value, False, False))
+                row.append(f"{value} ({low} low)" if low else value)
             else:
-                rank = one.ranks.mean_ranks[place]
-                row.append((f"{rank:.2f} ({value})", one.best(place), one.near_best(place)))
+                text = f"{one.ranks.mean_ranks[place]:.2f} ({value})"
+                row.append(Mark(text, one.best(place), "+" if one.near_best(place) else ""))
         rows.append(row)
     notes = [
+        setting,
         "Mean rank over the data sets, 1 is best, and in parentheses the mean value (seconds: the median); "
         "shares in per cent.",
         "Bold: best mean rank; +: not shown to differ from it (Wilcoxon's test with Holm's correction over "
@@ -319,7 +306,7 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
     if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
         notes.append(missing)
     notes += [f"{one.column.heading}: {one.column.about}, {len(one.datasets)} data sets." for one in ranked]
-    return ["method", *(one.column.heading for one in ranked)], rows, notes
+    return Grid(TITLE, ["method", *(one.column.heading for one in ranked)], rows, 1, notes)
 
 
 def tuned_text(labels: Iterable[str]) -> str:
@@ -328,47 +315,6 @@ def tuned_text(labels: Iterable[str]) -> str:
     if not names:
         return "The parameters of all methods are fixed."
     return f"Inner cross-validation chooses parameters of {names}; those of the others are fixed."
-
-
-def markdown(ranked: list[RankedColumn], setting: str) -> str:
-    """Return the leaderboard as GitHub Markdown."""
-    headings, rows, notes = _cells(ranked)
-
-    def text(value: str, best: bool, near: bool) -> str:
-        value = value.replace("|", "\\|")
-        return f"**{value}**" if best else f"{value} +" if near else value
-
-    lines = ["## Leaderboard", "", "| " + " | ".join(headings) + " |"]
-    lines.append("| --- |" + " ---: |" * (len(headings) - 1))
-    lines += ["| " + " | ".join(text(*cell) for cell in row) + " |" for row in rows]
-    return "\n".join([*lines, "", *(f"- {note}" for note in [setting, *notes])]) + "\n"
-
-
-def latex(ranked: list[RankedColumn], setting: str) -> str:
-    """Return the leaderboard for LaTeX with booktabs, on its side."""
-    from confml.report.table_formats import latex_text
-
-    headings, rows, notes = _cells(ranked)
-
-    def text(value: str, best: bool, near: bool) -> str:
-        value = latex_text(value)
-        return f"\\textbf{{{value}}}" if best else f"{value}$^+$" if near else value
-
-    caption = latex_text(" ".join(["Leaderboard.", setting, *notes]))
-    lines = [
-        "% needs the packages booktabs and rotating",
-        "\\begin{sidewaystable}\\tiny",
-        f"\\caption{{{caption}}}\\label{{tab:leaderboard}}",
-        f"\\begin{{tabular}}{{l{'r' * (len(headings) - 1)}}}",
-        "\\toprule",
-        " & ".join(map(latex_text, headings)) + " \\\\",
-        "\\midrule",
-        *(" & ".join(text(*cell) for cell in row) + " \\\\" for row in rows),
-        "\\bottomrule",
-        "\\end{tabular}",
-        "\\end{sidewaystable}",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _value(value: float, column: Column) -> str:

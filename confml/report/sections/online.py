@@ -1,20 +1,29 @@
-"""``online/<data set>/<method variant>/<split>.csv``: an online pass step by step."""
+"""An online pass step by step, and the alarms of a change in it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import learnt_examples, power_martingale, simple_mixture
+from confml.measures.martingales import LearntExamples, learnt_examples, power_martingale, simple_mixture
+from confml.measures.monitoring import (
+    BETTORS,
+    CUSUM_RUNS,
+    Alarm,
+    adaptive_levels,
+    cusum_alarms,
+    log_martingale,
+    shiryaev_roberts_alarms,
+)
 from confml.measures.p_values import has_delay, is_online, required_smoothed_p_values
 from confml.report.files import field, numbers
-from confml.report.items import Columns, Item
+from confml.report.items import Columns, Item, Note, Table
 from confml.report.sections.base import Section
-from confml.report.sections.regions import region_paths, view_ending
-from confml.report.sections.true_p_values import COUNT_COLUMNS, count_columns
+from confml.report.sections.regions import COUNT_COLUMNS, count_columns, region_paths, view_ending
 
 if TYPE_CHECKING:
     from confml.runner.results import CellResult
@@ -95,3 +104,169 @@ def _at(positions: np.ndarray, fields: Sequence[str], rows: int) -> list[str]:
 
 def _whole(values: np.ndarray) -> list[str]:
     return [str(value) for value in np.asarray(values).tolist()]
+
+
+CUSUM_THRESHOLD, RARE = 20, 10_000  # of CUSUM and of Shiryaev-Roberts
+EVIDENCE = 100  # of a martingale against exchangeability
+RATE, WINDOW = 0.005, 200
+NAMES = ("dataset", "method", "params", "split", "view")
+
+
+class MonitoringRow(NamedTuple):
+    """A martingale at its maximum, or an alarm.
+
+    statistic: simple-jumper, composite-jumper or histogram (martingales), cusum or shiryaev-roberts.
+    threshold: of alarms; mean_run: number of rows to an alarm without a change, at least (shiryaev-roberts)
+    or simulated (cusum). step: number of rows learnt up to the maximum or the alarm, and row the number of
+    the last one; predicted: number of rows predicted by then, which is larger if labels arrive later.
+    change_after: step after which the change is estimated to be. log10_value: of the statistic.
+    """
+
+    statistic: str
+    threshold: float | None
+    mean_run: int | None
+    step: int | None
+    row: Any
+    predicted: int | None
+    change_after: int | None
+    log10_value: float | None
+    meaning: str
+
+
+class Monitoring(Section):
+    """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
+
+    The statistics bet against the smoothed p-values of the true labels, in the order in which the rows are
+    learnt. With ``delay`` in the protocol these are the p-values against the rows learnt before, not those of
+    the predictions, which are not independent; rows whose labels arrive after the end are left out. Three
+    martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
+    most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
+    estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` explains
+    each line.
+
+    ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
+    baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
+    error rate of 200 consecutive rows. Its error rate approaches the level for every sequence, but it raises
+    no alarm, and no single region has a guarantee. With ``delay``, an error changes the level when its label
+    arrives.
+    """
+
+    name = "monitoring"
+    place = 112
+    needs = "protocol: {kind: online}"
+    files = {
+        "monitoring.csv": "martingales and alarms of a change in an online pass",
+        "adaptive-levels.csv": "adaptive conformal inference on an online pass",
+    }
+
+    def start(self) -> None:
+        self._rows: list[tuple] = []
+        self._adaptive: list[tuple] = []
+        self._alarms: list[str] = []
+
+    def add(self, result: CellResult) -> None:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            case = Case(prediction, result.truth)
+            learnt = learnt_examples(case)
+            if learnt is None or not len(learnt.p):
+                continue
+            key = cell.dataset, cell.method, cell.variant, cell.split, view
+            found = list(monitoring_rows(learnt, np.asarray(result.rows)))
+            self._rows += [(*key, *row) for row in found]
+            for level in self.results.config.levels:
+                self._adaptive.append((*key, *_adaptive_row(case, learnt, level)))
+            alarm = next((row for row in found if row.statistic == "shiryaev-roberts" and row.step), None)
+            if alarm is not None:
+                self._alarms.append(f"{cell.dataset}, {self.results.label(cell)}: {alarm.meaning}")
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            yield Table("monitoring.csv", (*NAMES, *MonitoringRow._fields), self._rows)
+        if self._adaptive:
+            columns = ("level", "rate", "error", "adaptive_error", "worst_error", "adaptive_worst_error")
+            header = (*NAMES, *columns, "mean_size", "adaptive_mean_size")
+            yield Table("adaptive-levels.csv", header, self._adaptive)
+        yield from map(Note, self._alarms)
+        for name in dict.fromkeys(row[0] for row in self._rows if self.results.has_groups(row[0])):
+            yield Note(f"{name}: alarms and martingales have no guarantee, because its rows are in groups")
+
+
+def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[MonitoringRow]:
+    """Yield the rows of ``monitoring.csv`` for the examples of a pass. numbers: (n,) their row numbers."""
+    p, rows = learnt.p, numbers[learnt.positions].tolist()
+    predicted = learnt.predicted.tolist()
+    for name, bettor in BETTORS.items():
+        logs = log_martingale(p, bettor)
+        step = int(np.argmax(logs)) + 1
+        log = float(logs[step - 1])
+        place = step, rows[step - 1], predicted[step - 1]
+        words = martingale_words(log, step)
+        yield MonitoringRow(name, None, None, *place, None, log / math.log(10), words)
+    for name, threshold, run, alarms in (
+        ("cusum", CUSUM_THRESHOLD, CUSUM_RUNS[CUSUM_THRESHOLD], cusum_alarms(p, CUSUM_THRESHOLD)),
+        ("shiryaev-roberts", RARE, RARE, shiryaev_roberts_alarms(p, RARE)),
+    ):
+        for alarm in alarms:
+            place = alarm.row, rows[alarm.row - 1], predicted[alarm.row - 1]
+            words = alarm_words(alarm, run, place[-1], simulated=name == "cusum")
+            log10 = alarm.log_value / math.log(10)
+            yield MonitoringRow(name, threshold, run, *place, alarm.change_after, log10, words)
+        if not alarms:
+            words = f"no alarm in {len(rows):,} rows: nothing to do"
+            yield MonitoringRow(name, threshold, run, None, None, None, None, None, words)
+
+
+def martingale_words(log_value: float, step: int) -> str:
+    """Return the meaning of the maximum of a martingale."""
+    if log_value < math.log(EVIDENCE):
+        value = f"{math.floor(10 * math.exp(log_value)) / 10:g}"
+        return f"{value} at most, below {EVIDENCE:g}: not enough evidence against exchangeability"
+    # Rounded down, because 1 / size is a bound.
+    if log_value < math.log(1e9):
+        size = f"{math.floor(math.exp(log_value) * (1 + 1e-12)):,}"
+    else:
+        size = f"1e{math.floor(log_value / math.log(10) + 1e-12)}"
+    return (
+        f"{size} after row {step:,}, which exchangeable rows reach with probability at most 1/{size}: do not"
+        " rely on the guarantees; see the alarms for the rows where the data change"
+    )
+
+
+def alarm_words(alarm: Alarm, run: int, predicted: int | None = None, simulated: bool = False) -> str:
+    """Return the meaning of an alarm.
+
+    run: number of rows to an alarm without a change, a lower bound of the mean unless it is ``simulated``.
+    predicted: number of rows predicted when the alarm was raised.
+    """
+    often = "about" if simulated else "at most"
+    late = ""
+    if predicted is not None and predicted > alarm.row:
+        late = f" in the order of learning ({predicted:,} rows predicted by then)"
+    return (
+        f"alarm after row {alarm.row:,}{late}, of which there is {often} one in {run:,} rows on average"
+        f" without a change; the estimated change is after row {alarm.change_after:,}: check how later"
+        " rows were collected, and fit again with them"
+    )
+
+
+def _adaptive_row(case: Case, learnt: LearntExamples, level: float) -> tuple[float, ...]:
+    """Return the numbers of ``adaptive-levels.csv`` for one level."""
+    scores = case.prediction.scores
+    known = case.true_columns >= 0
+    p = np.where(known, scores[np.arange(len(scores)), case.true_columns], 0.0)
+    levels = adaptive_levels(p, level, RATE, learnt.positions, learnt.predicted)
+    fixed, adaptive = p <= level, (levels >= 1.0) | ((levels >= 0.0) & (p <= levels))
+    regions = (scores > levels[:, None]) | (levels < 0.0)[:, None]
+    regions &= (levels < 1.0)[:, None]
+    return (
+        *(float(level), RATE, float(fixed.mean()), float(adaptive.mean()), _worst(fixed), _worst(adaptive)),
+        *(float((scores > level).sum(axis=1).mean()), float(regions.sum(axis=1).mean())),
+    )
+
+
+def _worst(errors: np.ndarray) -> float:
+    """Return the largest error rate of `WINDOW` consecutive rows, or of all if there are fewer."""
+    window = min(WINDOW, len(errors))
+    totals = np.append(0, np.cumsum(errors))
+    return float((totals[window:] - totals[:-window]).max() / window)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.answers.evidence import Evidence
@@ -13,8 +12,7 @@ from confml.report.page.run_page import run_page
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.blocks import ViewBlock
-    from confml.report.results import RunResults
+    from confml.report.run.one_pass import ViewBlock
     from confml.runner.results import CellResult
 
 
@@ -31,16 +29,14 @@ class Page(Section):
     files = {"report.html": "all results on one page, for a browser"}
     collectors = (Evidence,)
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
-        self._material = Material(results)
+    def start(self) -> None:
+        self._material = Material(self.results)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         self._material.prepare(blocks)
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         self._material.add(result)
-        yield from ()
 
     def finish_variant(self) -> None:
         self._material.finish_variant()

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
-from confml.report.items import Document, Item, Note, Table
-from confml.report.sections.base import Section
-from confml.report.sections.matched import matched_rows
-from confml.report.sections.threshold_curves import FILE, read_threshold_curves
-from confml.report.summaries import (
+from confml.report.items import Document, Grid, Item, Note, Table, TableKind
+from confml.report.numbers.published_points import default_params
+from confml.report.numbers.summaries import (
     CONFIGURATIONS,
     SummaryRow,
     dataset_rows,
@@ -25,9 +22,13 @@ from confml.report.summaries import (
     read_summary,
     timing_rows,
 )
+from confml.report.sections.base import Section
+from confml.report.sections.rejection import matched_rows
+from confml.report.sections.threshold_curves import FILE, read_threshold_curves
+from confml.report.tables.grid import latex, markdown, named_once
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
 SPLIT_SIZES = ("training_rows", "test_rows")
@@ -135,7 +136,7 @@ def _has_split_sizes(table: PublishedTable) -> bool:
 
 def split_rows(run: Path) -> list[SummaryRow]:
     """Return the mean numbers of training and test rows of each data set, over the cells of a run."""
-    from confml.report.stored import open_run
+    from confml.report.run.stored import open_run
 
     sizes: dict[str, list[tuple[int, int]]] = {}
     results = open_run(run)
@@ -157,8 +158,9 @@ def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item
             yield Note(f"table {name} is not written: {_absence(table)}")
             continue
         yield _csv_table(table, lines)
-        yield Document(f"tables/{name}.md", markdown(table, lines, notes))
-        yield Document(f"tables/{name}.tex", latex(table, lines, notes))
+        grid = grid_of(table, lines, notes)
+        yield Document(f"tables/{name}.md", markdown(grid, aligned=True))
+        yield Document(f"tables/{name}.tex", latex(grid, name))
 
 
 def _absence(table: PublishedTable) -> str:
@@ -232,19 +234,7 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
     return [first[key] for key in deviations if deviations[key] == min(deviations.values())]
 
 
-def default_params(method: str) -> dict[str, Any]:
-    """Return the default parameters of a method; empty if it is unknown."""
-    from confml.errors import ConfmlError
-    from confml.methods.registry import method_class
-    from confml.plugins.registry import default_parameters
-
-    try:
-        return default_parameters(method_class(method))
-    except ConfmlError:
-        return {}
-
-
-# ---- the three forms
+# ---- as a table
 
 
 def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
@@ -262,50 +252,20 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
         )
         for line in lines
     ]
-    return Table(f"tables/{table.name}.csv", header, rows)
+    return TableKind(path_of(table), header, read=True, listed=False).of(rows)
 
 
-def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
-    """Return the table as GitHub Markdown, followed by its notes."""
+def path_of(table: PublishedTable) -> str:
+    """Return the file of a table in the folder of a run."""
+    return f"tables/{table.name}.csv"
+
+
+def grid_of(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> Grid:
+    """Return the table with its source and notes."""
     headings, rows, left = _layout(table, lines)
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    rules = ["-" * width if place < left else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
-    text = [f"## {table.title}", "", f"{table.source}. All numbers in {table.unit}.", ""]
-    for cells in (headings, rules, *rows):
-        padded = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        text.append("| " + " | ".join(padded) + " |")
-    return "\n".join([*text, "", *(f"- {note}" for note in notes)]) + "\n"
-
-
-def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
-    """Return the table for LaTeX with the package booktabs, followed by its notes."""
-    headings, rows, left = _layout(table, lines)
-    text = [
-        "% needs \\usepackage{booktabs}",
-        "\\begin{table}",
-        "\\centering",
-        f"\\caption{{{_tex(f'{table.title}. {table.source}; {table.unit}.')}}}",
-        f"\\label{{tab:{table.name}}}",
-        f"\\begin{{tabular}}{{{'l' * left}{'r' * (len(headings) - left)}}}",
-        "\\toprule",
-        " & ".join(map(_tex, headings)) + " \\\\",
-    ]
-    for row in rows:
-        if row[0]:
-            text.append("\\midrule")
-        text.append(" & ".join(re.sub("^-(?=[0-9])", "$-$", _tex(cell)) for cell in row) + " \\\\")
-    text += [
-        "\\bottomrule",
-        "\\end{tabular}",
-        "",
-        "\\medskip",
-        "\\begin{minipage}{\\linewidth}\\footnotesize",
-    ]
-    text += [_tex(note) + "\\par" for note in notes]
-    return "\n".join([*text, "\\end{minipage}", "\\end{table}"]) + "\n"
+    starts = [bool(row[0]) for row in rows]
+    source = f"{table.source}. All numbers in {table.unit}."
+    return Grid(table.title, headings, rows, left, notes, starts, source)
 
 
 def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
@@ -315,12 +275,9 @@ def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], li
     several = len(table.columns) > 1
     headings = [*table.keys.values(), *(["quantity"] if several else []), "paper", "confml", "difference"]
     headings += ["as printed", "splits"]
-    rows, before = [], ("",) * len(table.keys)
+    rows = []
     for line in lines:
-        keys = line.entry.keys
-        same = [keys[: place + 1] == before[: place + 1] for place in range(len(keys))]
-        shown = ["" if repeated else key for key, repeated in zip(keys, same, strict=True)]
-        before = keys
+        shown: list[str] = list(line.entry.keys)
         if several:
             shown.append(table.columns[line.entry.quantity])
         decimals = max(2, len(line.entry.printed.partition(".")[2]))
@@ -333,7 +290,7 @@ def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], li
         printed = line.entry.printed + (" (quoted)" if line.status == QUOTED else "")
         agrees = {None: "", True: "yes", False: "no"}[line.as_printed]
         rows.append([*shown, printed, confml, difference, agrees, str(line.splits or "")])
-    return headings, rows, len(headings) - 5
+    return headings, list(named_once(rows, len(table.keys))), len(headings) - 5
 
 
 def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
@@ -419,16 +376,3 @@ def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> lis
         variants = " and ".join(f"{row.dataset}, {row.method} {row.variant}".strip() for row in rows)
         notes[f"{entry.keys[0]}: several variants match the paper's: {variants}."] = None
     return list(notes)
-
-
-_TEX: Mapping[int, str] = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        **{"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"},
-        **{"±": "$\\pm$", "<": "$<$", ">": "$>$"},
-    }
-)
-
-
-def _tex(text: str) -> str:
-    return text.translate(_TEX)

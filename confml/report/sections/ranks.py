@@ -12,16 +12,17 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.datasets import RankVerdict, complete
-from confml.report.collectors import Collector
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, Table
+from confml.report.numbers.published_points import default_params
+from confml.report.numbers.summaries import TIME_METRICS, training_times
+from confml.report.run.one_pass import Collector
 from confml.report.sections.base import Section
-from confml.report.sections.published_tables import default_params, published_table
-from confml.report.summaries import TIME_METRICS, training_times
+from confml.report.sections.published_tables import published_table
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 
@@ -145,7 +146,7 @@ class Ranks(Section):
             if found is not None:
                 printed = published_ranks(self.results, found)
                 stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
-                yield Table(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
+                yield Table(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed), read=True)
                 yield Document(f"{stem}.md", ranks_text(found, printed, verdict=True))
 
 

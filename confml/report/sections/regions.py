@@ -1,4 +1,7 @@
-"""Tables of prediction regions: ``regions/<data set>/<method variant>/<split>.csv``."""
+"""Prediction regions and p-values of the true labels: ``regions/`` and ``p-values/``.
+
+``ks_statistic`` in ``metrics.csv`` is the distance of the column ``p_smoothed`` from the uniform
+distribution. An online pass has the same columns in its own table (`confml.report.sections.online`)."""
 
 from __future__ import annotations
 
@@ -12,17 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
 from confml.measures.prediction import SCORE_NAMES, per_class_extra
 from confml.measures.regions import reasons
 from confml.report.archives import open_table
-from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers, quoted, safe_name, safe_names
 from confml.report.items import Columns, Item, PrintedTable
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.blocks import ViewBlock
-    from confml.report.results import RunResults
+    from confml.report.run.one_pass import ViewBlock
+    from confml.report.run.results import RunResults
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
@@ -194,3 +198,78 @@ def _short(text: str) -> str:
     except ValueError:
         return text
     return text if len(text) <= 6 else f"{value:.4f}"
+
+
+COUNT_COLUMNS = ("n_greater", "n_equal", "tau", "n_counted")
+
+
+class TruePValues(Section):
+    """One file per view with p-values and counts; an online pass has the same columns in its own file."""
+
+    name = "p-values"
+    place = 105
+    needs = "p-values with counts"
+    files = {"p-values": "p-values of the true labels and their counts"}
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:  # no block has an online pass
+            if has_counts(one.block.whole.prediction):
+                rows = np.concatenate([result.rows for result in one.results])
+                one.keep_columns("p-value table", *p_value_table(one.block.whole, rows))
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        for view, prediction in result.views.items():
+            case = case_of(result, prediction)
+            if has_counts(prediction) and not is_online(case):
+                name = region_paths(self.results)[result.cell.key]
+                table = case.kept.pop("p-value table", None) or p_value_table(case, result.rows)
+                yield Columns(f"p-values/{name}{view_ending(view, result.views)}", *table)
+
+
+def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequence[str]]]:
+    """Return header and columns (of finished CSV fields) for n test examples.
+
+    ``row,label``, the true label's ``p_value``, its counts (`count_columns`) and ``p_smoothed``. An absent
+    class has p-value 0 and no counts.
+    """
+    at = np.arange(len(case.truth)), case.true_columns
+    p = np.where(case.true_columns >= 0, case.prediction.scores[at], 0.0)
+    columns: list[Sequence[str]] = [
+        [str(row) for row in np.asarray(rows).tolist()],
+        [field(label) for label in case.truth.tolist()],
+        numbers(p),
+        *count_columns(case),
+        numbers(required_smoothed_p_values(case)),
+    ]
+    return ["row", "label", "p_value", *COUNT_COLUMNS, "p_smoothed"], columns
+
+
+def count_columns(case: Case) -> list[Sequence[str]]:
+    """Return the columns `COUNT_COLUMNS` of the true labels' p-values, empty where the view has no counts.
+
+    ``n_greater``, ``n_equal``: nonconformity scores greater than and equal to the example's own, which is one
+    of the equal. ``n_counted``: N, the number of examples counted. ``p_value`` is (n_greater + n_equal) / N
+    and ``p_smoothed`` is (n_greater + tau n_equal) / N, which is also ``p_value`` where the method has
+    ``smoothed: true``.
+    """
+    prediction, extra = case.prediction, case.prediction.extra
+    taus = taus_of(case)
+    empty = [""] * len(case.truth)
+    if not {"n_greater", "n_equal"} <= set(extra):
+        return [empty, empty, empty if taus is None else numbers(taus), empty]
+    at = np.arange(len(case.truth)), case.true_columns
+    greater, equal, p = extra["n_greater"][at], extra["n_equal"][at], prediction.scores[at]
+    counts = greater + extra.get("tau", 1.0) * equal
+    known = (case.true_columns >= 0) & (p > 0)  # p is 0 where a tau was drawn as 0
+    counted = np.rint(np.divide(counts, p, out=np.zeros(len(p)), where=known))
+    return [
+        _whole(greater, case.true_columns >= 0),
+        _whole(equal, case.true_columns >= 0),
+        empty if taus is None else numbers(taus),
+        _whole(counted, known),
+    ]
+
+
+def _whole(values: np.ndarray, known: np.ndarray) -> list[str]:
+    """Return whole numbers (n,) as fields, empty if unknown."""
+    return [str(int(value)) if is_known else "" for value, is_known in zip(values, known, strict=True)]

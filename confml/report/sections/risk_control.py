@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,11 +12,12 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
-from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Table
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.joint_paths import RISKS
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
 from confml.report.sections.certified import (
-    RISKS,
     accepted_and_wrong,
     equal_sizes,
     group_columns,
@@ -25,11 +25,10 @@ from confml.report.sections.certified import (
     no_guarantee,
 )
 from confml.report.sections.certified_jointly import COST_SHARES
-from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.report.blocks import ViewBlock
-    from confml.report.results import RunResults
+    from confml.report.run.one_pass import ViewBlock
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 HEADER = (
@@ -127,8 +126,7 @@ class RiskControl(Section):
     needs = "thresholds in the config"
     files = {"risk-control.csv": "thresholds whose expected loss (accepted errors, or their cost) is bounded"}
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._found: dict[tuple, _Splits] = {}
 
     @classmethod
@@ -151,7 +149,7 @@ class RiskControl(Section):
                     numbers = ((at, *pair) for at, pair in zip(found, counted, strict=True))
                     case.kept["controlled"] = dict(zip(RISKS, numbers, strict=True))
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell = result.cell
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
@@ -168,7 +166,6 @@ class RiskControl(Section):
                 threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
                 key = cell.dataset, cell.method, cell.variant, view, loss.kind, loss.limit
                 self._found.setdefault(key, _Splits()).add(loss, case, half, rest, threshold)
-        yield from ()
 
     def _losses(self, case: Case, with_errors: bool) -> Iterator[_Loss]:
         if with_errors:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,11 +13,10 @@ from confml.measures import Case
 from confml.measures.p_values import is_weighted
 from confml.methods.conformal.conformal import CLASS_SHIFT
 from confml.report.items import Item, Note, Table
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
-from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
 OVERLAP = 0.95  # area under the ROC curve above which the parts hardly overlap
@@ -81,12 +79,11 @@ class Shift(Section):
         "shift-classes.csv": "estimated class frequencies of the test part under label shift",
     }
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
+    def start(self) -> None:
         self._found: dict[tuple, list[_Split]] = {}
         self._classes: list[tuple] = []
 
-    def add(self, result: CellResult) -> Iterator[Item]:
+    def add(self, result: CellResult) -> None:
         cell, metrics = result.cell, result.fit_metrics
         for label, *numbers in result.details.other.get(CLASS_SHIFT, ()):
             observed = float(np.mean(result.truth == label))
@@ -113,7 +110,6 @@ class Shift(Section):
                         float(region.sum(axis=1).mean()),
                     )
                 )
-        yield from ()
 
     def items(self) -> Iterator[Item]:
         rows = [_row(key, own) for key, own in self._found.items()]

@@ -1,4 +1,4 @@
-"""Means over the splits: ``summary.csv`` and ``summary.json``."""
+"""Means over the splits: ``summary.csv``, ``summary.json``, ``tables/results`` and ``tables/acceptance``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,24 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from confml.report.items import Document, Item, PrintedTable, Table
-from confml.report.result_tables import result_table, sureness_table
+from confml.measures.metric import LEVEL
+from confml.report.answers.evidence import Evidence
+from confml.report.files import safe_name
+from confml.report.items import Document, Item, PrintedTable, Table, TableKind
+from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.sections.base import Section
 from confml.report.sections.notes import notes_of
-from confml.report.summaries import DATA_METRICS
+from confml.report.tables.grid import latex, markdown
+from confml.report.tables.summary import CSV_HEADER, csv_rows, document, printed_tables, summary_tables
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
+
+SUMMARY = TableKind(
+    "summary.csv",
+    ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"),
+    listed=False,
+)
 
 
 class Summary(Section):
@@ -26,21 +36,18 @@ class Summary(Section):
     metrics = {"summary.json": DATA_METRICS}
 
     def items(self) -> Iterator[Item]:
-        header = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
         rows = [(row.dataset, row.method, *row[3:]) for row in self.results.summary]
         text = json.dumps(summary_document(self.results), indent=1, ensure_ascii=False, allow_nan=False)
-        yield Table("summary.csv", header, rows)
+        yield SUMMARY.of(rows)
         yield Document("summary.json", text + "\n")
 
     def printed(self) -> Iterator[PrintedTable]:
-        headings, rows = result_table(self.results)
-        if rows:
-            over_splits = any(row.n > 1 for row in self.results.summary)
-            title = "Results (%, mean ± sd over splits)" if over_splits else "Results (%)"
-            yield PrintedTable(title, headings, rows, right=3, keys=3 + ("level" in headings))
-        headings, rows = sureness_table(self.results)
-        if rows:
-            yield PrintedTable("Accepted and rejected predictions (%)", headings, rows, right=3, keys=4)
+        over_splits = any(row.n > 1 for row in self.results.summary)
+        for table in printed_tables(self.results):
+            of_levels = table.kind.level_name == LEVEL
+            grid = table.printed(with_sd=not of_levels)
+            unit = "%, mean ± sd over splits" if of_levels and over_splits else "%"
+            yield PrintedTable(f"{grid.title} ({unit})", grid.headings, grid.texts(), right=3, keys=grid.keys)
 
 
 def summary_document(results: RunResults) -> dict[str, Any]:
@@ -86,3 +93,33 @@ def summary_document(results: RunResults) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+class SummaryTables(Section):
+    """Tables of all methods as CSV, Markdown, LaTeX and JSON, with the best and marks of significance.
+
+    ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
+    incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
+    and JSON files have one row per number: ``best`` is true for the lowest error of a data set, and for the
+    smallest set size at a level among the methods whose coverage is not shown to be too low (empty regions
+    count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm over all
+    pairs, and ``worse`` is true for a mean that is shown to be worse.
+    """
+
+    name = "summary-tables"
+    place = 45
+    files = {
+        "tables/results.csv": "error and regions of all methods, best and significance; also md, tex, json",
+        "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex, json",
+    }
+    collectors = (Evidence,)
+
+    def items(self) -> Iterator[Item]:
+        for table in summary_tables(self.results):
+            stem = f"tables/{table.kind.name}"
+            label = safe_name(f"{self.results.config.name}-{table.kind.name}")
+            yield Table(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)), listed=False)
+            yield Document(f"{stem}.md", markdown(table.grid))
+            yield Document(f"{stem}.tex", latex(table.grid, label))
+            text = json.dumps(document(table), indent=1, ensure_ascii=False, allow_nan=False)
+            yield Document(f"{stem}.json", text + "\n")

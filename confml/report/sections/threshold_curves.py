@@ -21,11 +21,11 @@ from confml.measures import Metric
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.report.figures import Subject, Variant
 from confml.report.items import Item, Table
+from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.sections.base import Section
-from confml.report.summaries import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
 
 FILE = "threshold-curves.csv"
 VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -14,6 +13,7 @@ from confml.report.figures.style import (
     legend_below,
     lines_of,
     new_figure,
+    rate_band,
 )
 from confml.studies.bayes_error.overall import noise_score_rows
 from confml.studies.bayes_error.study import Study

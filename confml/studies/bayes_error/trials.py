@@ -9,7 +9,6 @@ from typing import IO, Any
 
 from confml.bayes_error.trials import Trials
 from confml.report.console import print_table
-from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -21,6 +20,7 @@ from confml.report.figures.style import (
     legend_below,
     lines_of,
     new_figure,
+    rate_band,
     save,
     style,
 )

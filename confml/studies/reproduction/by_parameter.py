@@ -17,8 +17,8 @@ from confml.errors import ConfmlError
 from confml.plugins.parameters import parameters_text
 from confml.published import known_tables
 from confml.report.files import write_csv, write_file
+from confml.report.numbers.summaries import SummaryRow, read_summary
 from confml.report.sections.ranks import words_of
-from confml.report.summaries import SummaryRow, read_summary
 from confml.studies.reproduction.markdown import markdown_table
 from confml.studies.reproduction.numbers import Stored, decimals_of, is_chance
 from confml.studies.reproduction.sources import SOURCES

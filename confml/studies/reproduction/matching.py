@@ -15,7 +15,7 @@ from typing import NamedTuple
 from confml.measures.rejection import curve_of, match, sureness
 from confml.published import known_tables
 from confml.report.files import write_csv
-from confml.report.stored import open_run
+from confml.report.run.stored import open_run
 from confml.runner.results import CellResult
 
 FILE = "matching.csv"

@@ -13,8 +13,8 @@ from pathlib import Path
 import yaml
 
 from confml.published import PublishedTable, known_tables
+from confml.report.numbers.summaries import SummaryRow
 from confml.report.sections.published_tables import find
-from confml.report.summaries import SummaryRow
 from confml.studies.reproduction.markdown import anchor
 from confml.studies.reproduction.reasons import Kind, Reasons
 from confml.studies.reproduction.sources import Source

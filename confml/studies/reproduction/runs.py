@@ -10,7 +10,7 @@ from typing import Any
 
 from confml.errors import ConfmlError
 from confml.report.files import safe_name, write_csv, write_file
-from confml.report.summaries import read_summary, timing_rows
+from confml.report.numbers.summaries import read_summary, timing_rows
 from confml.runner.manifest import read_manifest
 from confml.runner.provenance import STUDY_FILE
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from confml.published import Entry, PublishedTable, known_tables
 from confml.report.files import write_file
-from confml.report.sections.published_tables import Line, latex, markdown, notes_of
+from confml.report.sections.published_tables import Line, grid_of, notes_of
+from confml.report.tables.grid import latex, markdown
 from confml.studies.reproduction.by_parameter import HEADER, by_parameter_text
 
 
@@ -31,9 +32,9 @@ def stored_tables(folder: Path) -> Iterator[tuple[Path, str]]:
         if path.stem in tables:
             table = tables[path.stem]
             lines = stored_lines(table, path)
-            notes = notes_of(table, lines)
-            yield path.with_suffix(".md"), markdown(table, lines, notes)
-            yield path.with_suffix(".tex"), latex(table, lines, notes)
+            grid = grid_of(table, lines, notes_of(table, lines))
+            yield path.with_suffix(".md"), markdown(grid, aligned=True)
+            yield path.with_suffix(".tex"), latex(grid, path.stem)
 
 
 def stored_lines(table: PublishedTable, path: Path) -> list[Line]:

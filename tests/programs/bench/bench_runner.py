@@ -25,7 +25,8 @@ CELLS_OF_REPEAT = 70  # 10 data sets x 7 method variants
 REPORT = """
 import resource, sys, time
 import confml.__main__
-from confml.report import open_run, write_report
+from confml.report.run.stored import open_run
+from confml.report.write import write_report
 results = open_run(sys.argv[1])
 before = time.process_time()
 write_report(results, sys.argv[1])

@@ -73,7 +73,7 @@ class Report:
     name = "report"
 
     def feed(self, data: bytes, folder: Path) -> None:
-        from confml.report import open_run
+        from confml.report.run.stored import open_run
         from confml.report.write import update_report
 
         run = stored_run.copy_to(folder)

@@ -50,7 +50,7 @@ def resume(folder: Path):
 
 def metrics(folder: Path) -> str:
     """All metrics of a run, and the tables that ``confml report`` writes without figures."""
-    from confml.report import open_run
+    from confml.report.run.stored import open_run
 
     results = open_run(folder)
     return repr(results.metrics) + repr(results.summary)

@@ -9,7 +9,6 @@ import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.page.charts import wilson
@@ -17,13 +16,14 @@ from confml.report.page.headline import answer_table, headline
 from confml.report.page.headline import answers as answers_of
 from confml.report.page.images import png_uri
 from confml.report.page.material import Material
-from confml.report.page.page_table import PageTable, number_of, unique
 from confml.report.page.svg import ticks, top_of
-from confml.report.sections.certified import Certified
+from confml.report.run.cells import DatasetInfo
+from confml.report.sections.base import items_of
+from confml.report.sections.certified import CERTIFIED, Certified
 from confml.report.sections.certified_jointly import CertifiedJointly
-from confml.report.sections.one_pass import items_of
-from confml.report.sections.rejection_curves import RejectionCurves
-from confml.report.short_table import short_table
+from confml.report.sections.rejection import CURVES, RejectionCurves
+from confml.report.tables.page_table import PageTable, number_of, unique
+from confml.report.tables.short_table import short_table
 
 
 def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
@@ -121,7 +121,7 @@ def test_an_interrupted_run_says_first_what_is_missing(tmp_path):
 def test_decided_predictions(tmp_path):
     material = material_of(run_with_errors({"a": [5, 5, 5]}), tmp_path)
     (one,) = answers([material])
-    curve = {1 - row["rejection_rate"]: row["risk"] for row in material.rows_of("rejection-curves.csv", "d")}
+    curve = {1 - row["rejection_rate"]: row["risk"] for row in material.rows_of(CURVES, "d")}
     assert one.decided.observed == pytest.approx(max(x for x, risk in curve.items() if risk <= 0.01))
     assert f"{100 * one.decided.observed:.0f} %" in one.decided.sentence
     assert "chosen on these rows, so expect a higher risk" in one.decided.sentence
@@ -147,7 +147,7 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
     two_methods = material_of(run, tmp_path)
     (best,) = answers([two_methods])
-    assert [row["coverage"] for row in two_methods.rows_of("certified.csv") if row["risk"] == 0.01] == [1, 1]
+    assert [row["coverage"] for row in two_methods.rows_of(CERTIFIED) if row["risk"] == 0.01] == [1, 1]
     assert best.decided.certified == 0.0 and best.decided.needed == 368
     assert (
         "needs 368 accepted rows without an error, and the calibration half of a test part has 350"

@@ -9,8 +9,9 @@ import pytest
 from report.report_cases import entry, golden_run, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report import DatasetInfo, write_report
-from confml.report.page.levels import level_counts, packed, page_levels
+from confml.report.page.view_numbers import level_counts, packed, page_levels
+from confml.report.run.cells import DatasetInfo
+from confml.report.write import write_report
 
 HOSTILE = '<script>alert("x")</script>'
 VOID = {"meta", "link", "input", "img", "br"}

@@ -10,7 +10,7 @@ import shutil
 import pytest
 from report.page.test_page import HOSTILE, some_run
 
-from confml.report import write_report
+from confml.report.write import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install 'confml[dev]')")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

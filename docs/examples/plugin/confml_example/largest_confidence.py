@@ -2,8 +2,10 @@
 
 from typing import ClassVar
 
-from confml.report.items import Table
+from confml.report.items import TableKind
 from confml.report.sections.base import Section
+
+LARGEST = TableKind("largest-confidence.csv", ("dataset", "view", "confidence"))
 
 
 class LargestConfidence(Section):
@@ -13,14 +15,12 @@ class LargestConfidence(Section):
     place: ClassVar = 125  # order in the report
     files: ClassVar = {"largest-confidence.csv": "largest confidence of the test examples of a cell"}
 
-    def __init__(self, results, folder):
-        super().__init__(results, folder)
+    def start(self):
         self._rows = []
 
     def add(self, result):
         for view, prediction in result.views.items():
             self._rows.append((result.cell.dataset, view, f"{prediction.confidence.max():g}"))
-        return iter(())
 
     def items(self):
-        yield Table("largest-confidence.csv", ("dataset", "view", "confidence"), self._rows)
+        yield LARGEST.of(self._rows)

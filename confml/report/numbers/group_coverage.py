@@ -1,0 +1,210 @@
+"""`CoverageOfGroups`: coverage of a variant by class, region size and columns, each test row counted once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.conditional import (
+    GroupCoverage,
+    equal_mass_groups,
+    fewest_rows,
+    size_strata,
+    stratum_name,
+)
+from confml.measures.coverage_band import coverage_band, expected_deviation
+from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
+from confml.report.numbers.calibration_parts import case_of
+from confml.runner.origins import MISSING
+
+CLASS, SIZE = "class", "size"
+
+
+class GroupLine(NamedTuple):
+    """Coverage of one group.
+
+    band_low, band_high, expected_gap: None without a band. few: fewer than 5 / level rows.
+    """
+
+    by: str
+    group: Any
+    rows: int
+    covered: int
+    coverage: float
+    low: float
+    high: float
+    band_low: float | None
+    band_high: float | None
+    expected_gap: float | None
+    few: int
+
+
+class GapLine(NamedTuple):
+    """Distance of the coverage of all groups of one ``by`` from 1 - level.
+
+    covgap: mean of |coverage - (1 - level)|. expected: mean of covgap if p-values are valid for each group,
+    None for views without p-values. undercoverage: mean shortfall. enough: number of groups with at least
+    5 / level rows; worst_group, worst_coverage: of those, the group with the lowest coverage.
+    """
+
+    by: str
+    groups: int
+    covgap: float
+    expected: float | None
+    undercoverage: float
+    enough: int
+    worst_group: Any
+    worst_coverage: float | None
+
+
+class CoverageOfGroups:
+    """Collect the test rows of a view over the splits; of several repeats, the first one that tests a row.
+
+    grouped: whether rows of a group are dependent; then there are neither bands nor intervals.
+    """
+
+    def __init__(self, grouped: bool = False):
+        self._grouped = grouped
+        self._seen: set[int] = set()
+        self._parts: list[tuple[Case, np.ndarray | None]] = []
+        self._values: dict[str, list[np.ndarray]] = {}
+
+    def add(self, result, prediction, origins=None) -> None:
+        """Add the new test rows of one view of a finished cell. origins: `RowOrigins` of the data set."""
+        rows = np.asarray(result.rows).tolist()
+        new = [place for place, row in enumerate(rows) if row not in self._seen]
+        if new:
+            self._seen.update(rows[place] for place in new)
+            whole = case_of(result, prediction)
+            counted = counted_examples(whole) if prediction.kind == "p-value" else None
+            case = Case(prediction.take(new), result.truth[new], context=whole.context)
+            self._parts.append((case, None if counted is None else counted[new]))
+            values = {} if origins is None else origins.values_of(result.rows, result.cell.split)
+            for name, column in values.items():
+                self._values.setdefault(name, []).append(column[new])
+
+    def lines(self, level: float) -> Iterator[GroupLine]:
+        """Yield a line for each class, each stratum of region sizes, and each group of each column."""
+        if not self._parts:
+            return
+        cases = [case for case, _ in self._parts]
+        covered = np.concatenate([case.covered(level) for case in cases])
+        truth = np.concatenate([case.truth for case in cases])
+        sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
+        first = cases[0].prediction
+        banded = first.kind == "p-value" and not is_weighted(first) and not self._grouped
+        bands = _Bands(self._parts, truth) if banded else None
+        for line in self._lines(truth, sizes, covered, level, bands):
+            yield line._replace(low=math.nan, high=math.nan) if self._grouped else line
+
+    def _lines(self, truth, sizes, covered, level: float, bands: _Bands | None) -> Iterator[GroupLine]:
+        yield from _groups(CLASS, truth, covered, level, bands)
+        for line in _groups(SIZE, size_strata(sizes), covered, level, None):
+            yield line._replace(group=stratum_name(line.group))
+        for name, parts in self._values.items():
+            by = f"column.{name}" if name in (CLASS, SIZE) else name
+            groups, names = column_groups(np.concatenate(parts))
+            for line in _groups(by, groups, covered, level, bands):
+                yield line._replace(group=names[line.group])
+
+
+class _Bands:
+    """Bands of valid p-values of groups of test rows."""
+
+    def __init__(self, parts: Sequence[tuple[Case, np.ndarray | None]], truth: np.ndarray):
+        counted = [part for _, part in parts if part is not None]
+        self._counted = np.concatenate(counted) if len(counted) == len(parts) else None
+        first = parts[0][0]
+        self._smoothed = "tau" in first.prediction.extra
+        self._classes = truth if is_label_conditional(first) else np.zeros(len(truth), dtype=np.int64)
+
+    def of(self, mine: np.ndarray, level: float) -> tuple[float, float, float]:
+        """Return the ends of the band and the expected gap of the rows of a mask (n,).
+
+        Rows of absent classes are never covered; a group of such rows only has no band.
+        """
+        rows = int(np.count_nonzero(mine))
+        if self._counted is not None:
+            mine = mine & (self._counted > 0)
+        absent = rows - int(np.count_nonzero(mine))
+        if absent == rows:
+            return math.nan, math.nan, 1 - level
+        classes = self._classes[mine]
+        counted = None if self._counted is None else self._counted[mine]
+        parts = []
+        for label in np.unique(classes).tolist():
+            own = classes == label
+            parts.append((int(own.sum()), None if counted is None else int(counted[own].min())))
+        low, high = coverage_band(parts, level, self._smoothed)
+        share = 1 - absent / rows
+        return low * share, high * share, expected_deviation(parts, level, self._smoothed, absent)
+
+
+def _groups(
+    by: str, groups: np.ndarray, covered: np.ndarray, level: float, bands: _Bands | None
+) -> Iterator[GroupLine]:
+    labels = np.unique(groups).tolist()
+    for label in labels:
+        mine = groups == label
+        found = GroupCoverage.of(int(mine.sum()), int(np.count_nonzero(covered[mine])), len(labels))
+        low, high, gap = (None, None, None) if bands is None else bands.of(mine, level)
+        few = int(found.rows < fewest_rows(level))
+        numbers = found.rows, found.covered, found.share, found.low, found.high, low, high, gap
+        yield GroupLine(by, label, *numbers, few)
+
+
+def gap_lines(lines: Sequence[GroupLine], level: float) -> Iterator[GapLine]:
+    """Yield a line for the classes and for each column from the lines of one level."""
+    for by in dict.fromkeys(line.by for line in lines if line.by != SIZE):
+        mine = [line for line in lines if line.by == by]
+        short = [1 - level - line.coverage for line in mine]
+        expected = [line.expected_gap for line in mine if line.expected_gap is not None]
+        expected = [gap for gap in expected if not math.isnan(gap)]
+        enough = [line for line in mine if not line.few]
+        worst = min(enough, key=lambda line: line.coverage, default=None)
+        yield GapLine(
+            by,
+            len(mine),
+            _mean([abs(gap) for gap in short]),
+            _mean(expected) if expected else None,
+            _mean([max(gap, 0.0) for gap in short]),
+            len(enough),
+            *((worst.group, worst.coverage) if worst else (None, None)),
+        )
+
+
+def column_groups(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return the group (n,) of each value of a column, as a place in the list of names, and that list.
+
+    Texts are groups. Numbers are divided into 5 bins of equal mass that do not divide equal values; a bin is
+    named by its smallest and largest value. Missing values are the last group.
+    """
+    if values.dtype.kind != "f":
+        texts, places = np.unique(values, return_inverse=True)
+        return places, texts.tolist()
+    missing = np.isnan(values)
+    groups = np.zeros(len(values), dtype=np.int64)
+    if missing.all():
+        return groups, [MISSING]
+    bins, groups[~missing] = np.unique(equal_mass_groups(values[~missing]), return_inverse=True)
+    groups[missing] = len(bins)
+    names = []
+    for place in range(len(bins)):
+        mine = values[groups == place]
+        low, high = float(mine.min()), float(mine.max())
+        names.append(_number(low) if low == high else f"{_number(low)} to {_number(high)}")
+    if len(set(names)) < len(names):
+        names = [f"bin {place + 1}: {name}" for place, name in enumerate(names)]
+    return groups, [*names, *([MISSING] if missing.any() else [])]
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,88 @@
+"""Points of papers for figures: numbers of published tables on the same data set, method and setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from confml.errors import ConfmlError
+from confml.published import PublishedTable, known_tables
+
+KRZANOWSKI = "bayesian-knn-table2"
+_VIEWS = {"envelope": "env", "reject": "rej", "posterior": "post"}
+
+
+class PaperPoint(NamedTuple):
+    """One printed number as a fraction, the setting x that it belongs to, and its source."""
+
+    x: float
+    y: float
+    source: str
+
+
+def source_of(table: PublishedTable) -> str:
+    """Return a short name of the paper, such as "Proedrou et al. 2002", from the source of a table."""
+    authors, _, rest = table.source.partition(",")
+    year = next((word for word in rest.replace("(", " ").replace(")", " ").replace(",", " ").split()
+                 if word.isdigit() and len(word) == 4), "")  # fmt: skip
+    return f"{authors.split(' &')[0]} et al. {year}".strip()
+
+
+def errors_of(dataset: str, method: str, parameter: str) -> list[PaperPoint]:
+    """Return the printed errors of a method at values of a parameter, each value once."""
+    found: dict[float, PaperPoint] = {}
+    for table, entry in _entries(dataset):
+        ours = entry.ours
+        if ours.method == method and ours.metric == "error" and parameter in ours.params:
+            value = float(ours.params[parameter])
+            found.setdefault(value, PaperPoint(value, float(entry.printed) / ours.factor, source_of(table)))
+    return [found[value] for value in sorted(found)]
+
+
+def singletons_of(dataset: str, method: str, params: Mapping[str, Any]) -> dict[float, PaperPoint]:
+    """Return the printed singleton rates of a method variant, by significance level."""
+    given = {**default_params(method), **params}
+    found: dict[float, PaperPoint] = {}
+    for table, entry in _entries(dataset):
+        ours = entry.ours
+        same = ours.method == method and ours.metric == "one_class" and ours.params.items() <= given.items()
+        if same and ours.level is not None:
+            rate = float(entry.printed) / ours.factor
+            found.setdefault(ours.level, PaperPoint(ours.level, rate, source_of(table)))
+    return found
+
+
+def rejections_of(dataset: str, view: str) -> list[PaperPoint]:
+    """Return the printed points (unsure, sure incorrect) of a view of Bayesian k-NN."""
+    table = known_tables()[KRZANOWSKI]
+    if view not in _VIEWS:
+        return []
+    start = _VIEWS[view]
+    points = (
+        PaperPoint(float(row[f"{start}_u"]), float(row[f"{start}_si"]), source_of(table))
+        for row in table.rows()
+        if dataset in table.names(row["dataset"]) and row[f"{start}_u"] and row[f"{start}_si"]
+    )
+    return sorted(set(points))
+
+
+def _entries(dataset: str) -> Iterator[tuple[PublishedTable, Any]]:
+    """Yield the printed numbers of a data set that confml computes too, with their tables."""
+    for table in known_tables().values():
+        for entry in table.entries():
+            if entry.ours is None or not entry.printed:
+                continue
+            names = (entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0])
+            if dataset in names:
+                yield table, entry
+
+
+def default_params(method: str) -> dict[str, Any]:
+    """Return the default parameters of a method; empty if it is unknown."""
+    from confml.methods.registry import method_class
+    from confml.plugins.registry import default_parameters
+
+    try:
+        return default_parameters(method_class(method))
+    except ConfmlError:
+        return {}

@@ -1,0 +1,183 @@
+"""Metrics of finished cells, and their means over the splits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confml.measures import Metric
+from confml.measures.metric import OWN
+from confml.plugins.parameters import parameters_text
+
+if TYPE_CHECKING:
+    from confml.report.numbers.metric_rows import CellMetrics, MetricRows, Name
+
+TIME_METRICS = {
+    "training_seconds": Metric(
+        "seconds of the inner selection and the final fit",
+        "lower",
+        "fit_seconds + tuning_seconds",
+        OWN,
+        unit="seconds",
+    ),
+    "seconds_per_configuration": Metric(
+        "training seconds of one point of the grid, preparation included",
+        "lower",
+        "prepare_seconds + (training_seconds - prepare_seconds) / configurations",
+        "van den Burg and Hero 2017, table 4",
+        heading="training seconds per configuration",
+        unit="seconds",
+    ),
+}
+"""Declarations of what `training_times` returns."""
+CONFIGURATIONS = "configurations"
+DATA_METRICS = {
+    "rows": Metric("number of rows of the data set", None, "n", OWN),
+    "attributes": Metric("number of features of the data set", None, "d", OWN),
+    "classes": Metric("number of classes of the data set", None, "c", OWN),
+    "smallest_class": Metric(
+        "number of rows of the smallest class", None, "min over c of #{i: y_i = c}", OWN
+    ),
+    "largest_class": Metric("number of rows of the largest class", None, "max over c of #{i: y_i = c}", OWN),
+}
+"""Declarations of the numbers of `dataset_rows`."""
+
+
+class SummaryRow(NamedTuple):
+    """One metric over the splits: mean and sd (denominator n - 1; NaN for n < 2) of its n defined values."""
+
+    dataset: str
+    method: str
+    params: Mapping[str, Any]
+    variant: str
+    view: str
+    metric: str
+    level: float | None
+    mean: float
+    sd: float
+    n: int
+
+
+def summarise(rows: MetricRows) -> list[SummaryRow]:
+    """Return means over the splits, in the order in which metrics first appear in the rows."""
+    variants: dict[tuple[str, str, str], list[CellMetrics]] = {}
+    for one in rows.cells:
+        variants.setdefault((one.cell.dataset, one.cell.method, one.cell.variant), []).append(one)
+    summary = []
+    for (dataset, method, variant), cells in variants.items():
+        values: dict[Name, Sequence[float]] = {}
+        first = cells[0]
+        if len(first.places) == len(first.names) and all(one.names is first.names for one in cells):
+            values.update(zip(first.names, zip(*(one.values for one in cells), strict=True), strict=True))
+        else:
+            values = _by_name(cells)
+        for (view, metric, level), own in values.items():
+            found = mean_and_sd(own)
+            params = cells[0].cell.params
+            summary.append(SummaryRow(dataset, method, params, variant, view, metric, level, *found))
+    return summary
+
+
+def _by_name(cells: Sequence[CellMetrics]) -> dict[Name, Sequence[float]]:
+    """Return the values of each name, whose names may differ between the cells."""
+    values: dict[Name, list[float]] = {}
+    for one in cells:
+        for name, value in zip(one.names, one.values, strict=True):
+            values.setdefault(name, []).append(value)
+    return dict(values)
+
+
+def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
+    """Return (mean, sd with denominator n - 1, n) of the values that are not NaN; NaN if undefined.
+
+    The mean is infinite if one of the values is, unless both signs occur.
+    """
+    if not math.isfinite(sum(values)):
+        values = [value for value in values if not math.isnan(value)]
+        infinite = {value for value in values if math.isinf(value)}
+        if infinite:
+            return (infinite.pop() if len(infinite) == 1 else math.nan), math.nan, len(values)
+    n = len(values)
+    if n == 0:
+        return math.nan, math.nan, 0
+    mean = math.fsum(values) / n
+    sd = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / (n - 1)) if n > 1 else math.nan
+    return mean, sd, n
+
+
+def training_times(fit: float, tuning: float, configurations: int, prepare: float) -> dict[str, float]:
+    """Return training times in seconds from the columns of ``timings.csv``.
+
+    ``training_seconds``: the inner selection and the final fit. ``seconds_per_configuration``: time of one
+    point of the grid on all inner folds, plus the whole preparation (van den Burg and Hero 2017, table 4).
+    """
+    total = fit + tuning
+    return {
+        "training_seconds": total,
+        "seconds_per_configuration": prepare + (total - prepare) / max(configurations, 1),
+    }
+
+
+def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return `training_times` from a ``timings.csv``, as means over the splits, for the cells of a summary.
+
+    The number of points of the grid is there too, as the metric `CONFIGURATIONS`.
+
+    They are not in ``summary.csv``, because its bytes must repeat.
+    """
+    import csv
+
+    found: dict[tuple, dict[str, list[float]]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
+            fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
+            times = found.setdefault((line["dataset"], line["method"], line["params"]), {})
+            found_times = training_times(fit, tuning, int(configurations), prepare)
+            for metric, value in {**found_times, CONFIGURATIONS: configurations}.items():
+                times.setdefault(metric, []).append(value)
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    return [
+        SummaryRow(key[0], key[1], params[key], key[2], "", metric, None, *mean_and_sd(values))
+        for key, times in found.items()
+        if key in params
+        for metric, values in times.items()
+    ]
+
+
+def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
+    """Return the numbers of data sets as rows of the method ``data``: rows, attributes, classes,
+    smallest_class, largest_class."""
+    return [
+        SummaryRow(info["name"], "data", {}, "", "", metric, None, float(info[metric]), math.nan, 1)
+        for info in datasets
+        for metric in DATA_METRICS
+        if info.get(metric) is not None  # older runs did not store these
+    ]
+
+
+def read_datasets(path: Path) -> list[dict[str, Any]]:
+    """Return the data sets of a ``summary.json``."""
+    return json.loads(path.read_text(encoding="utf-8"))["datasets"]
+
+
+def read_summary(path: Path) -> list[SummaryRow]:
+    """Return the rows of a ``summary.json``, for tables of several runs."""
+    return [
+        SummaryRow(
+            dataset=row["dataset"],
+            method=row["method"],
+            params=row["params"],
+            variant=parameters_text(row["params"]),
+            view=row["view"],
+            metric=row["metric"],
+            level=row["level"],
+            mean=math.nan if row["mean"] is None else row["mean"],
+            sd=math.nan if row["sd"] is None else row["sd"],
+            n=row["n"],
+        )
+        for row in json.loads(path.read_text(encoding="utf-8"))["summary"]
+    ]

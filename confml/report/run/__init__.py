@@ -1,0 +1,1 @@
+"""The input of a report: stored cells, read in one pass."""

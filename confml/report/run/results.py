@@ -1,0 +1,74 @@
+"""`RunResults`: the input of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from confml.report.numbers.metric_rows import MetricRows, Metrics
+from confml.report.numbers.summaries import SummaryRow, summarise
+from confml.report.run.cells import RunCells
+from confml.report.run.one_pass import Collector, ViewBlock, batches, view_blocks
+
+if TYPE_CHECKING:
+    from confml.report.run.stored_report import StoredReport
+    from confml.runner.results import CellResult
+
+CollectorClass = TypeVar("CollectorClass", bound=Collector)
+
+
+@dataclass(eq=False)
+class RunResults(RunCells):
+    """The cells of a run with the numbers of its collectors.
+
+    stored: numbers of the report in the folder of the run, if it is current, so that no cell is read for
+    them.
+    """
+
+    stored: StoredReport | None = field(default=None, init=False, repr=False)
+    _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
+
+    def read(
+        self,
+        *kinds: type[Collector],
+        prepare: Callable[[Sequence[ViewBlock]], None] = lambda blocks: None,
+    ) -> Iterator[CellResult]:
+        """Yield finished cells as `finished` does, and fill collectors of these classes with them.
+
+        prepare: called with the blocks of some cells before the first of these is yielded.
+        """
+        new = [kind(self) for kind in dict.fromkeys(kinds) if kind not in self._collected]
+        for batch in batches(self.finished()):
+            blocks = view_blocks(batch, self.config.levels, self.config.thresholds)
+            for collector in new:
+                collector.prepare(blocks)
+            prepare(blocks)
+            del blocks
+            for result in batch:
+                for collector in new:
+                    collector.add(result)
+                yield result
+                result.forget_cases()
+        for collector in new:
+            collector.finish()
+            self._collected[type(collector)] = collector
+
+    def collected(self, kind: type[CollectorClass]) -> CollectorClass:
+        """Return the collector of a class; the cells are read if no pass has filled it."""
+        if kind not in self._collected:
+            for _ in self.read(kind):
+                pass
+        return cast(CollectorClass, self._collected[kind])
+
+    @cached_property
+    def metrics(self) -> MetricRows:
+        """Every metric of every finished cell, in the order of ``metrics.csv``."""
+        rows = None if self.stored is None else self.stored.read_metrics(self)
+        return self.collected(Metrics).rows if rows is None else rows
+
+    @cached_property
+    def summary(self) -> list[SummaryRow]:
+        """`metrics` over the splits."""
+        return summarise(self.metrics)

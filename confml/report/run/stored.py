@@ -1,0 +1,115 @@
+"""`open_run`: the stored results of a run's folder as input of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+
+from confml.config import restore_config
+from confml.config.warnings import Warned
+from confml.errors import ConfmlError, printable
+from confml.report.run.cells import DatasetInfo, Failure, calls_of
+from confml.report.run.results import RunResults
+from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
+from confml.runner.origins import RowOrigins
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
+from confml.runner.run import run_state
+from confml.runner.store import Store
+
+KEPT = 1 << 27  # bytes of cells that are kept for figures
+
+
+class StoredResults(Mapping[str, CellResult]):
+    """The finished cells of a plan by key, read when they are used.
+
+    The first ones are kept in memory, up to ``keep_bytes`` of arrays; the last few are kept as well.
+    """
+
+    def __init__(self, store: Store, cells: list[Cell], keep_bytes: int = KEPT, keep_last: int = 20):
+        self._store, self._keep_bytes, self._keep_last = store, keep_bytes, keep_last
+        self._cells = {cell.key: cell for cell in cells}
+        self._kept: dict[str, CellResult] = {}
+        self._last: dict[str, CellResult] = {}
+
+    def __getitem__(self, key: str) -> CellResult:
+        found = self._kept.get(key) or self._last.get(key)
+        if found is None:
+            cell = self._cells[key]
+            result = CellResult.read(self._store, cell)
+            if result is None:
+                raise ConfmlError(
+                    f"the result of {cell.title} is damaged",
+                    where=str(self._store.path("cells", key)),
+                    hint="run the config again to compute damaged results again",
+                )
+            found = result
+            size = _bytes_of(result)
+            if size <= self._keep_bytes:
+                self._keep_bytes -= size
+                self._kept[key] = result
+            else:
+                while len(self._last) >= self._keep_last:
+                    self._last.pop(next(iter(self._last)))
+                self._last[key] = result
+        return found
+
+    def __contains__(self, key: object) -> bool:  # the one of `Mapping` would read the cell
+        return key in self._cells
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+
+def _bytes_of(result: CellResult) -> int:
+    """Return the memory of a result, nearly: that of its arrays and of some 20 objects."""
+    arrays = [result.truth, result.rows, result.dropped_rows]
+    for view in result.views.values():
+        arrays += [view.scores, view.labels, *view.extra.values()]
+    return sum(values.nbytes for values in arrays) + 4096
+
+
+def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
+    """Return the results in the folder of a run: finished cells of its current plan, failures, data sets.
+
+    known: keys of cells that are stored and intact. The data are not loaded. Raises ConfmlError if the folder
+    contains no run.
+    """
+    manifest = read_manifest(folder)
+    cells = manifest_cells(manifest)
+    forget_manifest()  # its cells take as much memory again
+    store = Store(folder)
+    state = run_state(store, cells, known=known)
+    failures = []
+    for cell in cells:
+        if cell.key in state.failed:
+            record = store.read("failures", cell.key)
+            error = record[0].get("error") if record else None
+            error = error if isinstance(error, str) else "its record is damaged"
+            calls = calls_of(record[0].get("traceback") if record else None)
+            failures.append(Failure(cell, error, calls))
+    try:
+        config = restore_config(manifest["config"])
+    except ConfmlError as error:
+        message = f"the config in it is damaged: {printable(str(error).splitlines()[0], 200)}"
+        where = str(Path(folder) / "manifest.json")
+        hint = "run the config again: finished cells are kept"
+        raise ConfmlError(message, where=where, hint=hint) from None
+    datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}
+    keys = {name: info.origins for name, info in datasets.items() if info.origins is not None}
+    found = {name: RowOrigins.read(store, key) for name, key in keys.items()}
+    return RunResults(
+        config=config,
+        cells=cells,
+        # Figures read cells again; without figures each cell is read once.
+        results=StoredResults(
+            store, [cell for cell in cells if cell.key in state.done], KEPT if config.figures else 0
+        ),
+        failures=failures,
+        datasets=datasets,
+        warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
+        origins={name: origins for name, origins in found.items() if origins is not None},
+    )

@@ -1,0 +1,194 @@
+"""Accuracy-rejection curves, and views at the proportions of the envelope: ``matched.csv``.
+
+Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the threshold of reject with the
+same sure-incorrect proportion (the largest of several), and the multiple of the standard deviation at which
+the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of the envelope's threshold)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures import Metric
+from confml.measures.rejection import Match, RejectionCurve, band, curve_of, match, sureness
+from confml.report.items import Item, Table, TableKind
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.sections.base import Section
+
+if TYPE_CHECKING:
+    from confml.report.run.results import RunResults
+    from confml.runner.results import CellResult
+
+
+RATES = np.arange(51) / 50  # rejection rates of the CSV file: 0, 0.02, ... 1
+CURVES = TableKind(
+    "rejection-curves.csv",
+    (
+        *("dataset", "method", "params", "view", "rejection_rate", "splits", "sure_incorrect"),
+        *("sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high", "risk", "risk_sd"),
+    ),
+    read=True,
+    listed=False,
+)
+Key = tuple[str, str, str, str]  # data set, method, params, view
+
+
+class RejectionCurves(Section):
+    """``rejection-curves.csv``: one row per view and rejection rate.
+
+    sure_incorrect: errors among the accepted as a share of all, mean over the splits, with sd, smallest and
+    largest; risk: as a share of the accepted. Rates that a split cannot attain have no row. Splits without
+    test examples, or with a NaN confidence, have no curve.
+    """
+
+    name = "rejection-curves"
+    place = 70
+    files = {"rejection-curves.csv": "errors against rejection rate"}
+
+    def start(self) -> None:
+        self._curves: dict[Key, list[RejectionCurve]] = {}  # of the views of one variant
+        self._rows: list[tuple] = []
+
+    def add(self, result: CellResult) -> None:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            curve = case_of(result, prediction).curve
+            if len(prediction) and curve is not None:
+                self._curves.setdefault((cell.dataset, cell.method, cell.variant, view), []).append(curve)
+
+    def finish_variant(self) -> None:
+        for key, curves in self._curves.items():
+            wrong, risk = band(curves, RATES), band(curves, RATES, what="risk")
+            columns = [column.tolist() for column in (*wrong[1:], risk.mean, risk.sd)]
+            for place in np.flatnonzero(~np.isnan(wrong.mean)).tolist():
+                numbers = (round(column[place], 12) for column in columns)  # 0.02, not 0.0200000000018
+                self._rows.append((*key, RATES[place], len(curves), *numbers))
+        self._curves = {}
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            yield CURVES.of(self._rows)
+
+
+VIEWS = {"envelope", "reject", "posterior"}
+_SOURCE = "Krzanowski et al. 2006, table 2"
+METRICS = {
+    "matched_threshold": Metric(
+        "threshold of reject, or multiple of the posterior's sd, that matches the envelope",
+        None,
+        "largest t with sure_incorrect of reject at t = that of the envelope; for the posterior the c with "
+        "the sure_correct of the envelope",
+        _SOURCE,
+    ),
+    "matched_sure_correct": Metric(
+        "share of test examples accepted at matched_threshold and predicted correctly",
+        "higher",
+        "#{accepted and correct} / n",
+        _SOURCE,
+    ),
+    "matched_unsure": Metric(
+        "share of test examples rejected at matched_threshold", "lower", "#{rejected} / n", _SOURCE
+    ),
+    "matched_sure_incorrect": Metric(
+        "share of test examples accepted at matched_threshold and predicted wrongly",
+        "lower",
+        "#{accepted and wrong} / n",
+        _SOURCE,
+    ),
+    "matched_exactly": Metric(
+        "1 if the proportions are equal, 0 if ties prevent it",
+        None,
+        "1{proportion = that of the envelope}",
+        _SOURCE,
+    ),
+}
+"""Declarations of the metrics of ``matched.csv``."""
+
+
+class Matched(Section):
+    """``matched.csv``: one number per row, ``level`` the envelope's threshold.
+
+    matched_threshold is the threshold of reject, or the multiple of the posterior's sd; empty if no
+    prediction is accepted at it. matched_exactly: 1 if the proportions are equal, 0 if ties prevent it.
+    """
+
+    name = "matched"
+    place = 80
+    needs = "thresholds in the config, and a method with the views envelope, reject and posterior"
+    files = {"matched.csv": "reject and posterior at the envelope's proportions"}
+    metrics = {"matched.csv": METRICS}
+
+    def start(self) -> None:
+        self._rows: list[tuple] = []
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.thresholds)
+
+    def add(self, result: CellResult) -> None:
+        if set(result.views) >= VIEWS and len(result.truth):
+            cell = (result.cell.dataset, result.cell.method, result.cell.variant, result.cell.split)
+            self._rows += [(*cell, *row) for row in _matched(result, self.results.config.thresholds)]
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+            yield Table("matched.csv", header, self._rows)
+
+
+def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
+    """Yield (view, metric, level, value) of one cell."""
+    from scipy.special import ndtri
+
+    envelope = result.views["envelope"]
+    reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
+    for level in thresholds:
+        reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
+        found = {
+            "reject": match(reject, reference, by="incorrect"),
+            "posterior": match(posterior, reference, by="correct", near=float(ndtri(level))),
+        }
+        for view, one in found.items():
+            for metric, value in _numbers(one).items():
+                yield view, metric, level, value
+
+
+def _numbers(found: Match) -> dict[str, float]:
+    return {
+        "matched_threshold": found.threshold if np.isfinite(found.threshold) else math.nan,
+        "matched_sure_correct": found.sureness.correct,
+        "matched_unsure": found.sureness.unsure,
+        "matched_sure_incorrect": found.sureness.incorrect,
+        "matched_exactly": float(found.exact),
+    }
+
+
+def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return the means over the splits of a ``matched.csv``, for the variants of a summary."""
+    found: dict[tuple, list[float]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            variant = (line["dataset"], line["method"], line["params"])
+            key = (*variant, line["view"], line["metric"], float(line["level"]))
+            found.setdefault(key, []).append(float(line["value"] or "nan"))
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    return [
+        SummaryRow(
+            dataset,
+            method,
+            params[dataset, method, variant],
+            variant,
+            view,
+            metric,
+            level,
+            *mean_and_sd(values),
+        )
+        for (dataset, method, variant, view, metric, level), values in found.items()
+        if (dataset, method, variant) in params
+    ]

@@ -1,0 +1,196 @@
+"""Tables of the page: cells as text, with an identifier for every row and value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from confml.report.items import Grid, Mark
+
+_NUMBER = "[<\N{MINUS SIGN}+-]?(?:[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?|inf)"
+_NUMERIC = re.compile(
+    rf"{_NUMBER}(?: ?(?:±|to|of|/|\[|\(|,) ?{_NUMBER})*(?: low)?[\])]?|best|" "\N{EN DASH}|\N{MIDDLE DOT}|"
+)
+WITH_IDS = 600  # cells of a table whose values are link targets
+_LONG = 36  # characters of a text that may be broken
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as text. best: bold. flag: a word that marks it, shown and read aloud. bar: 0 to 1."""
+
+    text: str
+    best: bool = False
+    flag: str = ""
+    bar: float | None = None
+    shade: int | None = None
+
+    def html(self, identifier: str, head: bool, numeric: bool) -> str:
+        """Return the cell as an element.
+
+        head: whether it names its row. numeric: whether its column has numbers only.
+        """
+        tag = "th" if head else "td"
+        long = not numeric and len(self.text) > _LONG
+        opened = f'<{tag} scope="row"' if head else f"<{tag}"
+        if identifier:
+            opened += f' id="{escape(identifier)}"'
+        if numeric or long or self.best or self.flag or self.shade is not None:
+            names = "n " * numeric + "long " * long + "best " * self.best
+            flag = f"{escape(self.flag)} " if self.flag else ""
+            shade = "" if self.shade is None else f"h{self.shade}"
+            opened += f' class="{names}{flag}{shade}"'
+        bar = ""
+        if self.bar is not None:
+            bar = f'<span class="bar" aria-hidden="true"><i style="width:{100 * self.bar:.0f}%"></i></span>'
+        text = f"<b>{escape(self.text)}</b>" if self.best else escape(self.text)
+        below = f' <span class="flag">{self.flag}</span>' if self.flag in ("below", "low") else ""
+        return f"{opened}>{bar}{text}{below}</{tag}>"
+
+
+@dataclass
+class PageTable:
+    """A table. heads: number of first columns that name the row.
+
+    note: a sentence below it. linked: whether its values are link targets, if it is not too large. sortable:
+    whether the script adds sorting and a filter.
+    """
+
+    id: str
+    caption: str
+    headings: Sequence[str]
+    rows: list[list[Cell]] = field(default_factory=list)
+    heads: int = 1
+    note: str = ""
+    sortable: bool = True
+    kind: str = ""
+    linked: bool = True
+
+    def add(self, *values: Any) -> None:
+        self.rows.append([value if isinstance(value, Cell) else Cell(plain(value)) for value in values])
+
+    @classmethod
+    def of(cls, id: str, grid: Grid, note: str = "") -> PageTable:
+        """Return a grid as a table; cells with a sign are shaded."""
+        table = cls(id, f"{grid.title}.", grid.headings, note=note or " ".join(grid.notes))
+        for row in grid.rows:
+            marks = (cell if isinstance(cell, Mark) else Mark(cell) for cell in row)
+            table.add(*(Cell(one.text, one.best, shade=2 if one.best or one.sign else None) for one in marks))
+        return table
+
+    def limit(self, most: int, where: str, of: int | None = None) -> PageTable:
+        """Keep the first ``most`` rows, and say in which file the others are.
+
+        of: number of rows of the file, by default those of the table.
+        """
+        of = len(self.rows) if of is None else of
+        if of > most:
+            cut = f"The first {most} of {of} rows; all of them are in {where}."
+            self.note = f"{self.note} {cut}".strip()
+            self.rows = self.rows[:most]
+        return self
+
+    def mark_best(self, column: int, lowest: bool = True) -> None:
+        """Make the best number of a column bold; all of them if several are equal as printed."""
+        values = [number_of(row[column].text) for row in self.rows]
+        known = [value for value in values if value is not None]
+        if len(set(known)) < 2:
+            return
+        best = min(known) if lowest else max(known)
+        for row, value in zip(self.rows, values, strict=True):
+            if value == best:
+                row[column] = Cell(row[column].text, True, row[column].flag, row[column].bar)
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column has numbers only, which are aligned to the right."""
+        columns = zip(*([cell.text for cell in row] for row in self.rows), strict=True)
+        found = [all(map(_NUMERIC.fullmatch, column)) and any(column) for column in columns]
+        return found or [False] * len(self.headings)
+
+    @property
+    def body(self) -> Markup:
+        """The rows as HTML, without a template: it would take most of the time of a page with many cells."""
+        numeric = self.numeric
+        lines = []
+        for row_id, row in self._cells():
+            cells = (cell.html(id, n < self.heads, numeric[n]) for n, (id, cell) in enumerate(row))
+            lines.append(f'<tr id="{escape(row_id)}">{"".join(cells)}</tr>\n')
+        return Markup("".join(lines))
+
+    def _cells(self) -> list[tuple[str, list[tuple[str, Cell]]]]:
+        """Return (identifier of the row, (identifier or "", cell) of each of its values) of each row."""
+        with_ids = self.linked and len(self.rows) * len(self.headings) <= WITH_IDS
+        columns = unique([slug(heading) for heading in self.headings])
+        names = unique([slug("-".join(cell.text for cell in row[: self.heads])) for row in self.rows])
+        found = []
+        for name, row in zip(names, self.rows, strict=True):
+            of_row = f"{self.id}.{name}"
+            ids = (f"{of_row}.{column}" if with_ids else "" for column in columns)
+            found.append((of_row, list(zip(ids, row, strict=True))))
+        return found
+
+
+def plain(value: Any) -> str:
+    """Return a value of a table as text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return short(value)
+    return str(value)
+
+
+def short(value: float | None, digits: int = 4) -> str:
+    """Return a number with a few significant digits; a dash where it is not defined."""
+    if value is None or math.isnan(value):
+        return "\N{EN DASH}"
+    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+
+
+def fixed(value: float | None, digits: int = 2, scale: float = 1.0) -> str:
+    """Return a number with a fixed number of decimals."""
+    if value is None or math.isnan(value):
+        return "\N{EN DASH}"
+    return f"{scale * value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def spread(mean: float, sd: float, digits: int = 2, scale: float = 1.0) -> str:
+    """Return mean ± sd."""
+    text = fixed(mean, digits, scale)
+    return text if math.isnan(sd) or math.isnan(mean) else f"{text} ± {fixed(sd, digits, scale)}"
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a cell begins with, or None."""
+    found = re.match(r"<?([-+]?(?:[0-9.]+(?:e[-+]?[0-9]+)?|inf\b))", text.replace("\N{MINUS SIGN}", "-"))
+    try:
+        return float(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def slug(text: str) -> str:
+    """Return a text as part of an identifier: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Return the names, with a number behind those that were there before."""
+    taken = set(names)
+    found: list[str] = []
+    seen: set[str] = set()
+    for name in names:
+        new, number = name, 1
+        while new in seen or (number > 1 and new in taken):
+            number += 1
+            new = f"{name}-{number}"
+        seen.add(new)
+        found.append(new)
+    return found

@@ -1,0 +1,230 @@
+"""Summary tables of a run: results with regions, and accepted predictions.
+
+Their rows are standings, with marks of the best and of significance; the console has the means alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confml.measures import metrics_in
+from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
+from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
+from confml.report.answers.text import RULE, STAR
+from confml.report.captions import setting_text
+from confml.report.items import Grid, Mark
+from confml.report.tables.grid import named_once
+
+if TYPE_CHECKING:
+    from confml.measures import Metric
+    from confml.report.run.results import RunResults
+
+CSV_HEADER = (
+    *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
+)
+KEYS = ("data set", "method", "view")
+
+
+class Kind(NamedTuple):
+    """One of the summary tables: the name of its files, its title, and what its rows have."""
+
+    name: str
+    title: str
+    level_name: str
+
+    @property
+    def columns(self) -> list[Metric]:
+        per = metrics_in(RESULTS, self.level_name)
+        return per if self.level_name == THRESHOLD else [*metrics_in(RESULTS), *per]
+
+    def levels(self, results: RunResults) -> list[float]:
+        """Return the levels or thresholds of the config, each once."""
+        given = results.config.thresholds if self.level_name == THRESHOLD else results.config.levels
+        return list(map(float, dict.fromkeys(given)))
+
+
+KINDS = (
+    Kind("results", "Results", LEVEL),
+    Kind("acceptance", "Accepted and rejected predictions", THRESHOLD),
+)
+Rows = list[tuple[Line, float | None, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable:
+    """A table with one row per data set, method, view and level.
+
+    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric.
+    """
+
+    kind: Kind
+    columns: tuple[Metric, ...]
+    rows: Rows
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.kind.title
+
+    @property
+    def grid(self) -> Grid:
+        """The table with bold for the best, and "*" after means that are shown to be worse."""
+        labels = [column.label for column in self.columns]
+        return self._grid(labels, lambda one, column: _marked(one, column, with_sd=not column.per))
+
+    def printed(self, with_sd: bool) -> Grid:
+        """Return the table without marks. with_sd: also of numbers with a level."""
+        names = [column.heading for column in self.columns]
+        return self._grid(names, lambda one, column: standing_text(one, column, with_sd or not column.per))
+
+    def _grid(self, names: Sequence[str], cell: Callable[[Any, Metric], str | Mark]) -> Grid:
+        """Return the table as texts. Keys that repeat those of the row above are empty."""
+        has_levels = any(level is not None for _, level, _ in self.rows)
+        headings = [*KEYS, *([self.kind.level_name] if has_levels else []), *names]
+        rows, starts, before = [], [], Line("", "", "")
+        for line, level, found in self.rows:
+            cells: list[str | Mark] = [
+                *line,
+                *(["" if level is None else f"{level!r}"] if has_levels else []),
+            ]
+            cells += [
+                "" if line == before and not column.per else cell(found.get(column.key), column)
+                for column in self.columns
+            ]
+            starts.append(line.dataset != before.dataset)
+            rows.append(cells)
+            before = line
+        shown = list(named_once(rows, 3))
+        return Grid(self.title, headings, shown, 3 + has_levels, self.notes, starts)
+
+
+def summary_tables(results: RunResults) -> list[SummaryTable]:
+    """Return the tables of a run that are not empty."""
+    standings = standings_of(results)
+    found = [_with_notes(_table(results, kind, standings.lines, standings.of), standings) for kind in KINDS]
+    return [table for table in found if table.rows]
+
+
+def printed_tables(results: RunResults) -> list[SummaryTable]:
+    """Return the tables that are not empty, in the order of the config, without a comparison of methods."""
+    means = {
+        (row.dataset, row.method, row.variant, row.view, row.metric, row.level): row
+        for row in results.summary
+        if row.view
+    }
+    variants = {(cell.dataset, cell.method, cell.variant): results.label(cell) for cell in results.cells}
+    keys = dict.fromkeys(key[:4] for key in means)
+    lines = {
+        Line(key[0], label, key[3]): key
+        for variant, label in variants.items()
+        for key in keys
+        if key[:3] == variant
+    }
+    found = [
+        _table(results, kind, lines, lambda line, metric, level: means.get((*lines[line], metric, level)))
+        for kind in KINDS
+    ]
+    return [table for table in found if table.rows]
+
+
+def _table(
+    results: RunResults,
+    kind: Kind,
+    lines: Iterable[Line],
+    value: Callable[[Line, str, float | None], Any],
+) -> SummaryTable:
+    """Return the table of some lines. value: the mean of a line by metric and level, None without one."""
+
+    def known(line: Line, columns: Sequence[Metric], level: float | None) -> dict[str, Any]:
+        found = {column.key: value(line, column.key, level) for column in columns}
+        return {key: one for key, one in found.items() if one is not None}
+
+    plain = [column for column in kind.columns if not column.per]
+    per_level = [column for column in kind.columns if column.per]
+    rows: Rows = []
+    for line in lines:
+        own = known(line, plain, None)
+        several = [
+            (level, found) for level in kind.levels(results) if (found := known(line, per_level, level))
+        ]
+        rows += [(line, level, {**own, **found}) for level, found in several]
+        if own and not several:
+            rows.append((line, None, own))
+    shown = [column for column in kind.columns if any(column.key in found for _, _, found in rows)]
+    return SummaryTable(kind, tuple(shown), rows)
+
+
+def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
+    rows = table.rows
+    every = [(key, one) for _, _, found in rows for key, one in found.items()]
+    several_splits = any(one.n > 1 for _, one in every)
+    plain = {column.key for column in table.columns if not column.per}
+    notes = [
+        setting_text(standings.results),
+        "Rates in per cent, set sizes in labels" + ("; mean ± sd over splits." if several_splits else "."),
+    ]
+    notes += [f"{name}: so far {text}, no comparison." for name, text in standings.unfinished.items()]
+    if any(one.best for key, one in every if key in plain):
+        notes.append("Bold error: lowest of the data set.")
+    if any(one.best for key, one in every if key == SIZE):
+        notes.append(
+            "Bold set size: smallest regions at the level not shown to be invalid; an empty region counts "
+            "as one label."
+        )
+    low = (
+        level is not None and standings.coverage(line, level).too_low
+        for line, level, found in rows
+        if SIZE in found
+    )
+    if number := sum(low):
+        notes.append(
+            f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
+            f"compared: {number} of the rows."
+        )
+    if any(not math.isnan(one.p_value) for _, one in every):
+        notes.append(f"*: {STAR} ({RULE}).")
+    return SummaryTable(table.kind, table.columns, rows, tuple(notes))
+
+
+def csv_rows(table: SummaryTable) -> Iterator[tuple]:
+    """Yield one row per number: line, metric, level, mean, sd, splits, best, p_value, worse.
+
+    p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean
+    is shown to be worse.
+    """
+    per_level = {column.key for column in table.columns if column.per}
+    for line, level, found in table.rows:
+        for metric, one in found.items():
+            p_value = None if math.isnan(one.p_value) else one.p_value
+            own = level if metric in per_level else None
+            yield (*line, metric, own, one.mean, one.sd, one.n, one.best, p_value, one.worse)
+
+
+def document(table: SummaryTable) -> dict[str, Any]:
+    """Return the table as plain data for JSON; numbers that are not finite are null."""
+    rows = [dict(zip(CSV_HEADER, row, strict=True)) for row in dict.fromkeys(csv_rows(table))]
+    for row in rows:
+        row |= {
+            key: None for key, value in row.items() if isinstance(value, float) and not math.isfinite(value)
+        }
+    return {"title": table.title, "notes": list(table.notes), "rows": rows}
+
+
+def _marked(standing: Standing | None, column: Metric, with_sd: bool) -> str | Mark:
+    text = standing_text(standing, column, with_sd)
+    return text if standing is None else Mark(text, standing.best, "*" if standing.worse else "")
+
+
+def standing_text(standing: Standing | None, column: Metric, with_sd: bool = True) -> str:
+    """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
+    if standing is None:
+        return ""
+    return column.text(standing.mean, standing.sd) if with_sd else column.text(standing.mean)
+
+
+def mark_of(standing: Standing | None) -> str:
+    """Return "+" for the best, "*" for a mean that is shown to be worse, else ""."""
+    return "" if standing is None else "+" if standing.best else "*" if standing.worse else ""
