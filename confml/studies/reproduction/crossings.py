@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.measures.rejection import RejectionCurve, curve_of
 from confml.report.files import write_csv
-from confml.report.stored import open_run
+from confml.report.run.stored import open_run
 
 FILE = "crossings.csv"
 _HEADER = (
