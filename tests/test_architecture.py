@@ -171,7 +171,7 @@ CONFIG_STAGES = [
     {"draft"},
     {"dataset_spec", "method_entry", "protocol", "overrides"},
     {"schema"},
-    {"explain", "editor_schema"},
+    {"costs", "explain", "editor_schema"},
     {"check_datasets", "check_methods", "check_protocol"},
     {"stages"},
     {"__init__"},

@@ -46,6 +46,9 @@ def check_methods(draft: Draft) -> None:
         if "select_by" in entry.model_fields_set and not entry.tune and whole:
             message = "it chooses among the values of tune, and there are none"
             draft.add((*place, "select-by"), message, at_key=True)
+        if entry.select_by == "cost" and draft.root.child("costs") is None:
+            message = "cost needs the costs of mistakes"
+            draft.add((*place, "select-by"), message, "add costs: to the config (a mapping or a file)")
         if not _is_known(draft, check, entry.name, place):
             continue
         _check_fixed(draft, check, entry.name, entry.params, place)

@@ -21,7 +21,7 @@ from confml.config.values import (
     one_of,
 )
 
-SELECT_BY = ("accuracy", "error", "ari")
+SELECT_BY = ("accuracy", "error", "ari", "cost")
 
 
 class ConformalSpec(Part):

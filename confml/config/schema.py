@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
@@ -19,6 +19,9 @@ from confml.config.values import Between, Name, NameList, Seed, Share, Whole, Wo
 from confml.config.warnings import WARNINGS
 
 CONDITIONAL_TESTS = ("worst-slab", "ert")
+
+
+_COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "default": None}
 
 
 class StepSpec(Part):
@@ -123,10 +126,11 @@ class Config(Part):
         description="Whether the report ranks all methods over the data sets by error, selective risk, "
         "certificates, regions, calibration and time.",
     )
-    costs: dict[str, Any] | None = Field(
+    costs: Annotated[dict[str, Any] | None, WithJsonSchema(_COSTS)] = Field(
         None,
-        description="Costs of decisions of `confml predict` and of certified-jointly.csv: matrix (for each "
-        "true class the cost of each prediction) and abstain (the price of no decision).",
+        description="Costs of decisions: matrix (for each true class the cost of each prediction) and "
+        "abstain (the price of no decision), or the path of a YAML or CSV file. A run reports the mean cost "
+        "of every method, and `confml predict` decides by them.",
         examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
     )
     seed: Seed = Field(1, description="Random seed of the run.")

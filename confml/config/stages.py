@@ -44,12 +44,16 @@ def read_values(values: Mapping[str, Any], folder: Path | None = None, where: st
 def validate(draft: Draft) -> Config | None:
     """Return the config, or None if the draft does not match the schema; errors are noted in the draft.
 
-    A config without a name gets the name of its file.
+    A config without a name gets the name of its file; a file of costs is read.
     """
     root = draft.root
     name = root.child("name")
     if name is None or name.content is None:
         root.content["name"] = Node(folder_name(draft.default_name), root.mark, root.mark)
+    if root.child("costs") is not None:
+        from confml.config.costs import check_costs
+
+        check_costs(draft)
     try:
         return Config.model_validate(root.plain(), by_alias=True, by_name=False)
     except ValidationError as error:

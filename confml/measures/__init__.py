@@ -15,6 +15,7 @@ from confml.measures import (
     calibration,
     conditional,
     confusion,
+    costs,
     decomposition,
     efficiency,
     martingales,
@@ -36,7 +37,7 @@ MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
     *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
-    *(decomposition.MEASURE, venn.MEASURE, conditional.MEASURE),
+    *(decomposition.MEASURE, venn.MEASURE, conditional.MEASURE, costs.MEASURE),
 )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "margin")
+PROBABILITY_KINDS = ("probability", "posterior")
 SHARES = ("probability", "posterior", "vote", "envelope")
 """Kinds whose scores sum to 1; the scores of a posterior are its means, votes and envelopes are shares."""
 SCORE_NAMES = {"p-value": "p", "margin": "margin"}

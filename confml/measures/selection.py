@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 
 from confml.measures import known_metrics
+from confml.measures.costs import costs_of, mean_cost
 from confml.measures.point import adjusted_rand_index
+from confml.measures.prediction import Prediction
 
 
-def inner_score(labels: np.ndarray, truth: np.ndarray, select_by: str) -> float:
-    """Return the ``accuracy``, ``error`` or ``ari`` of predicted labels (n,) against the true ones (n,)."""
+def inner_score(
+    prediction: Prediction, truth: np.ndarray, select_by: str, costs: Mapping[str, Any] | None = None
+) -> float:
+    """Return the ``accuracy``, ``error``, ``ari`` or ``cost`` of a prediction with true labels (n,).
+
+    costs: those of the config, for ``cost``.
+    """
+    if select_by == "cost":
+        return mean_cost(prediction, truth, costs_of(costs))
+    labels = prediction.labels
     if select_by == "ari":
         return adjusted_rand_index(truth, labels)
     right = float(np.mean(labels == truth))

@@ -12,12 +12,12 @@ from confml.plugins.imports import with_allowed_imports
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confml.config.costs import read_costs as read_costs
+    from confml.measures.costs import Costs as Costs
     from confml.predictions.answers import Answers as Answers
     from confml.predictions.batch import Batch as Batch
     from confml.predictions.batch import Output as Output
     from confml.predictions.batch import predict_tables as predict_tables
-    from confml.predictions.costs import Costs as Costs
-    from confml.predictions.costs import read_costs as read_costs
     from confml.predictions.model import Model as Model
     from confml.predictions.operating_point import RiskTarget as RiskTarget
     from confml.predictions.store import load_model as load_model
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "answers": ("Answers",),
     "batch": ("Batch", "Output", "predict_tables"),
-    "costs": ("Costs", "read_costs"),
     "model": ("Model",),
     "operating_point": ("RiskTarget",),
     "store": ("load_model", "save_model"),
     "summary": ("Summary",),
     "training": ("Choice", "fit_model"),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_HOME = {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names}
+_HOME |= {"Costs": "confml.measures.costs", "read_costs": "confml.config.costs"}
 
 __all__ = ["LEVELS", "predict", *sorted(_HOME)]
 
@@ -45,7 +45,7 @@ __all__ = ["LEVELS", "predict", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(importlib.import_module(_HOME[name]), name)
 
 
 LEVELS = (0.01, 0.05, 0.1)
@@ -171,12 +171,13 @@ def predict(
     """
     import pandas as pd
 
+    from confml.config.costs import read_costs
     from confml.data.frame_table import frame_table
     from confml.data.table_chunks import chunks_of, table_chunks
     from confml.errors import ConfigError
+    from confml.measures.costs import costs_of
     from confml.predictions.answers import Answers
     from confml.predictions.batch import Output
-    from confml.predictions.costs import costs_of, read_costs
     from confml.predictions.model import Model
     from confml.predictions.model_file import is_model_file
     from confml.predictions.monitoring import BatchMonitor

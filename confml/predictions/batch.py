@@ -11,9 +11,9 @@ import numpy as np
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
 from confml.measures import Case
+from confml.measures.costs import Costs, Decisions
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
-from confml.predictions.costs import Costs, Decisions
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
@@ -169,7 +169,7 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
             regions=regions,
             reasons=why,
             accepted=None if model.point is None else accepted_rows(model.point, prediction),
-            decisions=decider.decide(views) if decider else None,
+            decisions=None if decider is None else decider.decide(views.get(str(model.probability_view))),
             explanation=explainer.explain(rows, prediction) if explainer else None,
             filled=model.coder.filled_features(rows),
             id_columns=model.coder.id_columns,

@@ -17,11 +17,10 @@ from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
 from confml.errors import ConfigError, ConfmlError, printable
 from confml.measures.certified import OperatingPoint
+from confml.measures.costs import Costs, Decider
 from confml.measures.p_values import has_label_conditional_p_values
-from confml.measures.prediction import Prediction
-from confml.predictions.costs import Costs, Decider
+from confml.measures.prediction import PROBABILITY_KINDS, Prediction
 from confml.predictions.known_rows import KnownRows
-from confml.predictions.probabilities import PROBABILITY_KINDS
 from confml.steps.pipeline import StepPipeline
 
 FEW = 3e8  # training rows x new rows x features up to which the form of a method for few rows is used
@@ -216,7 +215,7 @@ class Model:
                 hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
                 "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression",
             )
-        return costs.decider(self.none.classes, self.probability_view)
+        return costs.decider(self.none.classes)
 
     @property
     def method(self) -> Any:

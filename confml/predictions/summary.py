@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.measures.costs import ABSTAIN
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
-from confml.predictions.costs import ABSTAIN
 from confml.predictions.exchangeability import ExchangeabilityCheck
 from confml.predictions.guarantee import Guarantee, are, digits, have, percent, row_count
 from confml.predictions.model import Model

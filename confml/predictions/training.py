@@ -19,13 +19,13 @@ from confml.data.dataset import DataSet
 from confml.data.new_rows import RowCoder
 from confml.errors import ConfigError, did_you_mean
 from confml.measures.certified import OperatingPoint
+from confml.measures.costs import costs_of
 from confml.measures.prediction import Prediction
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
 from confml.methods.wrappers import wrapper_of
-from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import (
     Facts,
@@ -38,6 +38,7 @@ from confml.predictions.model import (
 )
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
 from confml.predictions.saving import check_saving
+from confml.runner.graph import inner_settings
 from confml.runner.kernels import compile_all_kernels
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData
@@ -133,6 +134,7 @@ class _Fit:
             seed=config.seed,
             method=entry.name,
             select_by=entry.select_by,
+            costs=config.costs,
         )
         if choice.saved:
             check_saving(
@@ -141,12 +143,7 @@ class _Fit:
         compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
         key = wrapper_of(params)
         if grid and key is not None:
-            protocol = config.protocol
-            inner = {
-                "folds": protocol.inner_folds,
-                "stratify": protocol.stratify,
-                "select_by": entry.select_by,
-            }
+            inner = inner_settings(config, entry)
             params = {**params, f"{key}__tune": grid, f"{key}__inner": inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
@@ -284,8 +281,7 @@ class _Fit:
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
-                labels = np.asarray(first.labels)
-                scores[at].append(inner_score(labels, parts.y_test, context.select_by))
+                scores[at].append(inner_score(first, parts.y_test, context.select_by, context.costs))
         chosen, _ = best_point(grid, scores, context.select_by)
         if chosen is None:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")

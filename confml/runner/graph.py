@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from confml._seeds import stable_hash
+from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
+from confml.config.method_entry import MethodEntry
 from confml.methods.base import Method
 from confml.methods.registry import build
 from confml.plugins.imports import import_permission
@@ -53,6 +55,7 @@ def make_tasks(
             seed=config.seed,
             method=job.entry.name,
             select_by=job.entry.select_by,
+            costs=config.costs if job.entry.select_by == "cost" else None,
             limits=limits_of(job.entry).over(limits),
             permission=import_permission(),
             files=job.files,
@@ -68,18 +71,24 @@ def make_tasks(
                 tasks += _tuned_tasks(job, context, cell, folds, stored_inner, instances, *sizes[place])
         else:
             for group in _cells_per_path(job, cells, instances):
-                grid = tuple({**cell.params, **_wrapper_tuning(job, config.protocol)} for cell in group)
+                grid = tuple({**cell.params, **_wrapper_tuning(job, config)} for cell in group)
                 tasks += _fit_tasks(context, tuple(group), grid, instances, *sizes[place])
     return tasks
 
 
-def _wrapper_tuning(job: Job, protocol) -> dict:
+def _wrapper_tuning(job: Job, config: Config) -> dict:
     """Return the tune grid as parameters of a wrapper, which tunes without its calibration part."""
     if not job.entry.tune:
         return {}
-    inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": job.entry.select_by}
     (key,) = job.entry.wrappers
-    return {f"{key}__tune": job.entry.tune_grid(), f"{key}__inner": inner}
+    return {f"{key}__tune": job.entry.tune_grid(), f"{key}__inner": inner_settings(config, job.entry)}
+
+
+def inner_settings(config: Config, entry: MethodEntry) -> dict[str, Any]:
+    """Return the inner folds of a config as the parameter ``inner`` of a method that is made conformal."""
+    protocol, chosen = config.protocol, entry.select_by
+    inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": chosen}
+    return inner | ({"costs": config.costs} if chosen == "cost" else {})
 
 
 class Instances:

@@ -17,6 +17,7 @@ from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, did_you_mean
+from confml.measures.costs import costs_of
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
@@ -126,6 +127,8 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     for data in datasets.values():
         try:
             _check_steps_of_groups(config, data)
+            if config.costs is not None:
+                costs_of(config.costs, "costs").decider(data.classes, f"data set '{data.name}' does")
             splits = outer_splits(protocol, data)
             jobs += _jobs_of(config, data, splits, smallest)
         except ConfigError as error:
@@ -250,6 +253,8 @@ class _EntryJobs:
             self._identity["inner-folds"] = config.protocol.inner_folds
             self._identity["inner-stratify"] = config.protocol.stratify
             self._identity["select-by"] = entry.select_by
+            if entry.select_by == "cost":
+                self._identity["costs"] = config.costs
         if self._files:
             self._identity["files"] = {file.name: file.digest for file in self._files}
         variants = [shown_params(entry, {**entry.given, **variant}) for variant in entry.variants()]

@@ -58,6 +58,7 @@ class TaskContext:
     seed: int
     method: str
     select_by: str = "accuracy"
+    costs: Mapping[str, Any] | None = None  # of the config, for select-by: cost
     limits: Limits = NO_LIMITS
     permission: ImportPermission = NO_PERMISSION
     files: tuple[ExternalFile, ...] = ()
@@ -256,7 +257,7 @@ def _run_inner(task: Task) -> Outcome:
             errors.add(Failure.of("", views, context.limits).error)
         else:
             first = next(iter(views.values()))
-            scores.append(inner_score(first.labels, split_data.y_test, context.select_by))
+            scores.append(inner_score(first, split_data.y_test, context.select_by, context.costs))
             seconds += views.fit_seconds + views.predict_seconds
     document = {
         "method": context.method,

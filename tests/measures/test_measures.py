@@ -15,6 +15,7 @@ from confml.measures import (
     Case,
     Context,
     calibration,
+    costs,
     decomposition,
     evaluate,
     known_metrics,
@@ -95,7 +96,7 @@ def test_rows_come_level_by_level_in_the_order_of_the_registry():
     regions = [row for row in rows if row.metric in MEASURES[1].metrics]
     assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
     assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    others = (martingales, novelty, calibration, decomposition, venn)
+    others = (martingales, novelty, calibration, costs, decomposition, venn)
     elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
     assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from confml.measures.prediction import Prediction
 from confml.measures.selection import best_point, inner_score
 
 GRID = [{"k": 1}, {"k": 3}, {"k": 5}]
@@ -31,5 +32,11 @@ def test_best_point(scores, select_by, best):
 
 def test_inner_score():
     truth, labels = np.array(list("aabb")), np.array(list("aaba"))
-    assert inner_score(labels, truth, "accuracy") == 0.75 and inner_score(labels, truth, "error") == 0.25
-    assert inner_score(truth, truth, "ari") == 1.0
+    scores = np.array([[1.0, 0], [1, 0], [0, 1], [0.7, 0.3]])
+    found = Prediction(np.array(["a", "b"]), scores, "probability")
+    assert found.labels.tolist() == labels.tolist()
+    assert inner_score(found, truth, "accuracy") == 0.75 and inner_score(found, truth, "error") == 0.25
+    assert inner_score(Prediction(np.array(["a", "b"]), scores, "vote"), labels, "ari") == 1.0
+    costs = {"matrix": {"a": {"b": 1}, "b": {"a": 5}}}
+    assert inner_score(found, truth, "cost", costs) == 0.0  # b costs less than a with probability 0.3
+    assert inner_score(Prediction(found.classes, scores, "vote"), truth, "cost", costs) == 1.25

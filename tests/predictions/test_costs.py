@@ -11,10 +11,11 @@ from click.testing import CliRunner
 
 import confml
 from confml.commands.predict import predict
+from confml.config.costs import read_costs
 from confml.data.frame_table import frame_table
 from confml.data.table_chunks import chunks_of
 from confml.errors import ConfigError
-from confml.predictions.costs import costs_of, read_costs
+from confml.measures.costs import costs_of
 
 YAML = """\
 matrix:

@@ -61,6 +61,8 @@ def choose(
     folds: int,
     stratify: bool,
     select_by: str,
+    costs: Mapping[str, Any] | None = None,
+    *,
     rng: np.random.Generator,
     groups: np.ndarray | None = None,
     steps: Any = None,
@@ -89,7 +91,7 @@ def choose(
                 problems.add(str(error))
                 values[number].append(None)
                 continue
-            values[number].append(inner_score(next(iter(views.values())).labels, y[test], select_by))
+            values[number].append(inner_score(next(iter(views.values())), y[test], select_by, costs))
     best, scores = best_point(grid, values, select_by)
     if best is None:
         reason = "; ".join(sorted(problems)[:3]) or "too few examples outside the calibration part"

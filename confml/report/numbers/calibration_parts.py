@@ -19,7 +19,7 @@ def case_of(result, prediction) -> Case:
     for case in result.cases.values():
         if case.prediction is prediction:
             return case
-    context = Context(result.train_rows, result.train_class_counts, result.cell.params)
+    context = Context(result.train_rows, result.train_class_counts, result.cell.params, result.costs)
     return Case(prediction, result.truth, context=context)
 
 

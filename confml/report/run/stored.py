@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 from pathlib import Path
 
 from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
+from confml.measures.costs import Costs, costs_of
 from confml.report.run.cells import DatasetInfo, Failure, calls_of
 from confml.report.run.results import RunResults
 from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
@@ -26,7 +28,15 @@ class StoredResults(Mapping[str, CellResult]):
     The first ones are kept in memory, up to ``keep_bytes`` of arrays; the last few are kept as well.
     """
 
-    def __init__(self, store: Store, cells: list[Cell], keep_bytes: int = KEPT, keep_last: int = 20):
+    def __init__(
+        self,
+        store: Store,
+        cells: list[Cell],
+        keep_bytes: int = KEPT,
+        keep_last: int = 20,
+        costs: Costs | None = None,
+    ):
+        self._costs = costs
         self._store, self._keep_bytes, self._keep_last = store, keep_bytes, keep_last
         self._cells = {cell.key: cell for cell in cells}
         self._kept: dict[str, CellResult] = {}
@@ -43,7 +53,7 @@ class StoredResults(Mapping[str, CellResult]):
                     where=str(self._store.path("cells", key)),
                     hint="run the config again to compute damaged results again",
                 )
-            found = result
+            found = result if self._costs is None else replace(result, costs=self._costs)
             size = _bytes_of(result)
             if size <= self._keep_bytes:
                 self._keep_bytes -= size
@@ -106,7 +116,10 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         cells=cells,
         # Figures read cells again; without figures each cell is read once.
         results=StoredResults(
-            store, [cell for cell in cells if cell.key in state.done], KEPT if config.figures else 0
+            store,
+            [cell for cell in cells if cell.key in state.done],
+            KEPT if config.figures else 0,
+            costs=None if config.costs is None else costs_of(config.costs),
         ),
         failures=failures,
         datasets=datasets,

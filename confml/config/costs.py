@@ -1,0 +1,84 @@
+"""`read_costs`: costs of decisions from a YAML or CSV file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from confml.config.draft import Draft
+from confml.data.text_table import require_regular
+from confml.errors import ConfigError
+from confml.measures.costs import ABSTAIN, Costs, cost_number, costs_of
+from confml.yaml import Document, Node, Problems, read_file
+
+
+def read_costs(path: Path | str) -> Costs:
+    """Read costs from a YAML file with ``matrix`` and ``abstain``, or from a CSV file.
+
+    The CSV file has the true classes in its first column and one column per prediction; a column ``abstain``
+    is the cost of abstaining. Raises ConfigError.
+    """
+    path = Path(path)
+    if path.suffix.lower() in (".yaml", ".yml", ".json"):
+        problems = Problems()
+        root = read_file(path, str(path), problems, Document("file of costs", "abstain: 0.8"))
+        problems.raise_any()
+        return costs_of(root.plain(), str(path))
+    require_regular(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ConfigError("there is no such file", where=str(path)) from None
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"the file of costs cannot be read: {error}", where=str(path)) from None
+    return _from_csv(text, str(path))
+
+
+def _from_csv(text: str, where: str) -> Costs:
+    rows = [
+        [cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if any(map(str.strip, row))
+    ]
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise ConfigError(
+            "expected a table of costs",
+            where=where,
+            hint="true classes in the first column, predictions in the first line",
+        )
+    header = rows[0][1:]
+    if len(set(header)) < len(header):
+        raise ConfigError("two columns of the costs have one name", where=where)
+    matrix: dict[str, dict[str, float]] = {}
+    abstain: dict[str, float] = {}
+    for line, (true, *cells) in enumerate(rows[1:], start=2):
+        if len(cells) != len(header):
+            raise ConfigError(
+                f"{len(cells) + 1} fields, expected {len(header) + 1}", where=f"{where}, row {line}"
+            )
+        if true in matrix:
+            raise ConfigError(f"true class '{true}' is listed twice", where=where)
+        found = {
+            name: cost_number(cell, f"row '{true}', column '{name}'", where)
+            for name, cell in zip(header, cells, strict=True)
+        }
+        if ABSTAIN in found:
+            abstain[true] = found.pop(ABSTAIN)
+        matrix[true] = found
+    return Costs(matrix, abstain or None, where)
+
+
+def check_costs(draft: Draft) -> None:
+    """Replace the path of a file of costs in a draft by its costs, and note costs that are wrong."""
+    node = draft.root.child("costs")
+    if node is None or node.content is None:
+        return
+    value = node.plain()
+    try:
+        if isinstance(value, str):
+            costs = read_costs(draft.file(value))
+            plain = {"matrix": costs.matrix} | ({} if costs.abstain is None else {ABSTAIN: costs.abstain})
+            draft.root.content["costs"] = Node.of(plain, node.mark)
+        else:
+            costs_of(value)
+    except ConfigError as error:
+        where = f"{error.where}: " if error.where else ""
+        draft.say(("costs",), f"costs: {where}{error.message}", error.hint)

@@ -1,0 +1,295 @@
+"""Decisions of least expected cost, with the cost of abstaining, and their mean cost in a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfigError, did_you_mean
+from confml.measures.block import Block
+from confml.measures.case import Case, Context, columns_of
+from confml.measures.distributions import student_quantile
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import LOWER, OWN, PAGE, RESULTS, SHORT, THRESHOLD, Metric
+from confml.measures.prediction import PROBABILITY_KINDS, Prediction
+
+ABSTAIN = "abstain"
+_FORM = (
+    "costs has the form {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}: for each true class the "
+    "cost of every other prediction"
+)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions for k rows.
+
+    labels: k class labels, or ``abstain``. costs: (k,) expected costs. true_costs: (k, c) the cost of the
+    decision if the true class is that of the column.
+    """
+
+    labels: list[Any]
+    costs: np.ndarray
+    true_costs: np.ndarray
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs as a file or mapping gives them, by the texts of class labels.
+
+    matrix: true class -> predicted class -> cost. abstain: true class -> cost, or None if abstaining is not
+    allowed. where: the file, for messages.
+    """
+
+    matrix: Mapping[str, Mapping[str, float]]
+    abstain: float | Mapping[str, float] | None = None
+    where: str | None = None
+
+    stored = {"matrix": "dict", "abstain": "float | dict | None", "where": "str | None"}
+
+    def decider(self, classes: np.ndarray, what: str = "the training rows do") -> Decider:
+        """Return the decider for probabilities (n, c) of ``classes`` (c,).
+
+        Raises ConfigError for costs that do not fit the classes. what: begins the end of the message.
+        """
+        self._check_classes([str(label) for label in classes.tolist()], what)
+        return Decider(classes, self._table(classes, classes), self._abstaining(classes))
+
+    def _table(self, truth: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Return the (t, c) costs of true labels and predictions; NaN for a pair without one."""
+        rows = [(str(true), self.matrix.get(str(true), {})) for true in truth.tolist()]
+        names = [str(label) for label in classes.tolist()]
+        return np.array(
+            [[row.get(name, 0.0 if name == true else math.nan) for name in names] for true, row in rows],
+            dtype=np.float64,
+        ).reshape(len(truth), len(classes))
+
+    def _abstaining(self, truth: np.ndarray) -> np.ndarray | None:
+        """Return the (t,) costs of abstaining for true labels; None if it is not allowed."""
+        if not isinstance(self.abstain, Mapping):
+            return None if self.abstain is None else np.full(len(truth), float(self.abstain))
+        return np.array([self.abstain.get(str(label), math.nan) for label in truth.tolist()])
+
+    def _check_classes(self, names: list[str], what: str) -> None:
+        if ABSTAIN in names:
+            raise ConfigError(
+                f"the class name '{ABSTAIN}' is reserved for rows without a decision",
+                where=self.where,
+                hint="rename the class",
+            )
+        parts = [("", self.matrix), *((f" of true class '{true}'", row) for true, row in self.matrix.items())]
+        if isinstance(self.abstain, Mapping):
+            parts.append((" of abstain", self.abstain))
+        for of, part in parts:
+            for name in part:
+                if name not in names:
+                    raise ConfigError(
+                        f"the costs{of} name class '{name}', which {what} not have",
+                        where=self.where,
+                        hint=did_you_mean(name, names),
+                    )
+        for true in names:
+            lacking = [name for name in names if name != true and name not in self.matrix.get(true, {})]
+            if lacking:
+                raise ConfigError(
+                    f"the cost of predicting '{lacking[0]}' for a row of class '{true}' is missing",
+                    where=self.where,
+                    hint=_FORM,
+                )
+            if isinstance(self.abstain, Mapping) and true not in self.abstain:
+                raise ConfigError(f"the cost of abstaining for class '{true}' is missing", where=self.where)
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Costs (c, c), true class by decision, and of abstaining (c,), None if it is not allowed."""
+
+    classes: np.ndarray
+    table: np.ndarray
+    abstain: np.ndarray | None
+
+    def choose(self, scores: np.ndarray, with_abstaining: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Return the column (n,) of the decision with the least expected cost, and its expected cost (n,).
+
+        scores: (n, c) probabilities. The first class of several with the same cost; -1, to abstain,
+        only where that is cheaper than every class.
+        """
+        expected = _products(scores, self.table)
+        columns = np.argmin(expected, axis=1)
+        costs = expected[np.arange(len(scores)), columns]
+        if with_abstaining and self.abstain is not None:
+            of_abstaining = _products(scores, self.abstain[:, None])[:, 0]
+            cheaper = of_abstaining < costs
+            return np.where(cheaper, -1, columns), np.where(cheaper, of_abstaining, costs)
+        return columns, costs
+
+    def decide(self, probabilities: Prediction | None) -> Decisions:
+        """Return the decisions with the least expected cost for n rows; None for no rows."""
+        scores = np.empty((0, len(self.classes))) if probabilities is None else probabilities.scores
+        columns, costs = self.choose(scores)
+        true_costs = self.table.T[columns]
+        if self.abstain is not None:
+            true_costs[columns < 0] = self.abstain
+        labels = [ABSTAIN if at < 0 else self.classes[at].item() for at in columns.tolist()]
+        return Decisions(labels, costs, true_costs)
+
+
+def _products(scores: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Return the matrix product, added in the order of the classes, so that it does not depend on the number
+    of rows.
+    """
+    total = np.zeros((len(scores), table.shape[1]))
+    for column in range(len(table)):
+        total += scores[:, column, None] * table[column]
+    return total
+
+
+def costs_of(values: Any, where: str | None = None) -> Costs:
+    """Return costs from a mapping with ``matrix`` and perhaps ``abstain``. Raises ConfigError."""
+    if not isinstance(values, Mapping) or not isinstance(values.get("matrix"), Mapping):
+        raise ConfigError(
+            f"expected a mapping with matrix and abstain, got {values!r:.60}", where=where, hint=_FORM
+        )
+    unknown = [str(key) for key in values if key not in ("matrix", ABSTAIN)]
+    if unknown:
+        raise ConfigError(
+            f"costs has no key '{unknown[0]}'",
+            where=where,
+            hint=did_you_mean(unknown[0], ("matrix", ABSTAIN)),
+        )
+    matrix: dict[str, dict[str, float]] = {}
+    for true, row in values["matrix"].items():
+        if not isinstance(row, Mapping):
+            raise ConfigError(
+                f"the costs of true class '{_text(true)}' must be a mapping", where=where, hint=_FORM
+            )
+        cells = {
+            _text(name): cost_number(cost, f"row '{_text(true)}', '{_text(name)}'", where)
+            for name, cost in row.items()
+        }
+        matrix[_text(true)] = cells
+    abstain = values.get(ABSTAIN)
+    if isinstance(abstain, Mapping):
+        abstain = {
+            _text(name): cost_number(cost, f"abstain, '{_text(name)}'", where)
+            for name, cost in abstain.items()
+        }
+    elif abstain is not None:
+        abstain = cost_number(abstain, ABSTAIN, where)
+    return Costs(matrix, abstain, where)
+
+
+def cost_number(value: Any, what: str, where: str | None) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ConfigError(f"the cost ({what}) must be a finite number, got '{value}'", where=where)
+    if number < 0:
+        raise ConfigError(
+            f"the cost ({what}) must be at least 0, got '{value}'",
+            where=where,
+            hint="add one amount to all costs of a true class, abstain included: decisions stay the same",
+        )
+    return number
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+# ---- costs of a run
+
+
+def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
+    """Return the metric ``cost`` of one test part; NaN if it is not defined."""
+    block = Block.of(Case(prediction, truth, context=Context(costs=costs)))
+    return next((float(one.values[0]) for one in _compute(block) if one.metric == "cost"), math.nan)
+
+
+def _compute(block: Block) -> Iterator[Column]:
+    costs, prediction = block.whole.context.costs, block.whole.prediction
+    if costs is None or not len(block.of_case):
+        return
+    classes, true = prediction.classes, block.true_codes
+    table, abstain = costs._table(block.labels, classes), costs._abstaining(block.labels)
+    decider = Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
+    predicted = columns_of(prediction.labels, classes)
+    of_predicted = np.where(predicted < 0, np.nan, table[true, predicted])
+    likely = prediction.kind in PROBABILITY_KINDS
+    plain = table[true, decider.choose(prediction.scores, False)[0]] if likely else of_predicted
+    yield from _with_interval("cost", block, plain)
+    if abstain is None:
+        return
+    if likely:
+        columns, _ = decider.choose(prediction.scores)
+        own = np.where(columns < 0, abstain[true], table[true, columns])
+        yield from _with_interval("cost_with_abstaining", block, own)
+    for threshold in block.thresholds:
+        own = np.where(block.whole.accepted(threshold), of_predicted, abstain[true])
+        yield Column("cost_at_threshold", threshold, block.means(own))
+
+
+def _with_interval(name: str, block: Block, values: np.ndarray) -> Iterator[Column]:
+    """Yield the mean of values (N,) on each test part, and the ends of its interval."""
+    means, n = block.means(values), block.sizes
+    squares = block.sums((values - means[block.of_case]) ** 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = student_quantile(0.975, n - 1) * np.sqrt(squares / (n * (n - 1.0)))
+    yield Column(name, None, means)
+    yield Column(f"{name}_low", None, np.maximum(means - half, 0.0))
+    yield Column(f"{name}_high", None, means + half)
+
+
+def _metrics(name: str, heading: str, about: str, formula: str) -> dict[str, Metric]:
+    tables = (SHORT, RESULTS, PAGE)
+    ends = {
+        f"{name}_{end}": Metric(
+            f"{end}er end of the 95 % interval of {name} on one test part, for independent test examples",
+            None,
+            f"max(0, {name} - t se)" if end == "low" else f"{name} + t se",
+            "Student's t; se = standard deviation of the costs / sqrt(n), t with n - 1 degrees of freedom",
+            heading=f"{'from' if end == 'low' else 'to'} (95 %)",
+            tables=tables,
+            with_spread=False,
+        )
+        for end in ("low", "high")
+    }
+    return {name: Metric(about, LOWER, formula, OWN, heading=heading, tables=tables), **ends}
+
+
+MEASURE = Measure(
+    metrics={
+        **_metrics(
+            "cost",
+            "cost",
+            "mean cost per test example of the class with the least expected cost, or of the predicted label "
+            "for views without probabilities; only with costs in the config",
+            "mean of C(y_i, argmin over j of the sum over y of p_i^y C(y, j))",
+        ),
+        **_metrics(
+            "cost_with_abstaining",
+            "cost, abstaining",
+            "mean cost per test example of the decision with the least expected cost, which may be to abstain"
+            "; only of probabilities, with a cost of abstaining in the config",
+            "mean of C(y_i, d_i), d_i = abstain where its expected cost is less than that of every class",
+        ),
+        "cost_at_threshold": Metric(
+            "mean cost per test example if predictions that are not accepted at the threshold abstain",
+            LOWER,
+            "mean of C(y_i, predicted label) of accepted and of C(y_i, abstain) of other examples",
+            OWN,
+            heading="cost",
+            per=THRESHOLD,
+            tables=(RESULTS,),
+        ),
+    },
+    compute=_compute,
+)
