@@ -241,7 +241,7 @@ def run(
     """
     from joblib import cpu_count
 
-    from confml.config.warnings import unsilenced
+    from confml.config.warnings import unsilenced, warning_texts
     from confml.report.sections.notes import result_warnings
     from confml.report.write import update_report
     from confml.runner.run import run as compute
@@ -260,8 +260,8 @@ def run(
     )
     finished = Run(folder)
     update_report(finished._results, folder, tried=bool(state.tried), whole=shard is None)
-    for warning in unsilenced(result_warnings(finished._results), settings.silence):
-        say(f"warning: {warning.text}")
+    for text in warning_texts(unsilenced(result_warnings(finished._results), settings.silence)):
+        say(f"warning: {text}")
     return finished
 
 

@@ -10,6 +10,8 @@ import click
 
 from confml.commands.options import json_option, say, table_options, table_spec
 
+LARGE = 10_000_000  # bytes of a file whose reading is announced
+
 
 @click.command()
 @click.argument("file", metavar="FILE")
@@ -49,6 +51,8 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
         if out.exists() and not force:
             hint = "choose another name, or replace it with --force"
             raise ConfigError("the file exists", where=str(out), hint=hint)
+    if Path(file).is_file() and Path(file).stat().st_size > LARGE:
+        say(f"reading {file}, {Path(file).stat().st_size / 1e6:.0f} MB")
     found = suggest(table_spec(file, options), None if out is None else out.parent)
     if like is not None:
         found = like_source(found, like)

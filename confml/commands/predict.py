@@ -27,7 +27,7 @@ from confml.commands.options import (
 )
 
 SCALES = ("standardise", "min-max", "row-standardise", "none")
-OF_FORMAT = ("separator", "encoding", "decimal")  # of the file of new rows too
+OF_FORMAT = ("separator", "encoding", "decimal", "sheet")  # of the file of new rows too
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
@@ -165,7 +165,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     features of a row that are filled in from the training rows. The guarantee is printed on stderr.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
-    --separator and --decimal name those of NEW if they differ, with --train also those of the training file.
+    --separator, --decimal and --sheet name those of NEW, with --train also those of the training file.
 
     --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
     abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The
@@ -197,6 +197,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
     source, new = _arguments(files, options)
     _check_source(source, new)
+    _divide_sheet(new, options)
     _check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
@@ -419,7 +420,18 @@ def _tables(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
         encoding=options["encoding"],
         expected=model.coder.columns,
         usual=model.coder.csv_format,
+        sheet=options["sheet_of_new"],
     )
+
+
+def _divide_sheet(new: str | None, options: dict[str, Any]) -> None:
+    """Give ``--sheet`` to those of the training file and the new rows that are workbooks."""
+    from confml.data.table_files import FRAMES
+
+    sheet, train = options["sheet"], options["train"]
+    new_is_book, train_is_book = (Path(one or "").suffix.lower() in FRAMES for one in (new, train))
+    options["sheet_of_new"] = sheet if new_is_book or not train_is_book else None
+    options["sheet"] = sheet if train_is_book or not new_is_book else None
 
 
 @contextlib.contextmanager

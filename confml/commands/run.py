@@ -108,7 +108,7 @@ def run(
 
     from confml._outputs import protected
     from confml.config.limits import parse_limits
-    from confml.config.warnings import unsilenced
+    from confml.config.warnings import unsilenced, warning_texts
     from confml.errors import ConfmlError
     from confml.report.imports import import_report
     from confml.runner.environment import guarded
@@ -151,8 +151,8 @@ def run(
                 results = open_run(folder, known=state.done)
                 results.processes = min(jobs, joblib.cpu_count())
                 update_report(results, folder, tried=bool(state.tried), whole=part is None)
-        for warning in unsilenced(result_warnings(results), settings.silence):
-            say(f"warning: {warning.text}")
+        for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
+            say(f"warning: {text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")

@@ -4,15 +4,15 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from confml.data.audit import Finding, audit
-from confml.data.audit_columns import are_dates
-from confml.data.csv_table import load_csv
+from confml.data.audit_columns import are_dates, column_findings
+from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
@@ -102,14 +102,14 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     table, data, found, reasons = _load(dict(spec))
     questions: list[str] = []
     _columns(table, data, found, reasons, questions)
-    data = load_csv({**found, "missing": found.get("missing", "mean")})
+    data = _coded(table, {**found, "missing": found.get("missing", "mean")})
     if np.isnan(data.table).any() and "missing" not in found:
         rows = int(np.isnan(data.table).any(axis=1).sum())
         found["missing"] = "mean"
         reasons["missing"] = (
             f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
         )
-    findings = audit(data)
+    findings = [*audit(data), *column_findings(data)]
     codes = {finding.code for finding in findings}
     questions += [
         f"{finding.sentence}; {finding.remedy}"
@@ -161,7 +161,7 @@ def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], di
         break
     lenient = {"missing": "mean", **found}
     try:
-        return table, load_csv(lenient), found, reasons
+        return table, _coded(table, lenient), found, reasons
     except DataError as error:
         if (
             "decimal" in found
@@ -170,9 +170,14 @@ def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], di
             or "thousands" in error.hint
         ):
             raise
-    data = load_csv({**lenient, "decimal": ","})
+    data = _coded(table, {**lenient, "decimal": ","})
     reasons["decimal"] = "numbers are written as 1,5"
     return table, data, {**found, "decimal": ","}, reasons
+
+
+def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
+    """Return the data set of a table that was read; it keeps the rows that are left out."""
+    return load_csv(spec) if "test" in spec else load_tables(spec, [replace(table)])
 
 
 def _columns(

@@ -1,5 +1,6 @@
 """Warnings of a run: their codes, and those that follow from the levels alone."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -29,6 +30,8 @@ WARNINGS: Mapping[str, str] = {
 }
 """Code of each warning, with its meaning. The codes do not change; ``silence:`` of a config takes them."""
 
+MANY = 3
+"""Number of data sets from which one line has the warning of all."""
 SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
 SCALE_FREE = frozenset({"naive-bayes", "external"})
 """Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
@@ -63,6 +66,23 @@ class Warned:
 def unsilenced(warnings: Iterable[Warned], silence: Collection[str]) -> list[Warned]:
     """Return the warnings whose codes are not in ``silence``."""
     return [one for one in warnings if one.code not in silence]
+
+
+def warning_texts(warnings: Iterable[Warned]) -> list[str]:
+    """Return one line per warning; one for all data sets with the same fact but for its numbers."""
+    alike: dict[tuple[str, str], list[Warned]] = {}
+    for one in warnings:
+        own = alike.setdefault((one.code, re.split(r" \(| class ", one.sentence)[0]), [])
+        own += [one] if one not in own else []
+    found = []
+    for first, *rest in alike.values():
+        names = list(dict.fromkeys(one.dataset for one in rest if one.dataset != first.dataset))
+        if len(names) < MANY - 1:
+            found += [one.text for one in (first, *rest)]
+        else:
+            others = f"the same on {len(names)} other data sets: {', '.join(names)}"
+            found.append(f"{first.text} ({others})")
+    return found
 
 
 def level_warnings(levels: Sequence[float]) -> Iterator[Warned]:

@@ -11,7 +11,7 @@ from confml.data import csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
 from confml.data.table_files import FRAMES, read_table
 from confml.data.text_table import TextTable, checked_names, file_error, numbered_names, require_regular
-from confml.errors import DataError
+from confml.errors import ConfigError, DataError
 
 CHUNK_ROWS = 4096
 _HEAD_LINES = 400  # that the separator is found out from
@@ -28,20 +28,24 @@ def table_chunks(
     encoding: str | None = None,
     expected: Collection[str] = (),
     usual: text.CsvFormat | None = None,
+    sheet: str | None = None,
 ) -> Iterator[TextTable]:
     """Iterate over the rows of a table file in chunks: at least one, without rows if the file has none.
 
     stream: the bytes of a CSV file, such as standard input; ``path`` then names it in messages. expected:
     names of columns; without ``separator``, the separator is the one that finds most of them in the header.
     usual: the format of the training file. Its encoding is used without ``encoding`` and without a byte-order
-    mark, and its separator is tried first. Text in UTF-8 where another encoding is usual is an error.
+    mark, and its separator is tried first. Text in UTF-8 where another encoding is usual is an error. sheet:
+    of a workbook.
     A CSV file needs memory for one chunk, a Parquet file or an Excel workbook is read as a whole. Raises
     DataError as `confml.data.table_files.read_table` does.
     """
     usual = usual or text.CsvFormat()
     path = Path(path)
     if stream is None and path.suffix.lower() in FRAMES:
-        yield from chunks_of(read_table(path, has_header=usual.header), rows)
+        yield from chunks_of(read_table(path, has_header=usual.header, sheet=sheet), rows)
+    elif sheet is not None:
+        raise ConfigError(f"{path} has no sheets: sheet is for Excel workbooks")
     elif stream is not None:
         yield from _chunks(path, stream, rows, separator, encoding, expected, usual)
     else:

@@ -40,6 +40,11 @@ def method_class(name: str) -> type[Method]:
         found = dotted_name(name)
         if found:
             raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
+    words = name.replace("_", "-").split("-")
+    if len(words) > 1 and nearest(name, methods.names()) is None:  # random-forest, logistic-regression
+        found = dotted_name("".join(map(str.capitalize, words)))
+        if found:
+            raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
     return methods.find(name)
 
 

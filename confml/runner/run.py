@@ -12,7 +12,7 @@ from typing import Any
 
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
-from confml.config.warnings import unsilenced
+from confml.config.warnings import unsilenced, warning_texts
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
@@ -128,8 +128,8 @@ def run(
             warn(f"{data.name}: {note}")
     audited = audits(whole)
     warnings = run_warnings(whole, audited)
-    for warning in unsilenced(warnings, config.silence):
-        warn(f"warning: {warning.text}")
+    for text in warning_texts(unsilenced(warnings, config.silence)):
+        warn(f"warning: {text}")
     plan = whole.shard(*shard) if shard else whole
     store.make()
     with guarded(store.folder):

@@ -14,6 +14,7 @@ from confml.cli import cli
 from confml.config import make_config as config_of
 from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
+from confml.measures.costs import costs_of
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods import registry
@@ -99,10 +100,13 @@ def test_every_metric_of_a_prediction_is_declared():
     p = np.array([[0.9, 0.1], [0.2, 0.6], [0.3, 0.4], [0.5, 0.5]])
     counts = {"n_greater": np.ones((4, 2), int), "n_equal": np.ones((4, 2), int), "learnt": np.arange(4)}
     emitted = set()
+    context = Context(
+        5, {0: 3, 1: 2}, costs=costs_of({"matrix": {"0": {"1": 1}, "1": {"0": 5}}, "abstain": 1})
+    )
     bounds = {"lower": p - 0.1, "upper": p + 0.1}
     for kind, extra in (("p-value", counts), ("probability", bounds), ("margin", {})):
         view = Prediction(classes, p, kind, extra=extra)
-        emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), Context(5, {0: 3, 1: 2}))}
+        emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), context)}
     assert emitted == set(known_metrics())
 
 

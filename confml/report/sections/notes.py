@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from confml.config.warnings import Warned, unsilenced
+from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.errors import ConfmlError
 from confml.measures.guarantees import approximations
 from confml.measures.p_values import has_label_conditional_p_values
@@ -151,7 +151,7 @@ def notes_of(results: RunResults) -> list[str]:
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
     notes += _origin_notes(results)
-    notes += [f"warning: {warning.text}" for warning in all_warnings(results)]
+    notes += [f"warning: {text}" for text in warning_texts(all_warnings(results))]
     notes += step_notes(results.config)
     return [*notes, *_chain_notes(results)]
 

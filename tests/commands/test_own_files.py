@@ -1,0 +1,116 @@
+"""Jobs of a new user: other words for methods, workbooks of several sheets, large files, grouped warnings."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.config.warnings import Warned, warning_texts
+from confml.data import csv_text
+from confml.errors import ConfigError
+from confml.methods.registry import method_class
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def words_of(result) -> str:
+    return result.output + str(result.exception or "")
+
+
+@pytest.fixture
+def loans(tmp_path, monkeypatch) -> pd.DataFrame:
+    """A file of 60 loans in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"income": rng.normal(size=60).round(3), "age": rng.integers(20, 60, 60)})
+    frame["default"] = np.where(frame["income"] + rng.normal(size=60) > 0, "no", "yes")
+    frame.to_csv("loans.csv", index=False)
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("random-forest", "sklearn.ensemble.RandomForestClassifier"),
+        ("logistic_regression", "sklearn.linear_model.LogisticRegression"),
+        ("gradient-boosting", "sklearn.ensemble.GradientBoostingClassifier"),
+        ("RandomForestClassifier", "sklearn.ensemble.RandomForestClassifier"),
+    ],
+)
+def test_other_words_for_a_classifier(name, meant):
+    with pytest.raises(ConfigError, match=f"unknown method '{name}'; did you mean '{meant}'"):
+        method_class(name)
+
+
+def test_new_rows_in_one_of_several_sheets(loans):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter("new.xlsx") as book:
+        pd.DataFrame({"notes": ["read the other sheet"]}).to_excel(book, sheet_name="about", index=False)
+        loans.drop(columns="default").to_excel(book, sheet_name="rows", index=False)
+    fit = ("predict", "--train", "loans.csv", "--label", "default", "--save", "m.confml")
+    missing = invoke(*fit, "new.xlsx")
+    assert missing.exit_code and "columns of the training rows are missing" in words_of(missing)
+    named = invoke(*fit, "new.xlsx", "--sheet", "rows", "--force")
+    assert named.exit_code == 0, words_of(named)
+    stored = invoke("predict", "m.confml", "new.xlsx", "--sheet", "rows")
+    assert stored.stdout == named.stdout and len(stored.stdout.splitlines()) == 61
+    wrong = invoke("predict", "m.confml", "new.xlsx", "--sheet", "row")
+    assert "there is no sheet 'row'; did you mean 'rows'?" in words_of(wrong)
+    plain = invoke("predict", "m.confml", "loans.csv", "--sheet", "rows")
+    assert "has no sheets" in words_of(plain)
+    with pd.ExcelWriter("two.xlsx") as book:
+        loans.to_excel(book, sheet_name="first", index=False)
+        loans.to_excel(book, sheet_name="second", index=False)
+    noted = invoke("predict", "m.confml", "two.xlsx")
+    assert (
+        "the first of 2 sheets is read, 'first'; sheet: (--sheet) reads another one: 'second'" in noted.stderr
+    )
+
+
+def test_init_reads_a_file_once_and_prints_findings(loans, monkeypatch):
+    read = []
+    original = csv_text.read_csv
+    monkeypatch.setattr("confml.data.table_files.read_csv", lambda *given: read.append(1) or original(*given))
+    monkeypatch.setattr("confml.commands.init.LARGE", 100)
+    loans["opened"] = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d")
+    loans.loc[0, "default"] = "maybe"
+    loans.to_csv("loans.csv", index=False)
+    made = invoke("init", "loans.csv", "--label", "default")
+    assert made.exit_code == 0 and len(read) == 1, words_of(made)
+    assert "reading loans.csv" in made.stderr
+    assert "to decide: " in made.stderr and "1 of 3 classes is rare: 'maybe' (1 row)" in made.stderr
+
+
+def test_warnings_of_many_data_sets_are_one_line():
+    def warned(name, rows):
+        fact = f"k = 200 of knn is not smaller than the training set ({rows} rows)"
+        return Warned("k-too-large", fact, f"choose k below {rows}", name)
+
+    many = [warned(f"d{n}", 100 + n) for n in range(12)]
+    other = Warned("duplicate-rows", "3 rows occur twice", "drop them", "d1")
+    texts = warning_texts([*many, other, other])
+    assert len(texts) == 2 and texts[1] == other.text
+    assert texts[0].startswith(many[0].text) and "the same on 11 other data sets: d1, d2" in texts[0]
+    assert warning_texts(many[:2]) == [one.text for one in many[:2]]
+
+
+def test_warnings_of_a_run_are_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in "abcd":
+        with Path(f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([["x", "y"], *([i / 7, "pn"[i % 2]] for i in range(12))])
+    Path("c.yaml").write_text(
+        "datasets: [" + ", ".join(f"{{csv: {name}.csv, label: y}}" for name in "abcd") + "]\n"
+        "methods: [{name: knn, k: 50}]\nprotocol: {kind: k-fold, folds: 3}\n"
+    )
+    ran = invoke("run", "c.yaml", "--jobs", "1", "--out", "r")
+    lines = [line for line in ran.stderr.splitlines() if "k-too-large" in line]
+    assert len(lines) == 1 and "the same on 3 other data sets: b, c, d" in lines[0]
