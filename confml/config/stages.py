@@ -3,6 +3,7 @@
 Every check reads the entries that have the right form, so that all errors are reported together.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,21 @@ def read_config(path_or_name: str) -> Draft:
     """
     path, shown = find_config(path_or_name)
     problems = Problems()
-    root = read_file(path, shown, problems, CONFIG)
+    root = _of_manifest(path, shown) or read_file(path, shown, problems, CONFIG)
     return Draft(root, problems, path.parent.absolute(), path.stem, path)
+
+
+def _of_manifest(path: Path, shown: str) -> Node | None:
+    """Return the config in the manifest of a run, None for any other file."""
+    if path.suffix != ".json":
+        return None
+    try:
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None  # the YAML reader says why
+    if not isinstance(values, dict) or not {"config", "cells", "format"} <= values.keys():
+        return None
+    return Node.of(values["config"], Mark(source=shown))
 
 
 def read_values(values: Mapping[str, Any], folder: Path | None = None, where: str = "") -> Draft:
