@@ -13,20 +13,21 @@ def check_datasets(draft: Draft) -> None:
     for place, dataset, whole in draft.entries(DatasetSpec, "datasets"):
         if not whole and _kind_as_written(draft, place) != dataset.kind:
             continue  # its source is wrong
-        kinds = [kind for kind in ("card", "csv", "generate") if getattr(dataset, kind) is not None]
+        kinds = [kind for kind in ("card", "csv", "openml", "generate") if getattr(dataset, kind) is not None]
         if len(kinds) > 1:
-            message = f"a data set comes from one of card, csv and generate, got {' and '.join(kinds)}"
+            message = f"a data set is one of card, csv, openml and generate, got {' and '.join(kinds)}"
             draft.add((*place, kinds[1]), message, at_key=True)
             continue
         if dataset.csv is not None:
             _check_csv(draft, dataset, dataset.csv, place, whole)
         else:
+            allowed = DatasetSpec.OPENML_KEYS if dataset.openml else ()
             for key in DatasetSpec.CSV_KEYS:
-                if getattr(dataset, key) is not None:
+                if getattr(dataset, key) is not None and key not in allowed:
                     draft.add((*place, key), "it goes with csv, which is not given", at_key=True)
             if dataset.generate:
                 _check_generator(draft, dataset, dataset.generate, place)
-            else:
+            elif not dataset.openml:
                 _check_card(draft, dataset, place)
         if dataset.name.casefold() in seen:  # some file systems ignore case
             other = seen[dataset.name.casefold()]
@@ -39,7 +40,7 @@ def check_datasets(draft: Draft) -> None:
 
 def _kind_as_written(draft: Draft, place: tuple) -> str:
     node = draft.root.at(place)
-    return next((kind for kind in ("csv", "generate") if node.child(kind) is not None), "card")
+    return next((kind for kind in ("csv", "openml", "generate") if node.child(kind) is not None), "card")
 
 
 def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:

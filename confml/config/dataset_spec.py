@@ -22,6 +22,14 @@ def _path(path: Any) -> str:
     return path
 
 
+def _openml(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
+        raise wrong("the name or number of a data set of OpenML, such as credit-g or 31")
+    if isinstance(value, int) and value < 1:
+        raise wrong("a number of a data set of OpenML, from 1")
+    return str(value).strip()
+
+
 FilePath = Annotated[str, BeforeValidator(_path)]
 
 
@@ -32,9 +40,12 @@ class DatasetSpec(Part):
     rest = "params"
 
     name: Name = Field(
-        description="Name in the results; also the name of the card unless card, csv or generate is given."
+        description="Name in the results; also that of the card without card, csv, openml or generate."
     )
     card: Words | None = Field(None, description="The card, if its name is different.", examples=["usps"])
+    openml: Annotated[str, BeforeValidator(_openml)] | None = Field(
+        None, description="A data set of OpenML by name or number.", examples=["credit-g", 31]
+    )
     csv: FilePath | None = Field(
         None,
         description="A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count "
@@ -89,6 +100,9 @@ class DatasetSpec(Part):
         {}, description="Parameters of the generator whose names are also keys of a data set."
     )
 
+    OPENML_KEYS: ClassVar[tuple[str, ...]] = (
+        *("label", "id", "ignore", "nominal", "groups", "missing", "duplicates", "drop_first"),
+    )
     CSV_KEYS: ClassVar[tuple[str, ...]] = (
         "test",
         "label",
@@ -117,6 +131,9 @@ class DatasetSpec(Part):
         if values.get("name") is None:
             if isinstance(values.get("csv"), str):
                 values["name"] = folder_name(table_name(values["csv"]))
+            elif isinstance(values.get("openml"), int | str):
+                given = str(values["openml"])
+                values["name"] = f"openml-{given}" if given.isdecimal() else folder_name(given)
             else:
                 name = next((values[key] for key in ("generate", "card") if values.get(key)), None)
                 if name is not None:
@@ -125,8 +142,9 @@ class DatasetSpec(Part):
 
     @property
     def kind(self) -> str:
-        """``csv``, ``generate`` or ``card``."""
-        return next((kind for kind in ("csv", "generate") if getattr(self, kind) is not None), "card")
+        """``csv``, ``openml``, ``generate`` or ``card``."""
+        kinds = ("csv", "openml", "generate")
+        return next((kind for kind in kinds if getattr(self, kind) is not None), "card")
 
     def spec(self) -> dict[str, Any]:
         """Return the specification for `confml.data.load`."""

@@ -16,6 +16,7 @@ def load(spec: Mapping[str, Any]) -> DataSet:
 
     - ``{"name": "usps"}``, or with ``"card": "usps"`` under another name: a card;
     - ``{"name": ..., "csv": PATH, "label": COLUMN, ...}``: a table file (`confml.data.csv_table`);
+    - ``{"name": ..., "openml": NAME or NUMBER, ...}``: OpenML (`confml.data.openml`);
     - ``{"name": ..., "generate": GENERATOR, ...}``: synthetic data (`confml.data.generators`).
 
     Raises DataError for data that are missing or broken, ConfigError for a name or key that is not known.
@@ -24,6 +25,10 @@ def load(spec: Mapping[str, Any]) -> DataSet:
         from confml.data.csv_table import load_csv
 
         return load_csv(spec)
+    if "openml" in spec:
+        from confml.data.openml import load_openml
+
+        return load_openml(spec)
     if "generate" in spec:
         from confml.data.generators import load_generated
 

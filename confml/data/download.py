@@ -61,7 +61,7 @@ def fetch_files(
     that cannot be downloaded has the state ``failed``; no exception is raised.
     """
     with ExitStack() as stack:
-        transfers: _Transfers | None = None
+        transfers: Transfers | None = None
         for file in files:
             state = look(file)
             if state.state == "found":
@@ -71,8 +71,8 @@ def fetch_files(
             else:
                 try:
                     if transfers is None:
-                        folder = stack.enter_context(_workspace())
-                        transfers = _Transfers(
+                        folder = stack.enter_context(workspace())
+                        transfers = Transfers(
                             folder, say, attempts, PAUSE if pause is None else pause, timeout
                         )
                     yield Fetched(file, "fetched", _fetch_one(file, transfers))
@@ -80,7 +80,7 @@ def fetch_files(
                     yield Fetched(file, "failed", problem=str(error))
 
 
-def _fetch_one(file: CardFile, transfers: "_Transfers") -> Path:
+def _fetch_one(file: CardFile, transfers: "Transfers") -> Path:
     data = transfers.get(file).read_bytes()
     if file.unpack is not None:
         data = unpack(file.unpack, data, file.member, where=str(file.address), limit=file.bytes)
@@ -111,7 +111,7 @@ def _by_hand(file: CardFile) -> str:
 
 
 @contextmanager
-def _workspace() -> Iterator[Path]:
+def workspace() -> Iterator[Path]:
     """Create a temporary folder on the file system of the cache, so that renaming a file is atomic."""
     parent = download_folder()
     try:
@@ -131,7 +131,7 @@ def _workspace() -> Iterator[Path]:
         yield Path(folder)
 
 
-class _Transfers:
+class Transfers:
     """Downloads of one call: each address is requested once, and an unreachable host is not tried again."""
 
     def __init__(self, folder: Path, say, attempts: int, pause: float, timeout: float):

@@ -413,6 +413,10 @@ def _label(spec: DatasetSpec) -> str | None:
         from confml.data.cards import read_card
 
         return read_card(spec.card or spec.name).label
+    if spec.kind == "openml":
+        from confml.data.openml import label_of
+
+        return label_of(spec.spec())
     return spec.label if spec.kind == "csv" else None
 
 
