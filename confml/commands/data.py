@@ -149,6 +149,9 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     identifiers, features that determine the label, constant and duplicate features, and features of very
     different ranges. Each finding says what to do.
 
+    With --test, or the provider's test part, the features of the test rows are tested against those of the
+    training rows, each alone and all together by a classifier that tells them apart.
+
     --labels ranks rows by the probability that classifiers fitted to other rows give to their label. The
     first ones are the likeliest label errors; whether a label is wrong is for a person to decide.
 
@@ -164,6 +167,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     loaded = load(named_or_table(dataset, options))
     findings = [*audit(loaded), *column_findings(loaded)]
     notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
+    shift = _shift_of(loaded)
     suspects = [] if labels is None else _suspects(loaded, labels)
     if as_json:
         told = {
@@ -180,6 +184,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "classes": {str(label): count for label, count in loaded.class_counts().items()},
             "notes": notes,
             "findings": [finding.as_dict() for finding in findings],
+            "shift": shift,
             **({} if labels is None else {"labels": suspects}),
         }
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
@@ -193,6 +198,8 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
         click.echo(f"note: {' '.join(note.split())}")
     for finding in findings:
         click.echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
+    for sentence in shift:
+        click.echo(sentence.replace("new rows", "test rows"))
     click.echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
     if labels is not None:
         _print_suspects(suspects)
@@ -237,6 +244,17 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
     if wrong or (missing and names):
         say(f"{wrong} wrong, {missing} missing")
         raise click.exceptions.Exit(DATA_MISSING)
+
+
+def _shift_of(loaded: DataSet) -> list[str]:
+    """Return sentences on the tests of the test rows against the training rows; none without test rows."""
+    from confml.predictions.two_samples import two_samples
+
+    if loaded.train_rows is None or loaded.test_rows is None or loaded.groups is not None:
+        return []
+    old, new = loaded.table[loaded.train_rows], loaded.table[loaded.test_rows]
+    found = two_samples(old, new, loaded.table_attributes, loaded.nominal)
+    return [] if found is None else found.sentences()
 
 
 def _suspects(loaded: DataSet, most: int) -> list[dict[str, Any]]:

@@ -123,6 +123,15 @@ OF_FIT = {
     help="Write the tests of the batches to FILE (CSV).",
 )
 @click.option(
+    "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
+)
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add NEW as the next batch to the series of tests in FILE (with --drift).",
+)
+@click.option(
     "--save",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -184,6 +193,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
     that differ, and what to do.
 
+    --drift tests each feature, and all of them together by a classifier that tells new rows from training
+    rows. --state FILE keeps the tests of the batches of one model: a false alarm occurs in the whole series,
+    however long, with probability at most 5 %.
+
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
     confml predict --train loans.csv --label default new.csv --missing mean
@@ -223,6 +236,11 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     remedies = Remedies(in_config=source is not None, stored=model.damaged is not None)
     summary = Summary(model, output.levels, remedies)
     monitor = _monitor(model, options)
+    drift = None
+    if options["drift"] or options["state"] is not None:
+        from confml.predictions.two_samples import Drift
+
+        drift = Drift(model, options["state"])
 
     def note_columns(text: str) -> None:
         notes.append(text.removeprefix("note: "))
@@ -234,12 +252,17 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             writer.add(batch)
             if monitor is not None:
                 monitor.add(batch)
-        writer.end(summary.facts(notes, monitor) if options["as_json"] else {})
+            if drift is not None:
+                drift.add(batch)
+        tested = [] if drift is None else drift.sentences()
+        writer.end({**summary.facts(notes, monitor), "drift": tested} if options["as_json"] else {})
     for text in summary.warnings() if quiet else summary.notes():
         say(f"warning: {text}")
     tell(" ".join(summary.sentences()))
     if score := summary.score():
         tell(score)
+    for sentence in tested:
+        say(sentence)
     if monitor is not None:
         _tell_batches(monitor, options["batches"], quiet)
     if options["out"] is not None:
@@ -416,6 +439,7 @@ def _tables(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
     return table_chunks(
         "standard input" if new == "-" else new,
         stream,
+        rows=model.chunk_rows,
         separator=options["separator"],
         encoding=options["encoding"],
         expected=model.coder.columns,

@@ -209,9 +209,11 @@ def predict(
     if save is not None:
         save_model(model, save, trust)
     if isinstance(new, pd.DataFrame):
-        tables = chunks_of(frame_table(new, "new"))
+        tables = chunks_of(frame_table(new, "new"), model.chunk_rows)
     else:
-        tables = table_chunks(new, expected=model.coder.columns, usual=model.coder.csv_format)
+        tables = table_chunks(
+            new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
+        )
     output = Output(tuple(map(float, levels)), no_empty, explain, read)
     summary = Summary(model, output.levels, Remedies(in_python=True, stored=stored))
     monitor = None if batch_rows is None else BatchMonitor(model, batch_rows)

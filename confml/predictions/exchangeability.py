@@ -218,7 +218,8 @@ class ExchangeabilityCheck:
         return [(rows, counts.get(label, 0) + 1) for label, rows in self.labelled.items()]
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
-        return not self.model.facts.groups and not (noise_matters and self.guarantee.broken is not None)
+        facts, broken = self.model.facts, self.guarantee.broken is not None
+        return not (facts.groups or facts.shift or (noise_matters and broken))
 
 
 def outside_probability(outside: int, n: int, m: int) -> float:

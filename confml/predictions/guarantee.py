@@ -23,7 +23,8 @@ class Guarantee:
 
     def sentences(self) -> list[str]:
         """Return the bound and its conditions, for p-values."""
-        return [*self._bound(), *self._weakened(), *self._other_classes(), self._limits(), self._smallest()]
+        found = [*self._bound(), *self._weakened(), *self._other_classes()]
+        return found if self.facts.shift else [*found, self._limits(), self._smallest()]
 
     def error_bound(self, level: float) -> float:
         """Return the bound on the probability that a region at a level misses a label of a training class."""
@@ -71,6 +72,11 @@ class Guarantee:
             "new rows are exchangeable with the training rows and the label is one of the "
             f"{self.classes} training classes"
         )
+        if facts.shift:
+            condition = (
+                "the new rows differ from the training rows only in the frequencies of the "
+                f"{self.classes} classes, and these are estimated without error from the new rows together"
+            )
         least = []
         for level in self.levels:
             bound = 1 - self.error_bound(level)

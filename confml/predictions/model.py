@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
+from confml.data.table_chunks import CHUNK_ROWS
 from confml.errors import ConfigError, ConfmlError, printable
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decider
@@ -104,6 +106,11 @@ class Facts:
     def is_conformal(self) -> bool:
         """Whether the method is any classifier made conformal."""
         return "conformal" in self.params
+
+    @property
+    def shift(self) -> str | None:
+        """The kind of shift between training and new rows that p-values are weighted for, or None."""
+        return self.params.get("conformal__shift", self.params.get("shift"))
 
     @property
     def is_label_conditional(self) -> bool:
@@ -216,6 +223,11 @@ class Model:
                 "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression",
             )
         return costs.decider(self.none.classes)
+
+    @property
+    def chunk_rows(self) -> int:
+        """Number of new rows that are predicted at once: all of them if weights are estimated from them."""
+        return sys.maxsize if self.facts.shift else CHUNK_ROWS
 
     @property
     def method(self) -> Any:

@@ -21,6 +21,7 @@ from confml.predictions.remedies import AT_COMMAND, Remedies
 if TYPE_CHECKING:
     from confml.predictions.monitoring import BatchMonitor
 
+FEW_FOR_SHIFT = 100  # new rows below which estimated class frequencies are called uncertain
 _SHOWN = 5  # features that one warning names
 
 
@@ -164,7 +165,9 @@ class Summary:
             )
         if self.filled:
             found.append(self._filled_note())
-        if self.kind == "p-value":
+        if model.facts.shift and self.predicted < FEW_FOR_SHIFT:
+            found.append(f"class frequencies are estimated from only {row_count(self.predicted)}")
+        if self.kind == "p-value" and not model.facts.shift:
             by_class = model.facts.is_label_conditional
             found += smallest_p_notes(
                 self.levels,

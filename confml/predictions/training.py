@@ -25,6 +25,7 @@ from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
+from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import wrapper_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import (
@@ -392,11 +393,10 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []
     check(entry.name, {**params, **(grid[0] if grid else {})})
     for name in ("shift", f"{KEY}__shift"):
-        if params.get(name) is not None:
+        if params.get(name) == COVARIATE:
             raise ConfigError(
-                f"{name} of {entry.name} learns weights from a whole test part, and new rows are predicted in"
-                " chunks",
-                hint=f"remove {name}, or use confml run with the rows as the test part of a CSV data set",
+                f"{name}: covariate of {entry.name} needs the features of all training rows",
+                hint="shift: label, or confml run with the rows as the test part of a CSV data set",
             )
     return params, grid
 

@@ -1,0 +1,147 @@
+"""New rows without labels: two-sample tests, series of batches, and label shift, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.predictions.two_samples import two_samples
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+@pytest.fixture
+def wines(needs_data, data_folder, tmp_path, monkeypatch):
+    """White wines in two random parts, and red wines, with a label of two classes."""
+    needs_data("winequality-white", "winequality-red")
+    monkeypatch.chdir(tmp_path)
+    for colour in ("white", "red"):
+        frame = pd.read_csv(data_folder / "winequality" / f"winequality-{colour}.csv", sep=";")
+        frame["good"] = np.where(frame.pop("quality") > 5, "yes", "no")
+        frame = frame.drop_duplicates().sample(frac=1, random_state=1)
+        if colour == "white":
+            frame[:800].to_csv("train.csv", index=False)
+            for day in range(4):
+                frame[800 + 300 * day : 1100 + 300 * day].to_csv(f"day{day}.csv", index=False)
+        else:
+            frame[:300].drop(columns="good").to_csv("red.csv", index=False)
+    return tmp_path
+
+
+FIT = ("--train", "train.csv", "--label", "good", "--level", "0.1")
+
+
+def test_batches_of_days_are_one_series(wines):
+    fitted = invoke(
+        "predict", *FIT, "day0.csv", "--save", "m.confml", "--out", "o.csv", "--state", "days.json"
+    )
+    assert fitted.exit_code == 0, fitted.output + str(fitted.exception)
+    assert "No feature differs alone." in fitted.stderr
+    assert "Batch 1 of the series in days.json" in fitted.stderr and "none of them differs" in fitted.stderr
+    for number, name in enumerate(("day1.csv", "red.csv", "day2.csv"), start=2):
+        told = invoke("predict", "m.confml", name, "--quiet", "--state", "days.json")
+        assert told.exit_code == 0 and f"Batch {number} of the series" in told.stderr
+    assert "the batches that differ are 3" in told.stderr
+    state = json.loads(Path("days.json").read_text())
+    assert [one["differs"] for one in state["batches"]] == [False, False, True, False]
+    again = invoke("predict", "m.confml", "red.csv", "--state", "days.json")
+    assert "are in days.json already" in again.stderr and json.loads(Path("days.json").read_text()) == state
+
+
+def test_red_wine_is_not_white_wine(wines):
+    told = invoke("predict", *FIT, "red.csv", "--drift", "--json")
+    assert told.exit_code == 0, told.output + str(told.exception)
+    joint, features = json.loads(told.stdout)["drift"]
+    accuracy = float(joint.partition("accuracy ")[2].split()[0])
+    assert accuracy > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
+    checked = invoke("data", "check", "train.csv", "--label", "good", "--test", "day1.csv", "--json")
+    joint, features = json.loads(checked.stdout)["shift"]
+    assert 0.4 < float(joint.partition("accuracy ")[2].split()[0]) < 0.6 and "No feature differs" in features
+
+
+def test_other_files_are_no_state(wines):
+    invoke("predict", *FIT, "day0.csv", "--state", "days.json")
+    other = invoke("predict", *FIT, "day0.csv", "--state", "train.csv")
+    assert "not a state file" in str(other.exception)
+    assert Path("train.csv").read_text().startswith("fixed acidity")
+    fewer = pd.read_csv("train.csv")[:500]
+    fewer.to_csv("fewer.csv", index=False)
+    mixed = invoke("predict", "--train", "fewer.csv", "--label", "good", "day1.csv", "--state", "days.json")
+    assert "tested against other training rows" in str(mixed.exception)
+    for damaged in ("", "[]", '{"format": 1, "of": "x", "batches": [3]}', '{"format": 9}'):
+        Path("days.json").write_text(damaged)
+        wrong = invoke("predict", *FIT, "day0.csv", "--state", "days.json")
+        assert "not a state file" in str(wrong.exception)
+
+
+def test_p_values_of_equal_samples_are_valid():
+    p, features = [], []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        rows = np.column_stack([rng.normal(size=160), rng.integers(0, 3, 160), rng.integers(0, 2, 160)])
+        found = two_samples(rows[:100], rows[100:], ["a", "b", "c"], np.array([False, True, True]), seed)
+        p.append(found.joint)
+        features.append(min(one for _, one in found.features))
+        assert abs(found.accuracy - 0.5) < 5 * 0.5 / np.sqrt(60)
+    assert np.mean(np.array(p) <= 0.1) < 0.2 and np.mean(np.array(features) <= 0.1) < 0.2
+
+
+def test_samples_that_cannot_be_tested():
+    few, constant = np.zeros((5, 2)), np.zeros((60, 2))
+    none = np.array([False, False])
+    assert two_samples(few, constant, "ab", none) is None
+    same = two_samples(constant, constant, "ab", none)
+    assert same.p == 1 and all(p == 1 for _, p in same.features)
+    missing = two_samples(constant, np.full((60, 2), np.nan), "ab", none)
+    assert all(p == 1 for _, p in missing.features) and missing.joint < 1e-6
+
+
+def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path, monkeypatch):
+    needs_data("pima")
+    monkeypatch.chdir(tmp_path)
+    path = data_folder / "pima" / "pima-indians-diabetes.data"
+    frame = pd.read_csv(path, header=None, names=[*"abcdefgh", "y"]).sample(frac=1, random_state=2)
+    frame[:400].to_csv("train.csv", index=False)
+    rest = frame[400:]
+    ill = pd.concat([rest[rest["y"] == 1], rest[rest["y"] == 0][:30]])
+    ill.to_csv("new.csv", index=False)
+    for kind in ("label", "label-em"):
+        Path("c.yaml").write_text(
+            "datasets: [{csv: train.csv, label: 'y'}]\nsteps: [standardise]\n"
+            "methods: [{name: naive-bayes, conformal: {kind: split, shift: " + kind + "}}]\n"
+            "protocol: {kind: k-fold}\nlevels: [0.1]\n"
+        )
+        told = invoke("predict", "c.yaml", "new.csv", "--save", f"{kind}.confml", "--out", "a.csv")
+        assert told.exit_code == 0, told.output + str(told.exception)
+        assert "differ from the training rows only in the frequencies of the 2 classes" in told.stderr
+        stored = invoke("predict", f"{kind}.confml", "new.csv", "--out", "b.csv")
+        assert stored.exit_code == 0 and Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+        covered = coverage("a.csv")
+        few = invoke("predict", f"{kind}.confml", "new.csv", "--batch-rows", "50")
+        assert "--batch-rows cannot be used with shift" in str(few.exception)
+    plain = ("--train", "train.csv", "--label", "y", "--method", "naive-bayes", "--conformal", "split")
+    invoke("predict", *plain, "new.csv", "--level", "0.1", "--out", "p.csv")
+    assert covered > coverage("p.csv")  # most new rows are ill, which unweighted regions miss more often
+    ill[:30].to_csv("few.csv", index=False)
+    warned = invoke("predict", "label.confml", "few.csv", "--quiet")
+    assert "class frequencies are estimated from only 30 rows" in warned.stderr
+
+
+def coverage(path: str) -> float:
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return float(
+        np.mean(
+            [
+                label in region.split("|")
+                for label, region in zip(rows["label"], rows["region@0.1"], strict=True)
+            ]
+        )
+    )
