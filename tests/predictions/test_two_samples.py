@@ -137,11 +137,5 @@ def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path, monkeypatch)
 
 def coverage(path: str) -> float:
     rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return float(
-        np.mean(
-            [
-                label in region.split("|")
-                for label, region in zip(rows["label"], rows["region@0.1"], strict=True)
-            ]
-        )
-    )
+    pairs = zip(rows["label"], rows["region@0.1"], strict=True)
+    return float(np.mean([label in region.split("|") for label, region in pairs]))
