@@ -13,6 +13,7 @@ from confml.commands.options import json_option, keeps_files, quiet_option, say
 @click.argument("runs", metavar="RUN [RUN]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
 @click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -30,6 +31,7 @@ def compare(
     runs: tuple[Path, ...],
     against: str | None,
     view: str | None,
+    metrics: tuple[str, ...],
     out: Path | None,
     rope: float,
     as_json: bool,
@@ -56,7 +58,7 @@ def compare(
     """
     import json
 
-    from confml.errors import ConfmlError
+    from confml.errors import ConfmlError, did_you_mean
     from confml.report.compare import compare as compare_runs
     from confml.report.compare import (
         comparison_notes,
@@ -70,6 +72,11 @@ def compare(
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
     rows, curves = compare_runs(runs, against, view)
+    known = list(dict.fromkeys(row.metric for row in rows))
+    for name in metrics:
+        if name not in known:
+            raise ConfmlError(f"no comparison of the metric '{name}'", hint=did_you_mean(name, known))
+    rows = [row for row in rows if not metrics or row.metric in metrics]
     tests = signed_rank_rows(rows, rope)
     if as_json:
         document = {

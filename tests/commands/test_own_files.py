@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +115,27 @@ def test_warnings_of_a_run_are_one_line(tmp_path, monkeypatch):
     ran = invoke("run", "c.yaml", "--jobs", "1", "--out", "r")
     lines = [line for line in ran.stderr.splitlines() if "k-too-large" in line]
     assert len(lines) == 1 and "the same on 3 other data sets: b, c, d" in lines[0]
+
+
+def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    x, good = rng.normal(size=(120, 2)), rng.normal(size=120) > 0
+    frame = pd.DataFrame({"a": x[:, 0], "b": np.where(good, 2.0, -2.0) + x[:, 1] / 4})
+    frame["y"] = np.where(good, "p", "n")
+    frame.to_csv("clear.csv", index=False)
+    frame["y"] = np.where(rng.random(120) < 0.7, "p", "n")
+    frame.to_csv("noise.csv", index=False)
+    Path("c.yaml").write_text(
+        "datasets: [{csv: clear.csv, label: 'y'}, {csv: noise.csv, label: 'y'}]\n"
+        "methods: [{name: knn, k: 1}, {name: naive-bayes}]\nprotocol: {kind: k-fold, folds: 4}\n"
+    )
+    ran = invoke("run", "c.yaml", "--jobs", "1", "--out", "r")
+    share = 100 * float((frame["y"] == "n").mean())
+    sentence = "noise: not shown to be better than always answering the most frequent class of training"
+    (line,) = [line for line in ran.stdout.splitlines() if "not shown to be better" in line]
+    assert line == f"{sentence} (p, error {share:.2f} %): knn k=1, naive-bayes"
+    compared = invoke("compare", "r", "--metric", "error", "--json")
+    assert set(one["metric"] for one in json.loads(compared.stdout)["comparisons"]) == {"error"}
+    wrong = invoke("compare", "r", "--metric", "eror")
+    assert "no comparison of the metric 'eror'; did you mean 'error'?" in words_of(wrong)

@@ -212,6 +212,25 @@ class Standings:
         better = pair is not None and pair.difference < 0 and pair.p_value * lines < SIGNIFICANCE
         return " or ".join(names), bool(better)
 
+    def not_above_majority(self, dataset: str) -> str:
+        """Return a sentence on the methods that are not shown to be better than the majority class.
+
+        "" without such methods, and while cells are still to be computed.
+        """
+        weak: list[str] = []
+        names, errors = "", [0.0]
+        for line in self.of_dataset(dataset) if not self.progress(dataset).pending else ():
+            found, better = self.beats_majority(line)
+            if not better and self.is_first(line):
+                weak, names = [*weak, self.label(line)], found
+                cells = self._cells[line].values()
+                errors = [evidence.majority_errors(one.cell).values.mean() for one, evidence in cells]
+        if not weak:
+            return ""
+        error = 100 * math.fsum(errors) / len(errors)
+        shown = f"always answering the most frequent class of training ({names}, error {error:.2f} %)"
+        return f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}"
+
     def splits(self, dataset: str) -> int:
         """Return the largest number of splits of a line of a data set."""
         return max((len(self._cells[line]) for line in self.of_dataset(dataset)), default=0)

@@ -89,6 +89,7 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
     lines += _significance(standings, [name for name in datasets if name not in unfinished])
+    lines += filter(None, map(standings.not_above_majority, datasets))
     if len(shown) < len(standings.lines):
         lines.append(
             f"the {BEST} lowest errors of each data set; --all prints all {len(standings.lines)} rows"

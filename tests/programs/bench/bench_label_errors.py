@@ -1,0 +1,76 @@
+"""Average precision of the ranking of label errors, and cleanlab's: ten data sets with 10 % wrong labels."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+
+import numpy as np
+from _pairs import Row, Skipped
+
+from confml.data import load
+from confml.data.label_errors import label_evidence
+from confml.data.noise import apply_noise
+from confml.errors import ConfmlError
+
+SETS = (
+    *("wine-sklearn", "iris", "heart", "sonar", "ionosphere", "new-thyroid", "pima", "vehicle"),
+    *("wisconsin", "breast-cancer"),
+)
+SHARE, SEED, FOLDS = 0.1, 3, 5
+
+
+def _with_errors(name: str):
+    """Return a data set with wrong labels, and (n,) bool which labels these are."""
+    import dataclasses
+
+    try:
+        data = load({"name": name})
+    except ConfmlError as error:
+        raise Skipped(str(error)) from None
+    _, y = apply_noise(data.X, data.y, {"labels": SHARE}, np.random.default_rng(SEED))
+    return dataclasses.replace(data, y=y), y != data.y
+
+
+def _cleanlab(X: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Return cleanlab's label quality (n,) with out-of-fold probabilities of two classifiers."""
+    from cleanlab.rank import get_label_quality_scores
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    codes = np.unique(y, return_inverse=True)[1]
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
+    found = []
+    for kind in (RandomForestClassifier(random_state=SEED), LogisticRegression(max_iter=300)):
+        model = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), kind)
+        p = cross_val_predict(model, X, codes, cv=folds, method="predict_proba")
+        found.append(get_label_quality_scores(codes, p))
+    return found
+
+
+def bench_label_errors() -> list[Row]:
+    """Average precision of confml's ranking and of the better one of cleanlab's, and their means."""
+    if importlib.util.find_spec("cleanlab") is None:
+        raise Skipped("cleanlab is not installed (pip install 'confml[bench]')")
+    from sklearn.metrics import average_precision_score
+
+    rows: list[Row] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in SETS:
+            data, wrong = _with_errors(name)
+            evidence = label_evidence(data)
+            score = np.empty(len(data))
+            score[evidence.rows] = -evidence.p_label
+            ours = float(average_precision_score(wrong, score))
+            theirs = max(float(average_precision_score(wrong, -one)) for one in _cleanlab(data.X, data.y))
+            rows.append((name, ours, theirs, ours / theirs, {"unit": "average precision"}))
+    means = [float(np.mean([row[place] for row in rows])) for place in (1, 2)]
+    return [*rows, ("mean of ten", *means, means[0] / means[1], {"unit": "average precision", "goal": 1.0})]
+
+
+BENCHMARKS = [bench_label_errors]
