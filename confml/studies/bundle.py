@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from confml.data.cards import known_cards, read_card
 from confml.data.files import sha256_of
 from confml.errors import ConfmlError, DataError, printable
-from confml.report import open_run
+from confml.report.run.stored import open_run
 from confml.runner.manifest import read_manifest
 
 ABOUT, FORMAT = "bundle.json", 1
