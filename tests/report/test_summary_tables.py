@@ -183,6 +183,8 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
     assert sizes["2"].mean < sizes["1"].mean
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     bold = re.findall(r'<td id="([^"]*)" class="[^"]*\bbest\b', page)
+    assert not [name for name in bold if "auroc" in name]  # a method that accepts nothing can have the best
+    assert "except for AUROC of correctness (a worse classifier" in page
     shown = [name for name in bold if not name.startswith("d.results.") or name.endswith((".error", "-risk"))]
     assert len(shown) > 1 and {name.split(".")[2][:10] for name in shown} == {"tcm-nn-k-1"}
     assert not [name for name in bold if "accept" in name or "certified" in name]

@@ -11,7 +11,7 @@ from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.answer import Answer
 from confml.report.answers.differences import Difference
 from confml.report.answers.standings import Line, Standings
-from confml.report.answers.text import RULE
+from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
 from confml.report.numbers.summaries import SummaryRow
 from confml.report.page.material import Material, ViewData
@@ -22,6 +22,8 @@ from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import Cell, PageTable, fixed, short, spread
 
 Summary = dict[tuple, SummaryRow]
+UNRANKED = ("auroc_correct", "ece")
+"""Metrics without bold values: a worse classifier, or one that rejects everything, can have the best one."""
 
 
 class DatasetTables:
@@ -85,7 +87,11 @@ class DatasetTables:
         several = len(self.material) > 1
         grouped = any(one.results.has_groups(self.dataset) for one in self.material)
         tested = "splits, because the rows of a group are dependent" if grouped else "rows"
-        bold = "" if answer.so_far else " The best observed values are bold."
+        unranked = [one.heading for one in metrics if one.key in UNRANKED]
+        rest = (
+            f", except for {listed(unranked)} (a worse classifier can have a better one)" if unranked else ""
+        )
+        bold = "" if answer.so_far else f" The best observed values are bold{rest}."
         table = PageTable(
             f"{self.id}.results",
             f"Results on {self.dataset} ({self.protocol}{self._mean}).{bold}",
@@ -116,7 +122,7 @@ class DatasetTables:
         if answer.so_far:
             return table.limit(self.most, SUMMARY.path)
         for place, one in enumerate(metrics):
-            if one.direction:
+            if one.direction and one.key not in UNRANKED:
                 table.mark_best(1 + place, one.direction == LOWER)
         table.mark_best(len(headings) - 1, lowest=False)
         return table.limit(self.most, SUMMARY.path)

@@ -155,7 +155,7 @@ def _endings(study: Study) -> Sequence[str]:
         "error (two Gaussians, 2 and 10 features, 1000 rows); it is smaller with more features",
         "share: estimate / smaller prior, from 0 (separated) to 1 (indistinguishable); tie band: lowest and",
         "highest share under other orders of equal distances (not a confidence interval; empty without",
-        "ties); error %: estimate; lower, upper: bounds of the Bayes error",
+        "ties); error %: estimate; lower, upper: bounds of the Bayes error (not a confidence interval)",
     ]
     if study.noise is not None:
         series = study.noise
