@@ -100,16 +100,24 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
     methods = [
         {"name": "naive-bayes"},
         {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label-em"}},
+        {"name": "tcm-nn"},
     ]
     out = grouped_run(
         *(tmp_path, groups, {"kind": "holdout", "repeats": 3, "test-size": 0.3}, methods),
         levels=[0.2],
+        thresholds=[0.9],
         figures=[{"reliability": {"bins": True, "draws": 20}}],
         **{"conditional-tests": ["worst-slab", "ert"]},
     )
     page = (out / "report.html").read_text(encoding="utf-8")
     assert ("95 % Wilson intervals" in page) == (not groups)
     assert ("No intervals, because the rows of a group are dependent." in page) == groups
+    assert ("certifies the threshold with probability 95 %" in page) == (not groups)
+    assert ("There is no guarantee, because the rows of a group are dependent." in page) == groups
+    about = page[page.index("Coverage of each class by the regions of tcm-nn") :]
+    assert about.split(".")[0].endswith("(%)") == groups and ("Below: under the 95 % band" in about) == (
+        not groups
+    )
     for row in read(out / "conditional-tests.csv"):
         assert (row["low"] == row["high"] == row["evidence"] == "") == groups and row["value"]
     for row in read(out / "calibration.csv"):

@@ -175,13 +175,16 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
     by_class: dict[Any, dict[float, dict]] = {}
     for row in rows:
         by_class.setdefault(row["class"], {})[row["level"]] = dict(row)
+    banded = not all(math.isnan(row["band_low"]) for row in rows)  # none of dependent or weighted rows
+    about = (
+        ", with the 95 % band of valid p-values in brackets, as if all different test rows were one test part"
+    )
+    below = "Below: under the 95 % band; at each level up to one valid class in 40 is under it by chance. "
     table = PageTable(
         id,
-        f"Coverage of each class by the regions of {view.label} on {view.dataset} (%), with the 95 % band of "
-        "valid p-values in brackets, as if all different test rows were one test part.",
+        f"Coverage of each class by the regions of {view.label} on {view.dataset} (%){about * banded}.",
         ["class", "test examples", *(f"level {level!r}" for level in map(float, levels))],
-        note="Below: under the 95 % band; at each level up to one valid class in 40 is under it by "
-        "chance. Only label-conditional p-values are guaranteed to be valid for each class.",
+        note=f"{below * banded}Only label-conditional p-values are guaranteed to be valid for each class.",
     )
     for label, found in by_class.items():
         cells = []
@@ -189,10 +192,10 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
             row = found[level]
             text = fixed(row["coverage"], 1, 100)
             band = (row["band_low"], row["band_high"])
-            below = ""
+            flag = ""
             if not any(map(math.isnan, band)):
                 text += f" (band {fixed(band[0], 1, 100)} to {fixed(band[1], 1, 100)})"
-                below = "below" if row["coverage"] < band[0] - 1e-12 else ""
-            cells.append(Cell(text, flag=below))
+                flag = "below" if row["coverage"] < band[0] - 1e-12 else ""
+            cells.append(Cell(text, flag=flag))
         table.add(str(label), found[levels[0]]["rows"], *cells)
     return table.limit(100, OF_CLASSES.path)

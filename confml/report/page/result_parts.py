@@ -199,15 +199,21 @@ class DatasetTables:
 
     def certified(self) -> PageTable | None:
         """Return the thresholds with a certified risk."""
+        grouped = any(one.results.has_groups(self.dataset) for one in self.material)
+        sure = "" if grouped else " with probability 95 %"
         table = PageTable(
             f"{self.id}.certified",
             f"Thresholds with a certified risk on {self.dataset}.",
             ["method", "risk (%)", "certified splits", "threshold", "coverage (%)", "observed risk (%)"],
             heads=2,
-            note="Half of each test part certifies the threshold with probability 95 %; coverage and "
-            "observed risk are those of the other half. Coverage counts a split without a certificate as "
-            "0. Each method is certified by itself: the best of several has no guarantee "
-            "(certified-jointly.csv has one for all methods).",
+            note=f"Half of each test part certifies the threshold{sure}; coverage and "
+            "observed risk are those of the other half. Coverage counts a split without a certificate as 0. "
+            + (
+                "There is no guarantee, because the rows of a group are dependent."
+                if grouped
+                else "Each method is certified by itself: the best of several has no guarantee "
+                "(certified-jointly.csv has one for all methods)."
+            ),
         )
         for one, view in self.views:
             for row in one.rows_of(CERTIFIED, self.dataset):
