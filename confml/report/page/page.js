@@ -24,18 +24,21 @@
     return found ? parseFloat(found[1].replace(/inf/i, "Infinity")) : NaN;
   };
   var cellText = function (cell) { return cell.textContent.replace(/\s+/g, " ").trim(); };
-  var grid = function (table) {
+  var grid = function (table, text) {
     var rows = all(table, "tbody tr").filter(function (row) { return !row.hidden; });
-    var head = all(table, "thead th").map(cellText);
-    return [head].concat(rows.map(function (row) { return all(row, "th,td").map(cellText); }));
+    var line = function (cells) {
+      return cells.map(function (cell) { return text(cellText(cell), cell.classList.contains("best")); });
+    };
+    return [line(all(table, "thead th"))].concat(rows.map(function (row) { return line(all(row, "th,td")); }));
   };
   var csv = function (rows) {
     return rows.map(function (row) {
       return row.map(function (text) { return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text; }).join(",");
     }).join("\n") + "\n";
   };
-  var markdown = function (rows) {
-    var line = function (row) { return "| " + row.map(function (text) { return text.replace(/\|/g, "\\|"); }).join(" | ") + " |"; };
+  var markdown = function (table) {
+    var rows = grid(table, function (text, best) { return (best ? "**" + text + "**" : text).replace(/\|/g, "\\|"); });
+    var line = function (row) { return "| " + row.join(" | ") + " |"; };
     return [line(rows[0]), "|" + rows[0].map(function () { return " --- |"; }).join("")].concat(rows.slice(1).map(line)).join("\n") + "\n";
   };
   var tex = function (text) {
@@ -44,8 +47,9 @@
       return words[one] || "\\" + one;
     });
   };
-  var latex = function (rows, caption) {
-    var line = function (row) { return row.map(tex).join(" & ") + " \\\\"; };
+  var latex = function (table, caption) {
+    var rows = grid(table, function (text, best) { return best ? "\\textbf{" + tex(text) + "}" : tex(text); });
+    var line = function (row) { return row.join(" & ") + " \\\\"; };
     return ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", "\\caption{" + tex(caption) + "}",
       "\\begin{tabular}{l" + new Array(rows[0].length).join("r") + "}", "\\toprule", line(rows[0]), "\\midrule"]
       .concat(rows.slice(1).map(line)).concat(["\\bottomrule", "\\end{tabular}", "\\end{table}"]).join("\n") + "\n";
@@ -88,9 +92,9 @@
         say(shown + " of " + rows.length + " rows");
       });
     }
-    tools.appendChild(button("CSV", function () { copy(csv(grid(table)), "CSV"); }, "Copy as CSV: " + caption));
-    tools.appendChild(button("Markdown", function () { copy(markdown(grid(table)), "Markdown"); }, "Copy as Markdown: " + caption));
-    tools.appendChild(button("LaTeX", function () { copy(latex(grid(table), caption), "LaTeX"); }, "Copy as LaTeX: " + caption));
+    tools.appendChild(button("CSV", function () { copy(csv(grid(table, String)), "CSV"); }, "Copy as CSV: " + caption));
+    tools.appendChild(button("Markdown", function () { copy(markdown(table), "Markdown"); }, "Copy as Markdown: " + caption));
+    tools.appendChild(button("LaTeX", function () { copy(latex(table, caption), "LaTeX"); }, "Copy as LaTeX: " + caption));
     box.insertBefore(tools, box.firstChild);
     if (box.classList.contains("data") && rows.length > 1) sortable(table);
   });

@@ -146,6 +146,16 @@ def test_copies(page, form, expected):
     assert copied.count("\n") >= 13
 
 
+@pytest.mark.parametrize(("form", "mark"), [("CSV", ""), ("Markdown", "**"), ("LaTeX", "\\textbf{")])
+def test_copies_have_the_bold_values_that_the_caption_names(page, form, mark):
+    page.locator("[id='two.results'] .tools button", has_text=form).click()
+    copied = page.evaluate("window.confmlCopied")
+    best = page.locator("[id='two.results'] td.best").all_inner_texts()
+    assert len(best) > 1 and ("**" in copied or "textbf" in copied) == bool(mark)
+    for text in best:
+        assert mark + text.replace("±", "$\\pm$" if form == "LaTeX" else "±") in copied
+
+
 def test_level_slider(page, report):
     box = page.locator("[id='two.explorer']")
     data = json.loads(box.locator("script").text_content())
