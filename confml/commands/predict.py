@@ -27,6 +27,7 @@ from confml.commands.options import (
 )
 
 SCALES = ("standardise", "min-max", "row-standardise", "none")
+RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
 OF_FORMAT = ("separator", "encoding", "decimal", "sheet")  # of the file of new rows too
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
@@ -75,7 +76,7 @@ OF_FIT = {
 @click.option(
     "--level",
     "levels",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=RATE,
     multiple=True,
     help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
 )
@@ -95,18 +96,20 @@ OF_FIT = {
 )
 @click.option(
     "--risk",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=RATE,
     help="Largest error probability of an accepted row; a certified threshold decides which rows are "
     "accepted.",
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=RATE,
     help="Probability with which the bound of --risk holds.  [default: 0.95]",
 )
+@click.option("--fcr", type=RATE, help="Mark certain rows: mean share of errors at most this.")
+@click.option("--fdr", type=RATE, help="Select rows: mean share of errors at most this.")
 @click.option(
     "--selection-part",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=RATE,
     metavar="SHARE",
     help="Share of the training rows that only fit steps and select parameters.",
 )
@@ -189,6 +192,11 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     certified and no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold
     is tested on 30 % of the training rows, which the method is not fitted to.
 
+    --fcr adds certain (it needs p-values) and --fdr adds selected, each with a bound on the expected share of
+    wrong rows among those marked in NEW. It is an average over batches: the same row may be marked in one
+    file and not in another. --fdr counts errors on 30 % of the training rows, which the method is not fitted
+    to.
+
     --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests whether the
     p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
     that differ, and what to do.
@@ -241,6 +249,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         from confml.predictions.two_samples import Drift
 
         drift = Drift(model, options["state"])
+    if options["fcr"] is not None or options["fdr"] is not None:
+        from confml.predictions.selection import Selection
+
+        summary.selection = Selection(model, options["fcr"], options["fdr"])
 
     def note_columns(text: str) -> None:
         notes.append(text.removeprefix("note: "))
@@ -398,6 +410,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
         view=options["view"],
         risk=risk,
         selection_part=options["selection_part"],
+        fdr=options["fdr"] is not None,
         saved=options["save"] is not None,
         trust=options["trust"],
     )

@@ -1,7 +1,7 @@
 """`MethodEntry`: an entry of ``methods`` in a config, with its conformal settings and limits."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
@@ -14,12 +14,14 @@ from confml.config.values import (
     Folds,
     Grid,
     Memory,
+    Rule,
     Share,
     Switch,
     Whole,
     Words,
     one_of,
 )
+from confml.plugins.by import By, divisions_in
 
 SELECT_BY = ("accuracy", "error", "ari", "cost")
 
@@ -56,6 +58,17 @@ class ConformalSpec(Part):
         None, description="Significance level that classes: is made for (default 0.1)."
     )
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
+    by: Annotated[Any, Rule(By("groups"))] | None = Field(
+        None,
+        description="Groups in which p-values are valid: a column, {column: bins or [cuts]}, predicted, "
+        "label, a list of them for combinations, or a list of lists for several divisions (default none).",
+        examples=["site", ["site", "predicted"], [["site"], [{"age": 4}]]],
+    )
+    by_levels: tuple[Between, ...] | None = Field(
+        None,
+        description="Levels at which regions of several divisions come from a linear programme (default: the "
+        "levels of the config, for split; [] for none).",
+    )
     shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = Field(
         None,
         description="Weights of calibration examples for a test part of another distribution, learnt from "
@@ -74,6 +87,8 @@ class ConformalSpec(Part):
     def as_params(self) -> dict[str, Any]:
         """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        if self.by_levels is not None:
+            given["by_levels"] = list(self.by_levels)
         others = {f"conformal__{name}": value for name, value in given.items() if value is not None}
         return {"conformal": self.kind, **others}
 
@@ -175,6 +190,15 @@ class MethodEntry(Part):
         """The settings of ``conformal`` and ``venn``, where they are given; a method can have one of them."""
         given = {"conformal": self.conformal, "venn": self.venn}
         return {key: spec for key, spec in given.items() if spec is not None}
+
+    def at_levels(self, levels: Sequence[float]) -> Self:
+        """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split."""
+        spec = self.conformal
+        values = [] if spec is None else [spec.by, *self.sweep.get("conformal__by", ())]
+        several = any(by is not None and len(divisions_in(by)) > 1 for by in values)
+        if spec is None or not several or spec.kind != "split" or spec.by_levels is not None:
+            return self
+        return self.model_copy(update={"conformal": spec.model_copy(update={"by_levels": tuple(levels)})})
 
     def variants(self) -> list[dict[str, Any]]:
         """Return the combinations of swept values, in order; one empty dict without sweep."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import Field, PrivateAttr, WithJsonSchema
+from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
@@ -106,6 +106,12 @@ class Config(Part):
     thresholds: tuple[Share, ...] = Field(
         (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
     )
+    selection: tuple[Between, ...] = Field(
+        (),
+        description="Bounds on the expected share of errors among selected rows, in selection.csv: certain "
+        "rows and accepted predictions of the test part as one batch.",
+        examples=[[0.05, 0.1]],
+    )
     coverage_by: NameList = Field(
         (),
         description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns "
@@ -144,6 +150,13 @@ class Config(Part):
     )
     _path: Path | None = PrivateAttr(None)
 
+    @model_validator(mode="after")
+    def _levels_of_groups(self) -> Config:
+        entries = tuple(entry.at_levels(self.levels) for entry in self.methods)
+        if entries != self.methods:
+            object.__setattr__(self, "methods", entries)
+        return self
+
     @property
     def path(self) -> Path | None:
         """The file of the config, or None."""
@@ -167,7 +180,7 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        for key in ("silence", "coverage-by", "conditional-tests"):
+        for key in ("silence", "selection", "coverage-by", "conditional-tests"):
             if not plain[key]:
                 plain.pop(key)
         return plain

@@ -9,6 +9,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.measures.case import Case
 from confml.measures.prediction import Prediction
+from confml.plugins.by import BY_KEYS, guarantees_labels
 
 
 def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
@@ -117,8 +118,9 @@ def _counted_examples(case: Case) -> np.ndarray | None:
 
 
 def is_weighted(prediction: Prediction) -> bool:
-    """Return whether p-values count weights of examples (``shift``)."""
-    return "own_share" in prediction.extra
+    """Return whether p-values count weights of examples (``shift``), or are the largest of several divisions
+    (``by``): their coverage has no band."""
+    return bool({"own_share", "division"} & set(prediction.extra))
 
 
 def is_label_conditional(case: Case) -> bool:
@@ -131,5 +133,6 @@ def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:
     return any(
         (name.rpartition("__")[2] == "mondrian" and bool(value))
         or (name == "conformal__classes" and value == "rank-cut")
+        or (name in BY_KEYS and guarantees_labels(value))
         for name, value in params.items()
     )

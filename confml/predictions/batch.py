@@ -46,7 +46,8 @@ class Batch:
     rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
     each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
     the k rows, None without costs. explanation: of the k rows, None if not asked for. filled: the features of
-    each row that are filled in, None if missing values are not. id_columns: names.
+    each row that are filled in, None if missing values are not. id_columns: names. certain, selected: (k,)
+    bool, selected from the whole batch (`Selection`), None if not asked for.
     """
 
     rows: NewRows
@@ -59,6 +60,8 @@ class Batch:
     explanation: Explanation | None
     filled: list[tuple[str, ...]] | None
     id_columns: tuple[str, ...]
+    certain: np.ndarray | None = None
+    selected: np.ndarray | None = None
 
     def csv(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where
@@ -76,6 +79,9 @@ class Batch:
         if self.accepted is not None:
             header.append("accepted")
             columns.append([field(one) for one in self.accepted.tolist()])
+        for name, mask in self._selected().items():
+            header.append(name)
+            columns.append([field(one) for one in mask.tolist()])
         if self.decisions is not None:
             header += ["decision", "expected_cost"]
             columns.append([field(label) for label in self.decisions.labels])
@@ -114,6 +120,7 @@ class Batch:
             columns[f"reason@{level!r}"] = self.reasons[level]
         if self.accepted is not None:
             columns["accepted"] = self.accepted
+        columns |= self._selected()
         if self.decisions is not None:
             columns["decision"], columns["expected_cost"] = self.decisions.labels, self.decisions.costs
         if self.explanation is not None:
@@ -134,6 +141,10 @@ class Batch:
         for at, (name, values) in enumerate(own.items()):
             everything.insert(at, name, values)
         return everything
+
+    def _selected(self) -> dict[str, np.ndarray]:
+        masks = {"certain": self.certain, "selected": self.selected}
+        return {name: mask for name, mask in masks.items() if mask is not None}
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""

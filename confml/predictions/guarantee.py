@@ -88,6 +88,8 @@ class Guarantee:
         per = ", for each class" if facts.is_label_conditional else ""
         if facts.is_clustered:
             per = ", for the classes of each cluster"
+        if facts.groups_of:
+            per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
         yield f"If {condition}, a region holds the label with probability at least {', '.join(least)}{per}."
         if facts.is_clustered:
             yield (
@@ -136,7 +138,9 @@ class Guarantee:
 
     def _limits(self) -> str:
         single = "a single row"
-        if not self.facts.is_label_conditional:
+        if self.facts.groups_of:
+            single += ", for other groups"
+        elif not self.facts.is_label_conditional:
             per_class = self.remedies.option("per_class")
             remedy = f"{per_class} gives" if self.remedies.stored else f"add {per_class} for"
             single += f", for a single class ({remedy} this guarantee)"
@@ -148,7 +152,9 @@ class Guarantee:
     def _smallest(self) -> str:
         facts = self.facts
         of, rows = "", facts.counted_rows
-        if facts.is_label_conditional:
+        if facts.groups_of:
+            of = " in the smallest group"
+        elif facts.is_label_conditional:
             label, rows = min(facts.class_counts.items(), key=lambda item: item[1])
             of = f" for the smallest class, {label}"
         return f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g}{of}."

@@ -22,6 +22,7 @@ from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decider
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction
+from confml.plugins.by import BY_KEYS, divisions_in
 from confml.predictions.known_rows import KnownRows
 from confml.steps.pipeline import StepPipeline
 
@@ -117,6 +118,13 @@ class Facts:
         return has_label_conditional_p_values(self.params)
 
     @property
+    def groups_of(self) -> list[str]:
+        """The divisions of ``by``, in whose groups p-values are valid: names of their parts."""
+        by = next((self.params[key] for key in BY_KEYS if self.params.get(key) is not None), None)
+        divisions = () if by is None else divisions_in(by)
+        return [" and ".join(str(part.name) for part in parts) for parts in divisions]
+
+    @property
     def is_clustered(self) -> bool:
         """Whether classes share calibration examples, so that p-values have a bound for each cluster only."""
         return self.params.get("conformal__classes") == "clustered"
@@ -148,6 +156,16 @@ class TrainingRows:
     }
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Confidences (n,) of labelled rows that the method is not fitted to, and whether it is wrong on them."""
+
+    confidence: np.ndarray
+    wrong: np.ndarray
+
+    stored = {"confidence": "f8(n)", "wrong": "b1(n)"}
+
+
 @dataclass(repr=False)
 class Model:
     """A method that is fitted to training rows, with the coding of new rows.
@@ -157,7 +175,8 @@ class Model:
     the first view that holds probabilities, or None. known: recognises training rows. point: the certified
     operating point, None if none was asked for. costs: of decisions by default, None without. notes:
     differences between a stored model and this installation. damaged: makes the error of a model file whose
-    values have the right form and no meaning.
+    values have the right form and no meaning. by: places of the columns of ``by`` in the table of new rows,
+    which the method gets as its last columns. held_out: rows that ``fdr`` counts, None without.
 
     parts: functions that return the larger parts: ``method``, the fitted method; ``few``, its form for a few
     rows or None; ``neighbours``, the `TrainingRows`.
@@ -176,6 +195,8 @@ class Model:
     parts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     damaged: Callable[[str], ConfmlError] | None = None
+    by: tuple[int, ...] = ()
+    held_out: HeldOut | None = None
 
     stored: ClassVar[Mapping[str, str]] = {
         "facts": "Facts",
@@ -188,6 +209,8 @@ class Model:
         "known": "KnownRows",
         "point": "OperatingPoint | None",
         "costs": "Costs | None",
+        "by?": "tuple[int]",
+        "held_out?": "HeldOut | None",
     }
 
     def __repr__(self) -> str:
@@ -284,7 +307,11 @@ class Model:
     def features(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, as the method takes them."""
         X = self.chosen(rows)
-        return self.steps.transform(X) if len(X) else np.empty((0, X.shape[1]))
+        if not len(X):
+            return np.empty((0, X.shape[1]))
+        X = self.steps.transform(X)
+        table = rows.table[self.is_predicted(rows)]
+        return np.column_stack([X, table[:, self.by]]) if self.by else X
 
     def chosen(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, before the steps."""

@@ -42,7 +42,8 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
             for name, known in zip(model.coder.features, model.coder.categories, strict=True)
         ],
     }
-    own = {name: getattr(model, name) for name in Model.stored}
+    names = [name.removesuffix("?") for name in Model.stored]
+    own = {name: getattr(model, name) for name in names}
     own["coder"] = model.coder.without_counts()
     sections = {"model": own, **{name: model.parts[name]() for name in PARTS}}
     write_model_file(path, about, sections, trust)

@@ -20,6 +20,7 @@ from confml.predictions.remedies import AT_COMMAND, Remedies
 
 if TYPE_CHECKING:
     from confml.predictions.monitoring import BatchMonitor
+    from confml.predictions.selection import Selection
 
 FEW_FOR_SHIFT = 100  # new rows below which estimated class frequencies are called uncertain
 _SHOWN = 5  # features that one warning names
@@ -46,6 +47,8 @@ class Summary:
         self.accepted = self.accepted_labels = self.accepted_errors = 0
         self.decided = Counter[str]()
         self.expected_cost = self.cost = 0.0
+        self.ungrouped = 0
+        self.selection: Selection | None = None
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
@@ -54,6 +57,8 @@ class Summary:
         self.predicted += int(batch.predicted.sum())
         for level, reasons in batch.reasons.items():
             self.reasons[level].update(reasons.tolist())
+        groups = batch.prediction.extra.get("group")
+        self.ungrouped += 0 if groups is None else int((groups < 0).any(axis=1).sum())
         self.known += self.model.known.count(batch.rows.table)
         self.check.add(batch)
         for names in batch.filled or ():
@@ -97,6 +102,7 @@ class Summary:
         """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
         tests = self.check.sentences(self.kind, self.predicted, self.reasons)
         found = [self._fit(), *self._guarantee(), *tests, self._point(), self._decisions()]
+        found += self.selection.sentences() if self.selection is not None else []
         return [sentence for sentence in found if sentence]
 
     def warnings(self) -> list[str]:
@@ -167,8 +173,13 @@ class Summary:
             found.append(self._filled_note())
         if model.facts.shift and self.predicted < FEW_FOR_SHIFT:
             found.append(f"class frequencies are estimated from only {row_count(self.predicted)}")
+        if self.ungrouped:
+            found.append(
+                f"{row_count(self.ungrouped)} {are(self.ungrouped)} in groups without calibration rows: "
+                "all labels have p-value 1"
+            )
         if self.kind == "p-value" and not model.facts.shift:
-            by_class = model.facts.is_label_conditional
+            by_class = model.facts.is_label_conditional and not model.facts.groups_of
             found += smallest_p_notes(
                 self.levels,
                 None if by_class else model.facts.counted_rows,

@@ -27,9 +27,11 @@ from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import wrapper_of
+from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import (
     Facts,
+    HeldOut,
     Model,
     StepFacts,
     TrainingRows,
@@ -59,7 +61,8 @@ class Choice:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
     fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
-    saved: whether the model will be saved; trust: types that skops may store then.
+    fdr: whether rows are held out for `Selection`. saved: whether the model will be saved; trust: types that
+    skops may store then.
     """
 
     dataset: str | None = None
@@ -70,6 +73,7 @@ class Choice:
     view: str | None = None
     risk: RiskTarget | None = None
     selection_part: float | None = None
+    fdr: bool = False
     saved: bool = False
     trust: Sequence[str] = ()
 
@@ -112,10 +116,10 @@ class _Fit:
         params, grid = _parameters(entry, choice)
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.spec()) if data is None else data
-        missing = _missing_rule(spec, self.data)
+        missing = missing_rule(spec, self.data)
         csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False)
         self.coder = RowCoder(
-            self.data, _label(spec), _unused(spec), missing, spec.decimal or ".", csv_format
+            self.data, label_of(spec), unused_columns(spec), missing, spec.decimal or ".", csv_format
         )
         self.rows, self.grid_rows, self.test_rows = self._training_rows()
         self.coder.use_ranges(self.data.table[self.rows])
@@ -178,6 +182,8 @@ class _Fit:
             known=KnownRows.of(self.data.table[self.rows]),
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
+            by=self.parts.by,
+            held_out=self._held_out(chosen),
             parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
         )
 
@@ -226,15 +232,17 @@ class _Fit:
             rows = np.asarray(data.train_rows)
         if protocol.absent:
             rows = rows[[str(label) not in protocol.absent for label in data.y[rows].tolist()]]
-        if self.choice.risk is None:
+        if self.choice.risk is None and not self.choice.fdr:
             return rows, rows[:0], rows[:0]
         if data.groups is not None:
             raise ConfigError(
-                "a certified threshold needs independent rows, and the rows of a group are not independent",
-                hint="leave out --risk, or groups of the data set if rows of one group are not alike",
+                "a certified threshold and --fdr need independent rows, and the rows of a group are not independent",
+                hint="leave out --risk and --fdr, or groups if rows of one group are not alike",
             )
         if self.config.noise_values:
-            raise ConfigError("--risk cannot be used with noise: in the config", hint="leave out one of them")
+            raise ConfigError(
+                "--risk and --fdr cannot be used with noise: in the config", hint="leave out one of them"
+            )
         return held_out_rows(rows, self._generator("held out"))
 
     def _selection_rows(self, params: Mapping[str, Any]) -> np.ndarray:
@@ -306,25 +314,39 @@ class _Fit:
         """Return the operating point that the held-out rows certify, None if none was asked for."""
         if self.choice.risk is None:
             return None
+        certainty, correct = self._of_held_out(view)
+        return certified_point(certainty, correct, len(self.grid_rows), self.choice.risk)
+
+    def _held_out(self, view: str) -> HeldOut | None:
+        """Return the held-out rows that ``fdr`` counts, None if it is not asked for."""
+        if not self.choice.fdr:
+            return None
+        certainty, correct = self._of_held_out(view)
+        return HeldOut(certainty, ~correct)
+
+    def _of_held_out(self, view: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the certainty of each held-out row, and whether its prediction is correct."""
         rows = np.concatenate([self.grid_rows, self.test_rows])
         X = self.data.table[rows] if self.parts.takes_codes else self.data.X[rows]
-        X = self.parts.transform(X)
+        X = self.parts.with_by(self.parts.transform(X), rows)
         prediction = self.method.confident_predict(X, self._generator("certify"))[view]
         correct = np.asarray(prediction.labels) == self.data.y[rows]
-        return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
+        return prediction.certainty, correct
 
     def _neighbours(self) -> TrainingRows:
         """Return the training rows for distances, also where a wrapper learns the steps itself."""
         data, parts = self.data, self.parts
         names = data.table_attributes if parts.takes_codes else data.attributes
         if wrapper_of(self.params) is None:
-            coded = np.zeros(parts.X.shape[1], dtype=bool)
+            X, y = self._fitted_rows()
+            X = X[:, : X.shape[1] - len(parts.by)]
+            coded = np.zeros(X.shape[1], dtype=bool)
             coded[parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
             dropped = set(parts.dropped_attributes)
             left = [name for name in names if name not in dropped]
-            known = left if len(left) == parts.X.shape[1] else None
+            known = left if len(left) == X.shape[1] else None
             rows = parts.test_rows if len(self.selection_rows) else self.rows[parts.kept]
-            return TrainingRows(*self._fitted_rows(), coded, _line_texts(data, rows), known, parts.steps)
+            return TrainingRows(X, y, coded, line_texts(data, rows), known, parts.steps)
         X, y = parts.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
         if parts.takes_codes:
@@ -334,7 +356,7 @@ class _Fit:
         X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded, groups)
         columns = steps.columns_
         known = None if columns is None else [names[column] for column in columns.tolist()]
-        return TrainingRows(X, y, steps.nominal_, _line_texts(data, self.rows[kept]), known, steps)
+        return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[kept]), known, steps)
 
 
 def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
@@ -401,41 +423,11 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     return params, grid
 
 
-def _missing_rule(spec: DatasetSpec, data: DataSet) -> str:
-    if spec.missing is not None:
-        return spec.missing
-    return "mean" if np.isnan(data.X).any() else "error"
-
-
-def _label(spec: DatasetSpec) -> str | None:
-    """Return the name of the label column, None for generated data."""
-    if spec.kind == "card":
-        from confml.data.cards import read_card
-
-        return read_card(spec.card or spec.name).label
-    if spec.kind == "openml":
-        from confml.data.openml import label_of
-
-        return label_of(spec.spec())
-    return spec.label if spec.kind == "csv" else None
-
-
-def _unused(spec: DatasetSpec) -> tuple[str, ...]:
-    return (*(spec.ignore or ()), *(spec.id or ()), *((spec.groups,) if spec.groups else ()))
-
-
-def _line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:
-    """Return (m,) the line of each row as text; those of a test file that was pooled are marked ``test:``."""
-    lines = (data.part_row(rows) + 1 if data.lines is None else data.lines[rows]).tolist()
-    of_test = np.zeros(len(data), dtype=bool)
-    if data.test_rows is not None:
-        of_test[data.test_rows] = True
-    texts = [f"test:{line}" if test else str(line) for line, test in zip(lines, of_test[rows], strict=True)]
-    return np.array(texts, dtype=str)
-
-
 def _counted_rows(method: Any, fitted_rows: int) -> int:
     """Return the smallest number of examples that a p-value is counted among, the new one not included."""
+    divisions = method.fit_details_.other.get("divisions") if hasattr(method, "fit_details_") else None
+    if divisions:
+        return min(count for division in divisions for count in division["rows"])
     counted = getattr(method, "counted_", None)
     if counted is not None:
         return int(np.min(counted)) - 1

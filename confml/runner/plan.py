@@ -22,6 +22,7 @@ from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
 from confml.runner.origins import grouping_columns
+from confml.runner.split_data import by_places
 from confml.runner.splits import (
     Split,
     inner_folds,
@@ -236,6 +237,9 @@ class _EntryJobs:
         steps: Sequence[tuple[str, dict]],
     ):
         self._entry, self._data = entry, data
+        by_places(
+            data, [{**entry.given, **variant} for variant in entry.variants()]
+        )  # raises for a wrong name
         self._files: tuple[ExternalFile, ...] = external_files(config, data, entry, splits)
         self._identity: dict[str, Any] = {
             "data": data.checksum,

@@ -12,12 +12,13 @@ from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
-from confml.errors import ConfmlError
+from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.methods.base import Method
 from confml.methods.label_schedule import LabelSchedule
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
+from confml.plugins.by import BY_KEYS, names_in
 from confml.runner.external_files import open_table
 from confml.runner.splits import Split, inner_folds, label_schedule, split_identity, split_rows
 from confml.runner.workspace import open_dataset
@@ -36,7 +37,9 @@ class SplitData:
     dummy columns, unless a point of ``grid`` has ``nominal: dummy``. All other methods get the columns of the
     data set. If a card codes categories as integers, every method treats them as numbers.
 
-    A conformal or Venn-Abers method gets the examples before the steps, and the steps (see `method`). A
+    The columns that ``by`` of a point names are the last columns of X, before the steps; the method takes
+    them off. A conformal or Venn-Abers method gets the examples before the steps, and the steps (see
+    `method`). A
     method with ``takes_rows`` gets the numbers of the rows of the data set (m, 1), without steps.
     """
 
@@ -55,6 +58,7 @@ class SplitData:
         self._nominal = _nominal_of(context.method, grid)
         self._takes_rows = method_class(context.method).takes_rows
         self._steps_in_method = any(wrapper_of(point) for point in grid)
+        self._by = by_places(data, grid)
 
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
@@ -77,6 +81,9 @@ class SplitData:
         training parts.
         """
         method = build(self.context.method, point)
+        if self._by:
+            names, known = self.data.table_attributes, self.data.categories
+            method.set_params(by_columns=[(names[place], known[place]) for place in self._by])
         if self._takes_rows:
             of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
@@ -112,7 +119,7 @@ class SplitData:
 
     @property
     def X(self) -> np.ndarray:
-        return self._transformed["X"]
+        return self.with_by(self._transformed["X"], self.train_rows[self._transformed["kept"]])
 
     @property
     def y(self) -> np.ndarray:
@@ -120,7 +127,7 @@ class SplitData:
 
     @property
     def X_test(self) -> np.ndarray:
-        return self._transformed["X_test"]
+        return self.with_by(self._transformed["X_test"], self.test_rows)
 
     @property
     def y_test(self) -> np.ndarray:
@@ -149,6 +156,15 @@ class SplitData:
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d), transformed by the steps fitted to the training part."""
         return np.ascontiguousarray(self._transformed["chain"].transform(X))
+
+    def with_by(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return examples X (m, d) of rows of the data set with the columns of ``by``."""
+        return np.column_stack([X, self.data.table[rows][:, self._by]]) if self._by else X
+
+    @property
+    def by(self) -> tuple[int, ...]:
+        """Places of the columns of ``by`` in the table of the data set."""
+        return self._by
 
     @property
     def steps(self) -> StepPipeline:
@@ -323,6 +339,19 @@ class _StepsPerPart:
         chain = build_pipeline(self.steps)
         X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal, groups)
         return chain, X, y, kept
+
+
+def by_places(data: DataSet, grid: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """Return the places of the columns that ``by`` of the points of a grid names, in the table of a data set.
+
+    Raises ConfigError for a column that the data set does not have.
+    """
+    names = names_in(value for point in grid for key, value in point.items() if key in BY_KEYS)
+    for name in names:
+        if name not in data.table_attributes:
+            hint = did_you_mean(str(name), data.table_attributes)
+            raise ConfigError(f"by: data set '{data.name}' has no column '{name}'", hint=hint)
+    return tuple(data.table_attributes.index(name) for name in names)
 
 
 def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[int, ...] | None:

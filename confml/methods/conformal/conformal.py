@@ -1,14 +1,13 @@
 """`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
-from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
+from confml.methods.conformal.calibrated import FittedPart
 from confml.methods.conformal.class_groups import (
     CLUSTERED,
     RANK_CUT,
@@ -16,15 +15,13 @@ from confml.methods.conformal.class_groups import (
     label_ranks,
     rank_cuts,
 )
+from confml.methods.conformal.grouped import Grouped
 from confml.methods.conformal.scores import (
     add_counts,
-    aps_scores,
     counts_against,
     knn_ratio_scores,
-    lac_scores,
-    margin_scores,
+    label_scores,
     on_all_classes,
-    saps_scores,
     usual_size,
     values_for,
 )
@@ -34,28 +31,19 @@ from confml.methods.conformal.settings import (
     MONDRIAN_LABEL,
     PARAMETERS,
 )
-from confml.methods.details import FitDetails
-from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
-from confml.methods.shift import (
-    COVARIATE,
-    LABEL,
-    LABEL_EM,
-    SHIFT_METRICS,
-    ShiftWeights,
-    covariate_weights,
-    label_weights,
-)
+from confml.methods.conformal.shifted import CalibrationPart, Shifted
+from confml.methods.divisions import optional
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
 _MANY = 50_000  # scores from which compiled code is faster, with the time to load it
-CLASS_SHIFT = "class_shift"  # in the details of a fit
 CLASS_METRICS = {
     "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
     "mean_rank_cut": Metric("mean over the classes of the largest rank that can be in a region", None),
 }
 
 
-class Conformal(CalibratedMethod):
+class Conformal(Grouped, Shifted):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
     Notes
@@ -86,8 +74,8 @@ class Conformal(CalibratedMethod):
     p-values of ``split`` are then uniform.
 
     The page "Conformal prediction with any classifier" of the documentation defines the scores
-    (``nonconformity``), p-values for many classes (``classes``, `split` only), groups, and weights for
-    another distribution (``shift``, `split` only).
+    (``nonconformity``), groups with a guarantee (``by``), p-values for many classes (``classes``, `split`
+    only), groups of dependent examples, and weights for another distribution (``shift``, `split` only).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
@@ -116,7 +104,7 @@ class Conformal(CalibratedMethod):
 
     version = 6
     views = ("p-value",)
-    metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS, **CLASS_METRICS}
+    metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS}
     key = KEY
     settings = PARAMETERS
     stored = {
@@ -128,6 +116,8 @@ class Conformal(CalibratedMethod):
         "rank_cuts_?": "i8(c) in 0..c+1",
         "cut_scores_?": "list[f8(*)](c)",
         "members_?": "any",
+        "grouped_?": "GroupCalibration",
+        **optional("by", "by_levels", "by_columns"),
     }
 
     def __init__(
@@ -141,6 +131,8 @@ class Conformal(CalibratedMethod):
         classes=None,
         class_level=0.1,
         smoothed=False,
+        by=None,
+        by_levels=None,
         shift=None,
         randomised=True,
         penalty=0.01,
@@ -151,6 +143,7 @@ class Conformal(CalibratedMethod):
         inner=None,
         steps=None,
         groups=None,
+        by_columns=None,
     ):
         self.estimator = estimator
         self.kind = kind
@@ -161,6 +154,8 @@ class Conformal(CalibratedMethod):
         self.classes = classes
         self.class_level = class_level
         self.smoothed = smoothed
+        self.by = by
+        self.by_levels = by_levels
         self.shift = shift
         self.randomised = randomised
         self.penalty = penalty
@@ -171,11 +166,15 @@ class Conformal(CalibratedMethod):
         self.inner = inner
         self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
         self.groups = groups
+        self.by_columns = by_columns
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
+        X, values, columns = self._split_columns(X)
         X, y, codes, groups = self._checked(X, y, groups)
         self._check_combination()
+        if self.by is not None:
+            self._new_groups(columns)
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
@@ -189,8 +188,12 @@ class Conformal(CalibratedMethod):
             if self.shift:
                 prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
                 shares = self._shares(part, rows_of(X, rows)) if self.shift == LABEL_EM else None
-                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior, shares)
+                self.calibration_ = CalibrationPart(
+                    X, rows, codes[rows], scores.argmin(axis=1), prior, shares
+                )
             own = scores[np.arange(len(rows)), codes[rows]]
+            if self.by is not None:
+                self._add_groups(part, X, values, rows, own, codes[rows], name)
             self.sizes_.append(usual_size(name, own))
             members, scores, rest = self._members(scores, own, codes[rows])
             ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
@@ -203,12 +206,16 @@ class Conformal(CalibratedMethod):
         if self.classes == RANK_CUT:
             sizes = counts
         self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
+        if self.by is not None:
+            self.counted_[:] = min(int(rows.min()) for rows in self.grouped_.rows()) + 1
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
-        X = self._checked_test(X)
         rng = self._generator("predict") if rng is None else rng
+        if self.by is not None:
+            return self._group_views(X, rng)
+        X = self._checked_test(X)
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
         greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
@@ -260,15 +267,6 @@ class Conformal(CalibratedMethod):
         """Those of the calibrated classifier, of ``classes``, and of the last weights of ``shift``."""
         return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {})}
 
-    @property
-    def fit_details_(self) -> FitDetails:
-        """Those of the calibrated classifier, and with label shift the frequencies of the classes."""
-        details, given = super().fit_details_, getattr(self, "shift_inputs_", None)
-        if given is None:
-            return details
-        found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
-        return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
-
     @classmethod
     def compile_kernels(cls) -> None:
         """Compile the kernels that count many scores."""
@@ -308,9 +306,8 @@ class Conformal(CalibratedMethod):
             return [rest[codes[rest] == code] for code in range(c)], own, rest
         return [rest], own, rest
 
-    shift_inputs_: tuple[Any, ...]  # of the intervals of the class frequencies
-
     def _check_combination(self) -> None:
+        self._check_groups()
         for name in ("shift", "classes"):
             if getattr(self, name) and self.kind != "split":
                 raise ConfmlError(f"{name} needs kind 'split', got 'cross'", hint="use split")
@@ -330,66 +327,22 @@ class Conformal(CalibratedMethod):
         needs_numbers = self.nonconformity == "knn-ratio" or self.shift == COVARIATE
         return super()._keeps_frame(X) and not needs_numbers
 
-    def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
-        """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
-        part: _Calibration = self.calibration_
-        if self.shift == COVARIATE:
-            weights = covariate_weights(part.X, X, part.rows)
-        elif self.shift == LABEL_EM:
-            shares = self._shares(fitted, X)
-            self.shift_inputs_ = shares, part.prior, part.shares, part.codes
-            weights = em_weights(shares, part.prior, part.codes)
-        else:
-            predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
-            weights = label_weights(*predicted)
-            self.shift_inputs_ = predicted
-        self.shift_metrics_ = weights.metrics
-        return weights
-
-    def _shares(self, fitted: FittedPart, X: np.ndarray) -> np.ndarray:
-        """Return (n, c) probabilities of examples X (n, d), of the view ``venn`` where there is one."""
-        views = self._views(fitted, X)
-        one = {"venn": views["venn"]} if "venn" in views else views
-        return on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
-
     def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
 
         u: (n,) for aps, raps and saps.
         """
-        c = len(self.classes_)
         if len(X) == 0:
-            return np.empty((0, c)), self.nonconformity or "lac"
+            return np.empty((0, len(self.classes_))), self.nonconformity or "lac"
         if self.nonconformity == "knn-ratio":
-            return knn_ratio_scores(
-                part.prepared.X, part.codes, c, part.prepared.transform(X), self.k
-            ), "knn-ratio"
+            of_part = part.prepared.X, part.codes, len(self.classes_), part.prepared.transform(X), self.k
+            return knn_ratio_scores(*of_part), "knn-ratio"
         score, view = values_for(self._views(part, X), self.nonconformity, part.name)
         values = on_all_classes(view, self.classes_)
-        if score == "lac":
-            return lac_scores(values), score
-        if score == "margin":
-            return margin_scores(values), score
-        if score == "saps":
-            return saps_scores(values, u if self.randomised else None, self.penalty), score
-        penalty = (self.penalty, self.k_reg) if score == "raps" else ()
-        return aps_scores(values, u if self.randomised else None, *penalty), score
+        return label_scores(score, values, u if self.randomised else None, self.penalty, self.k_reg), score
 
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
         if any(self.places_.max() >= len(groups) for groups in self.scores_):
             raise ValueError("a class has no group of calibration scores")
-
-
-class _Calibration(NamedTuple):
-    """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
-    calibration part; class frequencies (c,) of the proper training part; with ``label-em`` the probabilities
-    (k, c) of the calibration part."""
-
-    X: np.ndarray
-    rows: np.ndarray
-    codes: np.ndarray
-    predicted: np.ndarray
-    prior: np.ndarray
-    shares: np.ndarray | None

@@ -69,6 +69,19 @@ def margin_scores(values: np.ndarray) -> np.ndarray:
     return np.where(best, two[:, :1], two[:, 1:]) - values
 
 
+def label_scores(
+    score: str, values: np.ndarray, u: np.ndarray | None, penalty: float, k_reg: int
+) -> np.ndarray:
+    """Return the score named ``score`` of each label (n, c), from probabilities or margins (n, c)."""
+    if score == "lac":
+        return lac_scores(values)
+    if score == "margin":
+        return margin_scores(values)
+    if score == "saps":
+        return saps_scores(values, u, penalty)
+    return aps_scores(values, u, *((penalty, k_reg) if score == "raps" else ()))
+
+
 def knn_ratio_scores(X: np.ndarray, codes: np.ndarray, c: int, X_test: np.ndarray, k: int) -> np.ndarray:
     """Return the sum of the k nearest distances to the label divided by that to other labels (n, c).
 

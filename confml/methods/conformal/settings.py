@@ -13,7 +13,23 @@ from confml.methods.conformal.wrapper_settings import (
     seed_parameter,
 )
 from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
+from confml.plugins.by import PREDICTED, By, divisions_in
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+
+BY_ALONE = "groups are defined by by alone (label is one of its parts)"
+BY_LEVELS = "by_levels needs kind 'split', got 'cross'"
+
+
+class Levels(Parameter):
+    """Declaration of a list of significance levels."""
+
+    def expected(self) -> str:
+        return "a list of numbers above 0 and below 1"
+
+    def accepts(self, value: Any) -> bool:
+        of_level = Number("", low=0, high=1, low_open=True, high_open=True)
+        return isinstance(value, list | tuple) and all(map(of_level.accepts, value))
+
 
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS: dict[str, Parameter] = {
@@ -37,6 +53,15 @@ PARAMETERS: dict[str, Parameter] = {
         high_open=True,
     ),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
+    f"{KEY}__by": AnyOf(
+        "groups in which p-values are valid, by columns, bins, predicted and label",
+        of=(By("groups"), Nothing("no groups")),
+    ),
+    f"{KEY}__by_levels": AnyOf(
+        "significance levels at which regions of several divisions come from a linear programme; in a run "
+        "those of the config",
+        of=(Levels("levels"), Nothing("none")),
+    ),
     f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
@@ -74,6 +99,13 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     check_needed(settings, ONLY_FOR)
     if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
+    if settings.get(f"{KEY}__by") is not None:
+        for other in ("mondrian", "shift", "classes"):
+            if settings.get(f"{KEY}__{other}"):
+                raise ConfigError(f"{KEY}: {BY_ALONE}", hint=f"remove {KEY}__{other}")
+        parts = {part.name for division in divisions_in(settings[f"{KEY}__by"]) for part in division}
+        if settings[KEY] == "cross" and PREDICTED in parts:
+            raise ConfigError(f"{KEY}__by: predicted needs {KEY}: split", hint=f"write {KEY}: split")
     for other in ("mondrian", "shift"):
         if settings.get(f"{KEY}__classes") and settings.get(f"{KEY}__{other}"):
             raise ConfigError(f"{KEY}: {CLASSES_ALONE}", hint=f"remove {KEY}__{other}")

@@ -13,6 +13,8 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
+from confml.methods.details import FitDetails
+from confml.methods.divisions import optional, split_columns
 from confml.methods.few_rows import FewRows, prediction_of_counts
 from confml.methods.shift import (
     COVARIATE,
@@ -23,9 +25,11 @@ from confml.methods.shift import (
 )
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
+from confml.methods.tcm_nn.group_rows import GroupRows
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, OnlineSizes, delayed_pass
 from confml.neighbours.integer_rows import has_fast_products
+from confml.plugins.by import By, ColumnNames
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
@@ -100,6 +104,14 @@ class TCMNN(Method):
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "by": AnyOf(
+            "groups in which p-values are valid, by columns, bins with given cuts, and label",
+            of=(By("groups"), Nothing("no groups")),
+        ),
+        "by_columns": AnyOf(
+            "the last columns of X, which hold the columns of by and are no features; set by a run",
+            of=(ColumnNames("names"), Nothing("columns of X")),
+        ),
         "shift": shift_parameter((COVARIATE,)),
         "random_state": AnyOf(
             "seed of smoothed p-values where no generator is given",
@@ -110,20 +122,42 @@ class TCMNN(Method):
     _engine: str | None = None  # one of ENGINES; by default the fastest for the sizes
     _sizes: BlockSizes | None = None
 
-    stored = {"counter_": "NeighbourCounter(d, m)", "lists_": "tuple[f8(m, *)](2)", "shift_X_": "None"}
+    stored = {
+        "counter_": "NeighbourCounter(d, m)",
+        "lists_": "tuple[f8(m, *)](2)",
+        "shift_X_": "None",
+        "grouped_?": "GroupRows(m) | None",
+        **optional("by", "by_columns"),
+    }
+    by: Any = None  # defaults: of models that were stored without them
+    by_columns: Any = None
+    grouped_: GroupRows | None = None
 
-    def __init__(self, k=1, smoothed=False, mondrian=False, shift=None, random_state=None):
+    def __init__(
+        self,
+        k=1,
+        smoothed=False,
+        mondrian=False,
+        shift=None,
+        random_state=None,
+        by=None,
+        by_columns=None,
+    ):
         self.k = k
         self.smoothed = smoothed
         self.mondrian = mondrian
         self.shift = shift
         self.random_state = random_state
+        self.by = by
+        self.by_columns = by_columns
 
     # ---- scikit-learn's interface
 
     def fit(self, X, y) -> Self:
         """Find the neighbours of every training example. X: (m, d) finite numbers; y: (m,) labels."""
+        X, values, columns = split_columns(X, self.by, self.by_columns)
         X, codes = self.check_fit_data(X, y)
+        self.grouped_ = None if self.by is None else GroupRows(self.by, columns, values, self.classes_)
         self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)
         self.lists_ = self.counter_.lists(_useful(self.k, len(X)))
         self.shift_X_ = X if self.shift else None
@@ -131,12 +165,29 @@ class TCMNN(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
+        known = self.grouped_.divisions.columns if self.grouped_ is not None else ()
+        X, values, _ = split_columns(X, self.by, self.by_columns, known)
         X = self.check_predict_data(X)
         counter = self.counter_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
+        if self.grouped_ is not None:
+            return self.grouped_.views(counter, self.lists_, X, values, self._taus(len(X), rng))
         weights = self._shift_weights(self.shift_X_, X)
         counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian, *_whole(weights))
         return self._views(counter, self.classes_, counts, 0, rng, weights)
+
+    def _taus(self, rows: int, rng: np.random.Generator | None) -> np.ndarray | None:
+        generator = rng or np.random.default_rng(self.random_state)
+        return generator.random(rows) if self.smoothed else None
+
+    @property
+    def fit_details_(self) -> FitDetails:
+        """The groups of ``by``."""
+        if self.grouped_ is None:
+            return FitDetails()
+        labels = np.empty(len(self.counter_.codes), dtype=np.int64)
+        labels[self.counter_.order] = self.counter_.codes
+        return FitDetails(other=self.grouped_.details(labels))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -157,7 +208,7 @@ class TCMNN(Method):
 
     def for_few_rows(self) -> FewRows | None:
         """Return the fit for few new rows; None for a subclass, whose predictions may differ."""
-        if type(self) is not TCMNN or self.shift:
+        if type(self) is not TCMNN or self.shift or self.by is not None or self.by_columns is not None:
             return None
         counter, order = self.counter_, self.counter_.order
         same, other = (lists[order] for lists in self.lists_)
@@ -182,18 +233,19 @@ class TCMNN(Method):
         counted = counted + (1 if weights is None else weights.new)
         if weights is not None:
             more["own_share"] = np.broadcast_to(weights.new / counted, counts.alpha.shape[:2])
-        number = len(counts.alpha)
-        tau = (rng or np.random.default_rng(self.random_state)).random(number) if self.smoothed else None
+        tau = self._taus(len(counts.alpha), rng)
         return {"p-value": prediction_of(classes, counts, q, counted, tau, more)}
 
     # ---- one pass for a whole grid
 
-    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray]:
+    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
         """Return the neighbour distances of every training example, for all k of the grid.
 
         ``same``, ``other`` (m, K): to the K nearest of its own and of other classes, ascending, +inf where
         there are fewer; rows in the order of X; in the units of `confml.neighbours.scaling`.
         """
+        if self.by_columns is not None:
+            return None
         X, codes = clone(self).check_fit_data(X, y)
         largest = max([point.get("k", self.k) for point in grid], default=self.k)
         same, other = NeighbourCounter(X, codes, self._engine, self._sizes).lists(_useful(largest, len(X)))
@@ -207,6 +259,9 @@ class TCMNN(Method):
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+        if any(method.by is not None or method.by_columns is not None for method in methods):
+            yield from super().evaluate_path(X, y, X_test, grid, rng)
+            return
         if not methods:
             return
         started = cpu_seconds()
@@ -248,11 +303,12 @@ class TCMNN(Method):
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
-            if method.shift:
-                raise ConfmlError(
-                    "shift needs the whole test part, and protocol online predicts one example at a time",
-                    hint="remove shift",
-                )
+            for name in ("shift", "by"):
+                if getattr(method, name) is not None:
+                    raise ConfmlError(
+                        f"{name} needs whole parts, and protocol online predicts one example at a time",
+                        hint=f"remove {name}",
+                    )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
         found: dict[bool, tuple[list[int], Counts, np.ndarray, DelayedCounts | None]] = {}

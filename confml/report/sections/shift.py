@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.p_values import is_weighted
-from confml.methods.conformal.conformal import CLASS_SHIFT
+from confml.methods.conformal.shifted import CLASS_SHIFT
 from confml.report.items import Item, Note, Table
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
@@ -92,7 +91,7 @@ class Shift(Section):
                 numbers[2:] = math.nan, math.nan
             self._classes.append((*key, label, *numbers, observed))
         for view, prediction in result.views.items():
-            if not is_weighted(prediction):
+            if "own_share" not in prediction.extra:
                 continue
             case = Case(prediction, result.truth)
             numbers = tuple(metrics.get(name, math.nan) for name in METRICS)

@@ -1,0 +1,69 @@
+"""`Shifted`: the part of `Conformal` that weights calibration examples for another distribution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
+from confml.methods.conformal.scores import on_all_classes, values_for
+from confml.methods.details import FitDetails
+from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
+from confml.methods.shift import COVARIATE, LABEL_EM, ShiftWeights, covariate_weights, label_weights
+
+CLASS_SHIFT = "class_shift"  # in the details of a fit
+
+
+class CalibrationPart(NamedTuple):
+    """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
+    calibration part; class frequencies (c,) of the proper training part; with ``label-em`` the probabilities
+    (k, c) of the calibration part."""
+
+    X: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    predicted: np.ndarray
+    prior: np.ndarray
+    shares: np.ndarray | None
+
+
+class Shifted(CalibratedMethod):
+    """A calibrated method with the parameter ``shift`` of `Conformal`."""
+
+    shift: str | None
+    calibration_: CalibrationPart
+    shift_inputs_: tuple[Any, ...]  # of the intervals of the class frequencies
+    shift_metrics_: dict[str, float]
+
+    @property
+    def fit_details_(self) -> FitDetails:
+        """Those of the calibrated classifier, and with label shift the frequencies of the classes."""
+        details, given = super().fit_details_, getattr(self, "shift_inputs_", None)
+        if given is None:
+            return details
+        found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
+        return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
+
+    def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+        """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
+        part = self.calibration_
+        if self.shift == COVARIATE:
+            weights = covariate_weights(part.X, X, part.rows)
+        elif self.shift == LABEL_EM:
+            shares = self._shares(fitted, X)
+            self.shift_inputs_ = shares, part.prior, part.shares, part.codes
+            weights = em_weights(shares, part.prior, part.codes)
+        else:
+            predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
+            weights = label_weights(*predicted)
+            self.shift_inputs_ = predicted
+        self.shift_metrics_ = weights.metrics
+        return weights
+
+    def _shares(self, fitted: FittedPart, X: np.ndarray) -> np.ndarray:
+        """Return (n, c) probabilities of examples X (n, d), of the view ``venn`` where there is one."""
+        views = self._views(fitted, X)
+        one = {"venn": views["venn"]} if "venn" in views else views
+        return on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)

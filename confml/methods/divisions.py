@@ -1,0 +1,256 @@
+"""`Divisions`: groups of rows in which p-values are to be valid, by columns, bins, predicted label and label.
+
+A division puts each row into one group. Its parts are columns, bins of a numeric column, ``predicted`` (the
+label that the fitted classifier predicts) and ``label``; a group is a combination of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confml.errors import ConfigError, did_you_mean
+from confml.methods.validation import is_frame
+from confml.plugins.by import LABEL, PREDICTED, Part, divisions_in, names_in
+
+BINS = 4  # of a numeric column without a number of bins
+FEW_VALUES = 10  # numeric columns with at most so many different values are not cut
+UNKNOWN = -1  # code of a row whose combination no calibration row has
+GROUP = "group"  # in ``extra`` of a prediction: (n, D) the group of each row in each division
+DIVISION = "division"  # in ``extra``: the division of the largest p-value; such p-values have no band
+DIVISIONS = "divisions"  # in the details of a fit
+
+
+class Column(NamedTuple):
+    """A column that groups are made of. texts: those of its codes, None for numbers."""
+
+    name: Any
+    texts: tuple[str, ...] | None = None
+
+
+Column.stored = {"name": "any", "texts": "tuple[str] | None"}  # type: ignore[attr-defined]
+
+
+def split_columns(
+    X: Any, by: Any, columns: Sequence[Sequence[Any]] | None, known: Sequence[Column] = ()
+) -> tuple[Any, np.ndarray, list[Column]]:
+    """Return the features of examples X, the values (m, k) of the columns of ``by``, and the columns.
+
+    columns: names and texts of the last columns of X, which are no features; None if ``by`` names columns of
+    X itself, by name (data frame) or number. known: the columns of a fit, whose texts have codes.
+    """
+    if columns is not None:
+        k = len(columns)
+        named = [Column(name, None if texts is None else tuple(texts)) for name, texts in columns]
+        X = np.asarray(X)
+        return X[:, : X.shape[1] - k], X[:, X.shape[1] - k :].astype(np.float64), named
+    if by is None:
+        return X, np.empty((0, 0)), []
+    if by is None:
+        return X, np.empty((0, 0)), []
+    texts = {column.name: column.texts for column in known}
+    values, named = [], []
+    for name in names_in([by]):
+        own, column = _numbers(_column(X, name), name, texts.get(name))
+        values.append(own)
+        named.append(column)
+    rows = len(X) if hasattr(X, "__len__") else X.shape[0]
+    return X, np.column_stack(values) if values else np.empty((rows, 0)), named
+
+
+def _column(X: Any, name: Any) -> np.ndarray:
+    if is_frame(X):
+        if name not in list(X.columns):
+            hint = did_you_mean(str(name), list(map(str, X.columns)))
+            raise ConfigError(f"by: there is no column '{name}'", hint=hint)
+        return np.asarray(X[name])
+    X = np.asarray(X)
+    if isinstance(name, str) or not -X.shape[1] <= name < X.shape[1]:
+        raise ConfigError(
+            f"by: the array has {X.shape[1]} columns and none is '{name}'",
+            hint="give the number of a column, or a data frame",
+        )
+    return X[:, name]
+
+
+def _numbers(values: np.ndarray, name: Any, known: Sequence[str] | None) -> tuple[np.ndarray, Column]:
+    """Return numbers as they are, and codes of texts; `UNKNOWN` of texts that ``known`` does not have."""
+    if known is None and values.dtype.kind in "iufb":
+        return values.astype(np.float64), Column(name)
+    texts = np.array([str(value) for value in values.tolist()], dtype=str)
+    places = np.unique(texts) if known is None else np.array(known, dtype=str)
+    codes = {text: code for code, text in enumerate(places.tolist())}
+    return np.array([codes.get(text, UNKNOWN) for text in texts.tolist()], dtype=np.float64), Column(
+        name, tuple(places.tolist())
+    )
+
+
+def optional(*names: str) -> dict[str, str | None]:
+    """Return declarations of parameters that models of earlier versions do not have."""
+    return {name: None for name in names} | {f"{name}?": "any" for name in names}
+
+
+class Divisions:
+    """The groups of one fit.
+
+    by: as the parameter. columns: those of the values (m, k) that `learn` and `codes` get. classes: (c,)
+    labels. cuts_: for each division and part the cuts of a numeric column, None for values. keys_: for each
+    division the combinations that occur, (G, parts).
+    """
+
+    stored = {
+        "by": "any",
+        "columns": "list[Column]",
+        "classes": "labels(c)",
+        "cuts_": "list[list[f8(*) | None]]",
+        "keys_": "list[f8(*, *)]",
+    }
+
+    def __init__(self, by: Any, columns: Sequence[Column], classes: np.ndarray):
+        self.by, self.columns, self.classes = by, list(columns), classes
+        self.cuts_: list[list[np.ndarray | None]] = []
+        self.keys_: list[np.ndarray] = []
+
+    @property
+    def parts(self) -> tuple[tuple[Part, ...], ...]:
+        """The parts of each division."""
+        return divisions_in(self.by)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def has_label(self, division: int) -> bool:
+        """Return whether the groups of a division depend on the label."""
+        return any(part.name == LABEL for part in self.parts[division])
+
+    @property
+    def uses_predictions(self) -> bool:
+        """Whether a group depends on the predicted label."""
+        return any(part.name == PREDICTED for parts in self.parts for part in parts)
+
+    def cut(self, values: np.ndarray, quantiles: bool) -> None:
+        """Choose the cuts of numeric columns from the values (m, k) of the proper training part.
+
+        quantiles: whether there is such a part. ConfigError without one for a column that has to be cut.
+        """
+        self.cuts_ = [[self._cuts(part, values, quantiles) for part in parts] for parts in self.parts]
+
+    def _cuts(self, part: Part, values: np.ndarray, quantiles: bool) -> np.ndarray | None:
+        if part.name in (PREDICTED, LABEL):
+            return None
+        place = self._place(part.name)
+        if self.columns[place].texts is not None:
+            if part.bins is not None:
+                raise ConfigError(f"by: {part.name} has categories, not numbers", hint=f"write {part.name}")
+            return None
+        if isinstance(part.bins, tuple):
+            return np.array(part.bins)
+        own = values[:, place]
+        own = own[~np.isnan(own)]
+        if part.bins is None and len(np.unique(own)) <= FEW_VALUES:
+            return None
+        if not quantiles:
+            raise ConfigError(
+                f"by: {part.name} has {len(np.unique(own))} values, and quantiles of the rows that p-values "
+                "are counted among would break the guarantee",
+                hint=f"name the cuts, as by: {{{part.name}: [10, 20]}}, or use conformal: split",
+            )
+        bins = BINS if part.bins is None else part.bins
+        return np.unique(np.quantile(own, np.arange(1, bins) / bins)) if len(own) else np.empty(0)
+
+    def _place(self, name: Any) -> int:
+        return next(place for place, column in enumerate(self.columns) if column.name == name)
+
+    def learn(self, values: np.ndarray, predicted: np.ndarray | None) -> None:
+        """Take the groups that occur among calibration examples; predicted: (m,) codes or None."""
+        self.keys_ = [np.unique(found, axis=0) for found in self._combinations(values, predicted)]
+
+    def codes(self, values: np.ndarray, predicted: np.ndarray | None) -> np.ndarray:
+        """Return the group (n, D) of examples in each division, `UNKNOWN` if no calibration row is in it.
+
+        Divisions that contain the label have groups of the other parts here.
+        """
+        found = np.empty((len(values), len(self)), dtype=np.int64)
+        for division, own in enumerate(self._combinations(values, predicted)):
+            keys = self.keys_[division]
+            both = np.unique(np.concatenate([keys, own]), axis=0, return_inverse=True)[1].reshape(-1)
+            place = np.full(int(both.max(initial=-1)) + 1, UNKNOWN, dtype=np.int64)
+            place[both[: len(keys)]] = np.arange(len(keys))
+            found[:, division] = place[both[len(keys) :]]
+        return found
+
+    def _combinations(self, values: np.ndarray, predicted: np.ndarray | None) -> Iterator[np.ndarray]:
+        for parts, cuts in zip(self.parts, self.cuts_, strict=True):
+            found = np.zeros((len(values), len(parts)))
+            for column, (part, own) in enumerate(zip(parts, cuts, strict=True)):
+                if part.name == PREDICTED:
+                    found[:, column] = predicted
+                elif part.name != LABEL:
+                    numbers = values[:, self._place(part.name)]
+                    places = numbers if own is None else np.searchsorted(own, numbers, side="right")
+                    found[:, column] = np.where(np.isnan(numbers), -np.inf, places)
+            yield found
+
+    def places(self, codes: np.ndarray, division: int) -> np.ndarray:
+        """Return the place (n, c) of the group of each label in a division, `UNKNOWN` without one.
+
+        codes: (n,) of the division. Groups of a division with the label are numbered ``code * c + label``.
+        """
+        c = len(self.classes)
+        labels = np.arange(c) if self.has_label(division) else np.zeros(c, dtype=np.int64)
+        step = c if self.has_label(division) else 1
+        return np.where(codes[:, None] == UNKNOWN, UNKNOWN, codes[:, None] * step + labels)
+
+    def size(self, division: int) -> int:
+        """Return the number of groups of a division."""
+        return len(self.keys_[division]) * (len(self.classes) if self.has_label(division) else 1)
+
+    def details(self, rows: Sequence[np.ndarray]) -> list[dict[str, Any]]:
+        """Return the name of each division, whether it has the label, and its groups with their numbers of
+        calibration examples ``rows``, as plain data."""
+        return [
+            {
+                "name": " and ".join(map(_part_name, parts, self.cuts_[division])),
+                "label": self.has_label(division),
+                "groups": list(self._names(division)),
+                "rows": np.asarray(rows[division]).tolist(),
+            }
+            for division, parts in enumerate(self.parts)
+        ]
+
+    def _names(self, division: int) -> Iterator[str]:
+        parts, cuts = self.parts[division], self.cuts_[division]
+        for key in self.keys_[division].tolist():
+            words = [
+                self._word(part, own, value)
+                for part, own, value in zip(parts, cuts, key, strict=True)
+                if part.name != LABEL
+            ]
+            for label in self.classes.tolist() if self.has_label(division) else [None]:
+                more = [] if label is None else [f"{LABEL} = {label}"]
+                yield ", ".join([*words, *more])
+
+    def _word(self, part: Part, cuts: np.ndarray | None, value: float) -> str:
+        if part.name == PREDICTED:
+            return f"{PREDICTED} = {self.classes[int(value)]}"
+        if value == -np.inf:
+            return f"{part.name} missing"
+        if cuts is not None:
+            if not isinstance(part.bins, tuple):
+                return f"{part.name} bin {int(value) + 1} of {len(cuts) + 1}"
+            low = f"{cuts[int(value) - 1]:g} <= " if value > 0 else ""
+            return f"{low}{part.name}" + (f" < {cuts[int(value)]:g}" if value < len(cuts) else "")
+        texts = self.columns[self._place(part.name)].texts
+        if texts is not None:
+            return f"{part.name} = {texts[int(value)] if value >= 0 else '?'}"
+        return f"{part.name} = {value:g}"
+
+
+def _part_name(part: Part, cuts: np.ndarray | None) -> str:
+    if cuts is None:
+        return str(part.name)
+    if isinstance(part.bins, tuple):
+        return f"{part.name} cut at {', '.join(f'{cut:g}' for cut in part.bins)}"
+    return f"{part.name} in {len(cuts) + 1} bins"

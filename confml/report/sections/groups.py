@@ -1,0 +1,92 @@
+"""Errors and sizes of regions in the groups of ``by``: ``groups.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
+from confml.plugins.by import BY_KEYS
+from confml.report.group_errors import UNSEEN, GroupErrors
+from confml.report.items import Item, Note, PrintedTable, Table
+from confml.report.sections.base import Section
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+HEADER = (
+    *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),
+    *("rows", "error", "low", "high", "mean_size"),
+)
+ERROR = Metric("fraction of the regions without the label in one group", LOWER, unit=SHARE, per=LEVEL)
+
+
+class Groups(Section):
+    """``groups.csv``: error and mean size of the regions in each group of ``by``, for every method.
+
+    ``guaranteed``: 1 if the method has the groups in its ``by``, so that its error rate in each of them is at
+    most the level, on average over training sets and new rows. ``calibration_rows``: smallest number over the
+    splits of calibration rows in the group. ``rows``: each test row counts once; of several splits that test
+    it, the first one. ``low``, ``high``: Clopper-Pearson interval of the error at 95 %, for one group.
+    ``mean_size``: mean number of labels of a region. Rows of a group without calibration rows have all labels
+    in their regions.
+    """
+
+    name = "groups"
+    place = 63
+    needs = "a method with by"
+    files = {
+        "groups.csv": "error with interval and size of the regions in each group of by, for every method"
+    }
+    metrics = {"groups.csv": {"error": ERROR}}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._found = GroupErrors(tuple(map(float, results.config.levels)))
+        self._dataset = ""
+        self._rows: list[tuple] = []
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return any(cell.params.get(key) is not None for cell in results.cells for key in BY_KEYS)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        self._dataset = result.cell.dataset
+        self._found.add(result, self.results.label(result.cell))
+        yield from ()
+
+    def finish_dataset(self) -> None:
+        for by, group, (method, label, view), *numbers in self._found.lines():
+            self._rows.append((self._dataset, by, group, method, label, view, *numbers))
+        self._found = GroupErrors(self._found.levels)
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            yield Table("groups.csv", HEADER, self._rows)
+        for row in self._rows:
+            if row[2] == UNSEEN and row[7] and row[6] == min(map(float, self.results.config.levels)):
+                yield Note(
+                    f"{row[0]}, {row[4]}: {row[9]} test rows are in a group of {row[1]} without calibration "
+                    "rows; their p-values are 1"
+                )
+
+    def printed(self) -> Iterator[PrintedTable]:
+        """Yield the worst group of each method and division, at each level."""
+        worst: dict[tuple, tuple] = {}
+        for row in self._rows:
+            key = row[0], row[1], row[4], row[5], row[6]
+            if row[2] != UNSEEN and (key not in worst or row[10] > worst[key][10]):
+                worst[key] = row
+        if worst:
+            yield PrintedTable(
+                "group of by with the highest error",
+                ("data set", "by", "method", "view", "level", "group", "rows", "error (%)", "95 %", "size"),
+                [
+                    (*key[:4], f"{key[4]:g}", row[2], row[9], ERROR.text(row[10]),
+                     f"{ERROR.text(row[11])} to {ERROR.text(row[12])}", f"{row[13]:.2f}")
+                    for key, row in worst.items()
+                ],
+                right=6,
+            )  # fmt: skip

@@ -1,0 +1,206 @@
+"""p-values with a guarantee in groups (``by``), against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference.promises import group_p_value, programme_threshold, tcm_p_value
+from sklearn.naive_bayes import GaussianNB
+
+from confml import TCMNN, Conformal
+from confml.errors import ConfigError, ConfmlError
+from confml.methods.conformal.quantile_programme import group_threshold
+from confml.methods.divisions import Divisions, split_columns
+from confml.methods.registry import build
+from confml.plugins.by import By, divisions_in
+
+COLUMNS = [("site", ("a", "b", "c")), ("age", None)]
+
+
+def sample(rng, rows, ties=False):
+    """Features with the columns site and age at the end, and labels; site c is noisier."""
+    X = rng.normal(size=(rows, 2))
+    site, age = rng.integers(0, 3, rows), rng.integers(20, 60, rows)
+    y = (X[:, 0] + np.where(site == 2, 2.0, 0.4) * rng.normal(size=rows) > 0).astype(int)
+    y += (X[:, 1] > 1).astype(int)
+    return np.column_stack([X.round(0) if ties else X, site, age]), y
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(
+    "by", ["site", ["site", "label"], [{"age": 3}, "predicted"], [["site"], ["age"]], [["label"], ["site"]]]
+)
+def test_split_p_values_are_their_definition(by, ties):
+    rng = np.random.default_rng(len(str(by)) + ties)
+    X, y = sample(rng, 150, ties)
+    T, _ = sample(rng, 20, ties)
+    model = Conformal(GaussianNB(), by=by, by_columns=COLUMNS, random_state=3).fit(X, y)
+    plain = Conformal(GaussianNB(), random_state=3).fit(X[:, :2], y)
+    (rows,) = plain._calibration_parts(np.searchsorted([0, 1, 2], y), None, plain._generator("fit"))
+    proper = np.setdiff1d(np.arange(len(y)), rows)
+    classifier = plain.fitted_[0].method
+
+    def shares(Z):
+        return classifier.confident_predict(Z)["probability"].scores
+
+    def category(z, x, label):
+        found = []
+        for parts in divisions_in(by):
+            key = []
+            for name, bins in parts:
+                if name == "site":
+                    key.append(z[2])
+                elif name == "age":
+                    cuts = np.quantile(X[proper, 3], np.arange(1, bins or 4) / (bins or 4))
+                    key.append(sum(z[3] >= cut for cut in cuts))
+                else:
+                    key.append(label if name == "label" else int(shares(x[None]).argmax()))
+            found.append(tuple(key))
+        return found
+
+    own = 1 - shares(X[rows, :2])[np.arange(len(rows)), y[rows]]
+    known = [category(X[i], X[i, :2], y[i]) for i in rows]
+    p = model.predict_p_values(T)
+    for row, t in enumerate(T):
+        for label in range(3):
+            score = 1 - shares(t[None, :2])[0, label] - 1e-12  # ties up to rounding errors count
+            wanted = [
+                group_p_value(own, [one[d] for one in known], score, group)
+                for d, group in enumerate(category(t, t[:2], label))
+            ]
+            assert p[row, label] == pytest.approx(max(wanted), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "by", ["site", ["site", "label"], [["site"], [{"age": [35]}]], [["label"], ["site"]]]
+)
+def test_tcm_nn_p_values_are_their_definition(by):
+    rng = np.random.default_rng(5)
+    X, y = sample(rng, 40, ties=True)
+    T, _ = sample(rng, 6, ties=True)
+    T[0, 2] = 7  # a site that no training row has
+    model = TCMNN(k=2, by=by, by_columns=COLUMNS).fit(X, y)
+    p = model.predict_p_values(T)
+    for row, t in enumerate(T):
+        for column, label in enumerate(model.classes_):
+            wanted = []
+            for parts in divisions_in(by):
+                names = {part.name for part in parts}
+                values = [X[:, 2] * ("site" in names), (X[:, 3] >= 35) * ("age" in names)]
+                own = [t[2] * ("site" in names), (t[3] >= 35) * ("age" in names)]
+                groups = list(zip(*(value.tolist() for value in values), strict=True))
+                wanted.append(tcm_p_value(X[:, :2], y, groups, t[:2], tuple(own), label, 2, "label" in names))
+            assert p[row, column] == pytest.approx(max(wanted), abs=1e-12)
+
+
+def test_programme_is_its_definition():
+    rng = np.random.default_rng(2)
+    infinite = 0
+    for _ in range(40):
+        n, level = int(rng.integers(3, 40)), float(rng.choice([0.05, 0.1, 0.2, 0.3]))
+        members = np.column_stack([rng.integers(0, 3, n), rng.integers(0, 2, n)])
+        scores = rng.random(n).round(int(rng.choice([1, 2, 8])))
+        new = np.array([rng.integers(0, 3), rng.integers(0, 2)])
+        wanted = programme_threshold(scores, members, new.tolist(), level)
+        infinite += np.isinf(wanted)
+        assert group_threshold(scores, members, new, level) == pytest.approx(wanted, abs=1e-6)
+    assert 0 < infinite < 40
+
+
+def test_many_examples_have_the_same_threshold(monkeypatch):
+    rng = np.random.default_rng(3)
+    members = rng.integers(0, 4, (1200, 2))
+    scores = rng.random(1200) * (1 + members[:, 0])
+    whole = [group_threshold(scores, members, np.array([g, g]), 0.1) for g in range(4)]
+    monkeypatch.setattr("confml.methods.conformal.quantile_programme._WHOLE", 60)
+    assert [group_threshold(scores, members, np.array([g, g]), 0.1) for g in range(4)] == pytest.approx(whole)
+
+
+def test_programme_regions_are_nested_and_inside_those_of_the_largest_p_value_elsewhere():
+    rng = np.random.default_rng(4)
+    (X, y), (T, _) = sample(rng, 300), sample(rng, 60)
+    settings = {"by": [["site"], [{"age": 3}]], "by_columns": COLUMNS, "random_state": 1}
+    largest = Conformal(GaussianNB(), **settings).fit(X, y).confident_predict(T)["p-value"]
+    model = Conformal(GaussianNB(), by_levels=[0.2, 0.05], **settings).fit(X, y)
+    found = model.confident_predict(T)["p-value"]
+    regions = {level: found.region(level) for level in (0.01, 0.05, 0.1, 0.2, 0.4)}
+    for small, large in zip(list(regions), list(regions)[1:], strict=False):
+        assert (regions[small] >= regions[large]).all()
+    for level in (0.01, 0.4):  # at other levels its guarantee is that of the largest p-value
+        assert (found.scores <= level)[largest.scores > level].sum() == 0
+    own = model.grouped_.parts_[0]
+    codes = found.extra["group"]
+    for level in (0.05, 0.2):
+        inside = np.array(
+            [
+                [score <= group_threshold(own.scores, own.members, code, level) for score in row]
+                for row, code in zip(found.extra["nonconformity"], codes, strict=True)
+            ]
+        )
+        assert (regions[level] >= inside).all()
+        assert (regions[0.2] == inside).all() or level == 0.05
+
+
+def test_programme_covers_every_group():
+    rng = np.random.default_rng(6)
+    missed = np.zeros((2, 3))
+    for draw in range(300):
+        (X, y), (T, truth) = sample(rng, 120), sample(rng, 30)
+        for row, levels in enumerate((None, [0.2])):
+            by = None if row == 0 else [["site"], [{"age": [40]}]]
+            model = Conformal(
+                GaussianNB(), by=by, by_levels=levels, by_columns=COLUMNS, random_state=draw, calibration=0.5
+            )
+            held = model.fit(X, y).confident_predict(T)["p-value"].region(0.2)
+            wrong = ~held[np.arange(30), np.minimum(truth, held.shape[1] - 1)] & (truth < held.shape[1])
+            missed[row] += [
+                wrong[T[:, 2] == site].sum() / max((T[:, 2] == site).sum(), 1) for site in range(3)
+            ]
+    missed /= 300
+    assert missed[0].max() > 0.25  # plain regions miss the noisy site
+    assert missed[1].max() < 0.2 + 4 * np.sqrt(0.16 / 3000)
+
+
+def test_data_frames_texts_and_new_categories():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "site": rng.choice(["n", "s"], 200)})
+    y = np.where(frame.x > 0, "yes", "no")
+    model = Conformal(GaussianNB(), by="site", random_state=1)
+    with pytest.raises(ValueError, match="could not convert|string"):
+        model.fit(frame, y)  # the classifier itself needs numbers
+    numbers = frame.assign(site=(frame.site == "n").astype(float))
+    model.fit(numbers, y)
+    view = model.confident_predict(numbers.assign(site=[9.0] * 200))["p-value"]
+    assert (view.scores == 1).all() and (view.extra["group"] == -1).all()
+    _, values, (column,) = split_columns(frame, "site", None)
+    assert column.texts == ("n", "s") and set(values[:, 0]) == {0, 1}
+
+
+def test_errors_say_what_to_do():
+    X, y = sample(np.random.default_rng(0), 60)
+    with pytest.raises(ConfigError, match="age has .* values.*would break"):
+        TCMNN(by="age", by_columns=COLUMNS).fit(X, y)
+    with pytest.raises(ConfmlError, match="needs a classifier that is fitted to other examples"):
+        TCMNN(by="predicted", by_columns=COLUMNS).fit(X, y)
+    with pytest.raises(ConfmlError, match="by and mondrian cannot be combined"):
+        Conformal(GaussianNB(), by="site", mondrian=True, by_columns=COLUMNS).fit(X, y)
+    with pytest.raises(ConfmlError, match="needs kind 'split'"):
+        Conformal(GaussianNB(), kind="cross", by="predicted", by_columns=COLUMNS).fit(X, y)
+    with pytest.raises(ConfigError, match="has categories, not numbers"):
+        Conformal(GaussianNB(), by={"site": 2}, by_columns=COLUMNS).fit(X, y)
+    with pytest.raises(ConfigError, match="by alone"):
+        build("naive-bayes", {"conformal": "split", "conformal__by": "a", "conformal__mondrian": True})
+    for wrong in ("", [], [[]], {"a": 1}, {"a": [2, 1]}, {"label": 2}, ["a", "a"], [["a"], ["a"]], 1.5):
+        assert not By("").accepts(wrong)
+
+
+def test_names_of_groups():
+    columns = split_columns(np.array([[0, 1.0], [1, 40.0], [np.nan, 3.0]]), "site", COLUMNS)[2]
+    found = Divisions(["site", {"age": [30]}], columns, np.array(["p", "q"]))
+    values = np.array([[0, 1.0], [1, 40.0], [np.nan, 3.0]])
+    found.cut(values, quantiles=False)
+    found.learn(values, None)
+    (details,) = found.details([np.ones(3)])
+    assert details["name"] == "site and age cut at 30"
+    assert details["groups"] == ["site missing, age < 30", "site = a, age < 30", "site = b, 30 <= age"]

@@ -1,0 +1,104 @@
+"""Guarantees in groups, and of rows selected from a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+from _entries import AT_MOST, Claim, Entry, p_value_claims, rejected
+from sklearn.naive_bayes import GaussianNB
+
+from confml.measures.selected import accepted_threshold, certain_rows
+from confml.methods.conformal import Conformal
+from confml.methods.tcm_nn import TCMNN
+
+COLUMNS = [("site", None), ("age", None)]
+
+
+def grouped(rng, rows, classes):
+    """Features, and the columns site (0 to 3) and age (0 to 2) at the end; labels of site 3 are noisier."""
+    y = rng.integers(0, classes, rows)
+    site, age = rng.choice(4, rows, p=[0.4, 0.3, 0.2, 0.1]), rng.integers(0, 3, rows)
+    X = np.column_stack([np.cos(y), np.sin(y)]) * 1.5 + rng.normal(size=(rows, 2))
+    noisy = (site == 3) & (rng.random(rows) < 0.4)
+    return np.column_stack([X, site, age]), np.where(noisy, rng.integers(0, classes, rows), y)
+
+
+def p_value(rng, rows, classes, method, by, levels=None, group=3):
+    """p-value of the true label of a new row of the noisy site; 1 if training does not have the label."""
+    X, y = grouped(rng, rows, classes)
+    T, truth = grouped(rng, 400, classes)
+    place = int(np.flatnonzero(T[:, 2] == group)[0])
+    if method == "tcm-nn":
+        model = TCMNN(by=by, by_columns=COLUMNS)
+    else:
+        seed = int(rng.integers(2**31))
+        model = Conformal(
+            GaussianNB(),
+            method,
+            calibration=0.5,
+            by=by,
+            by_levels=levels,
+            by_columns=COLUMNS,
+            random_state=seed,
+        )
+    model.fit(X, y)
+    p = model.predict_p_values(T[place : place + 1])[0]
+    known = model.classes_ == truth[place]
+    return rejected(float(p[known][0])) if known.any() else [False, False]
+
+
+def selected(rng, rows, batch, classes, method, kind, rate, shift=0.0):
+    """Share of errors among the certain rows, or the accepted predictions, of a batch."""
+    X, y = grouped(rng, rows, classes)
+    T, truth = grouped(rng, batch, classes)
+    X, T = X[:, :2], T[:, :2]
+    if method == "tcm-nn":
+        model = TCMNN()
+    else:
+        params = {"mondrian": True} if method == "mondrian" else {}
+        model = Conformal(GaussianNB(), calibration=0.5, random_state=int(rng.integers(2**31)), **params)
+    if kind == "certain":
+        view = model.fit(X, y).confident_predict(T)["p-value"]
+        chosen, _ = certain_rows(view.scores, rate, method != "tcm-nn")
+    else:
+        half = rows // 2
+        model.fit(X[:half], y[:half])
+        known, view = (model.confident_predict(Z)["p-value"] for Z in (X[half:], T))
+        threshold = accepted_threshold(view.confidence, known.confidence, known.labels != y[half:], rate)
+        chosen = view.confidence >= threshold
+    wrong = view.labels != truth
+    return [float(wrong[chosen].mean()) if chosen.any() else 0.0]
+
+
+def share_of_errors(setting):
+    return [Claim(f"mean share of errors at {setting['rate']:g}", setting["rate"], AT_MOST, is_mean=True)]
+
+
+SIZES = ({"rows": 60, "classes": 3}, {"rows": 200, "classes": 10})
+BATCHES = ({"rows": 160, "batch": 40, "classes": 3}, {"rows": 300, "batch": 20, "classes": 10})
+TWO = [["site"], ["age"]]
+EACH = "in each group the p-value of the true label is at most e with probability at most e"
+ENTRIES = (
+    Entry("groups-split", "p-value, conformal: split, by", EACH,
+          [{**size, "method": "split", "by": by} for size in SIZES
+           for by in ("site", ["site", "predicted"], ["site", "label"])],
+          p_value_claims(), p_value, fraction=0.4),
+    Entry("groups-tcm-nn", "p-value, tcm-nn, by", EACH,
+          [{**size, "method": "tcm-nn", "by": by} for size in SIZES for by in ("site", TWO)],
+          p_value_claims(), p_value, fraction=0.4),
+    Entry("groups-largest", "p-value, conformal: split, several divisions", EACH,
+          [{**size, "method": "split", "by": TWO} for size in SIZES],
+          p_value_claims(), p_value, fraction=0.4),
+    Entry("groups-programme", "region, conformal: split, by-levels", EACH,
+          [{**size, "method": "split", "by": TWO, "levels": [0.05, 0.2]} for size in SIZES],
+          p_value_claims(), p_value, fraction=0.4),
+    Entry("selected-certain", "confml predict --fcr, selection.csv", "the expected share of errors among the"
+          " certain rows of a batch is at most the rate",
+          [{**batch, "method": method, "kind": "certain", "rate": 0.2}
+           for batch in BATCHES for method in ("split", "mondrian", "tcm-nn")],
+          share_of_errors, selected, fraction=0.4),
+    Entry("selected-accepted", "confml predict --fdr, selection.csv", "the expected share of errors among the"
+          " accepted predictions of a batch is at most the rate",
+          [{**batch, "method": method, "kind": "accepted", "rate": 0.2}
+           for batch in BATCHES for method in ("split", "tcm-nn")],
+          share_of_errors, selected, fraction=0.4),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""Literal definitions of guarantees for groups, after selection, after a choice of method, and from wrong
+labels."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+
+def group_p_value(scores, groups, t, group):
+    """p-value of a score among the calibration examples of its group."""
+    mine = [s for s, g in zip(scores, groups, strict=True) if g == group]
+    return (1 + sum(s >= t for s in mine)) / (1 + len(mine))
+
+
+def tcm_p_value(X, y, groups, x, group, label, k, by_label):
+    """TCM-NN p-value of a label among the examples of the group of the new one, itself included."""
+    Z, labels, own = np.vstack([X, x]), [*y, label], [*groups, group]
+    alphas = []
+    for i in range(len(Z)):
+        distances = [math.sqrt(sum((a - b) ** 2)) for a, b in zip(Z, [Z[i]] * len(Z), strict=True)]
+        pairs = [(d, labels[j] == labels[i]) for j, d in enumerate(distances) if j != i]
+        same = sorted(d for d, is_same in pairs if is_same)[:k]
+        other = sorted(d for d, is_same in pairs if not is_same)[:k]
+        a = sum(same) if len(same) == k else math.inf
+        b = sum(other) if len(other) == k else math.inf
+        alphas.append(math.inf if a == math.inf else 1.0 if a == b == 0 else math.inf if b == 0 else a / b)
+    counted = [
+        alpha
+        for alpha, g, j in zip(alphas, own, labels, strict=True)
+        if g == group and (j == label or not by_label)
+    ]
+    return sum(alpha >= alphas[-1] for alpha in counted) / len(counted)
+
+
+def programme_threshold(scores, members, new, level):
+    """Largest phi'b over the minimisers b of the programme of Gibbs, Cherian and Candes (primal)."""
+    columns = [sorted(set(column.tolist())) for column in members.T]
+    if any(group not in known for group, known in zip(new, columns, strict=True)):
+        return math.inf
+    F = np.hstack([members[:, [d]] == np.array(known) for d, known in enumerate(columns)]).astype(float)
+    phi = np.concatenate([np.array(known) == g for g, known in zip(new, columns, strict=True)]).astype(float)
+    n, d = F.shape
+    costs = np.concatenate([-(1 - level) * phi, np.full(n, 1 - level), np.full(n, level)])
+    A = np.hstack([F, np.eye(n), -np.eye(n)])
+    bounds = [(None, None)] * d + [(0, None)] * (2 * n)
+    first = linprog(costs, A_eq=A, b_eq=scores, bounds=bounds)
+    if first.status == 3:
+        return math.inf
+    best = linprog(
+        np.append(-phi, np.zeros(2 * n)), A_eq=A, b_eq=scores, A_ub=[costs], b_ub=[first.fun + 1e-10],
+        bounds=bounds,
+    )  # fmt: skip
+    return math.inf if best.status == 3 else -best.fun
+
+
+def certain_rows(p, rate, shared):
+    """Rows that are certain at a false coverage rate: definition of Gazin et al., row by row."""
+    m, rate = len(p), Fraction(str(rate))
+    if not shared:
+        rate /= sum(Fraction(1, i) for i in range(1, m + 1))
+    p = [[Fraction(value).limit_denominator(10**6) for value in row] for row in p]
+    q = [sorted(row)[-2] if len(row) > 1 else 0 for row in p]
+    r = max([r for r in range(1, m + 1) if sum(one <= rate * r / m for one in q) >= r], default=0)
+    return [r > 0 and q[i] <= rate * r / m and max(p[i]) > rate * r / m for i in range(m)]
+
+
+def accepted_rows(confidence, known, wrong, rate):
+    """Rows above the smallest threshold whose estimated false discovery proportion is at most the rate."""
+    m, n, rate = len(confidence), len(known), Fraction(str(rate))
+    fine = [
+        t
+        for t in confidence
+        if Fraction(m, n + 1) * (1 + sum(w and k >= t for k, w in zip(known, wrong, strict=True)))
+        / sum(k >= t for k in confidence) <= rate
+    ]  # fmt: skip
+    return [bool(fine) and k >= min(fine) for k in confidence]

@@ -1,0 +1,130 @@
+"""Groups of ``by`` in runs and in predictions for new rows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference.promises import certain_rows as literal_certain
+
+CONFIG = """
+name: groups
+datasets: [{name: mine, csv: train.csv, label: y}]
+steps: [standardise]
+methods:
+  - {name: naive-bayes, conformal: split, label: plain}
+  - {name: naive-bayes, conformal: {kind: split, by: [[site], [{age: 3}]], by-levels: []}, label: largest}
+  - {name: naive-bayes, conformal: {kind: split, by: [[site], [{age: 3}]]}, label: programme}
+  - {name: tcm-nn, by: site, label: tcm}
+protocol: {kind: holdout, test-size: 0.4, repeats: 3}
+levels: [0.1, 0.3]
+figures: [{name: groups, level: 0.3}, selection]
+selection: [0.2, 0.4]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("groups")
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "a": rng.normal(size=500),
+            "site": rng.choice(["north", "south"], 500),
+            "age": rng.integers(20, 80, 500),
+        }
+    )
+    noise = np.where(frame.site == "south", 2.0, 0.3) * rng.normal(size=500)
+    frame["y"] = np.where(frame.a + noise > 0, "high", "low")
+    frame[:400].to_csv(path / "train.csv", index=False)
+    frame[400:].to_csv(path / "new.csv", index=False)
+    (path / "c.yaml").write_text(CONFIG)
+    return path
+
+
+def command(*arguments, code=0):
+    found = subprocess.run(
+        [sys.executable, "-m", "confml", *map(str, arguments)], capture_output=True, text=True
+    )
+    assert found.returncode == code, found.stderr
+    return found
+
+
+def test_table_of_groups(folder):
+    command("run", folder / "c.yaml", "--out", folder / "res")
+    table = pd.read_csv(folder / "res" / "groups.csv")
+    assert set(table.label) == {"plain", "largest", "programme", "tcm"}
+    assert set(table.by) == {"site", "age in 3 bins"}
+    assert (table.guaranteed == (table.label.isin(["largest", "programme"]) | (
+        (table.label == "tcm") & (table.by == "site")))).all()  # fmt: skip
+    by_site = table[(table.by == "site") & (table.level == 0.3) & (table.group == "site = south")]
+    error, size = by_site.set_index("label").error, by_site.set_index("label").mean_size
+    assert error["plain"] > 0.35 > error["programme"]
+    assert size["plain"] < size["programme"] <= size["largest"]
+    assert (folder / "res" / "figures" / "groups-mine.svg").exists()
+    assert "groups.csv" in (folder / "res" / "report.html").read_text()
+    rows = table[table.label == "plain"].groupby(["by", "level"]).rows.sum()
+    assert rows.nunique() == 1
+
+
+@pytest.mark.parametrize("method", ["programme", "tcm"])
+def test_stored_models_predict_the_same_bytes(folder, method):
+    config, model, new = folder / "c.yaml", folder / f"{method}.confml", folder / "new.csv"
+    fitted = command("predict", config, new, "--method", method, "--save", model, "--force")
+    stored = command("predict", model, new)
+    assert fitted.stdout == stored.stdout and len(fitted.stdout.splitlines()) == 101
+    assert "in each group of (site)" in fitted.stderr
+    explained = command("predict", model, new, "--explain", "1")
+    assert "lines@predicted" in explained.stdout.splitlines()[0]
+
+
+def test_new_groups_and_wrong_columns(folder):
+    text = (folder / "new.csv").read_text().replace("north", "moon")
+    (folder / "moon.csv").write_text(text)
+    found = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
+    assert "in groups without calibration rows: all labels have p-value 1" in found.stderr
+    wrong = command("plan", folder / "c.yaml", "--set", "methods.3.by=sity", code=2)
+    assert "has no column 'sity'" in wrong.stderr and "site" in wrong.stderr
+
+
+def test_selected_rows_of_a_run(folder):
+    command("run", folder / "c.yaml", "--out", folder / "res2", "--set", "protocol.repeats=2")
+    table = pd.read_csv(folder / "res2" / "selection.csv")
+    assert set(table.selection) == {"certain", "accepted"} and set(table.rate) == {0.2, 0.4}
+    assert (table[table.label == "plain"].any_dependence == 0).all()
+    certain = table[table.selection == "certain"]
+    assert (certain[certain.label != "plain"].any_dependence == 1).all() and certain.certified.isna().all()
+    accepted = table[table.selection == "accepted"].set_index(["label", "rate"]).selected
+    assert accepted["plain", 0.4] >= accepted["plain", 0.2] >= 0 and accepted["plain", 0.4] > 0
+    assert (folder / "res2" / "figures" / "selection-mine.svg").exists()
+
+
+def test_selected_new_rows(folder):
+    config, model, new = folder / "c.yaml", folder / "s.confml", folder / "new.csv"
+    rates = ("--fcr", "0.1", "--fdr", "0.25")
+    fitted = command("predict", config, new, "--method", "plain", *rates, "--save", model, "--force")
+    stored = command("predict", model, new, *rates)
+    assert fitted.stdout == stored.stdout
+    assert "are certain (column certain" in stored.stderr and "may not be in another" in stored.stderr
+    frame = pd.read_csv(folder / "new.csv").assign(line=range(2, 102))
+    answers = pd.read_csv(StringIO(stored.stdout)).merge(frame[["line", "y"]], on="line")
+    assert answers.certain.any() and answers.selected.any()
+    p = answers[[name for name in answers if name.startswith("p[")]].to_numpy()
+    assert answers.certain.tolist() == literal_certain(p.tolist(), 0.1, True)
+    plain = command("predict", config, new, "--method", "plain", "--save", model, "--force")
+    assert "certain," not in plain.stdout.splitlines()[0].replace("reason@", "")
+    assert "fit and save it with --fdr" in command("predict", model, new, "--fdr", "0.1", code=2).stderr
+    margins = (
+        "predict",
+        config,
+        new,
+        "--method",
+        "plain",
+        "--set",
+        "methods.0={name: ovo-svm, label: plain}",
+    )
+    assert "certain rows need p-values" in command(*margins, "--fcr", "0.1", code=2).stderr
