@@ -7,7 +7,7 @@ Names, parameters and files are checked in `check`. Fields are written with hyph
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
@@ -151,7 +151,7 @@ class Config(Part):
     _path: Path | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _levels_of_groups(self) -> Config:
+    def _levels_of_groups(self) -> Self:
         entries = tuple(entry.at_levels(self.levels) for entry in self.methods)
         if entries != self.methods:
             object.__setattr__(self, "methods", entries)

@@ -23,6 +23,8 @@ class Part(NamedTuple):
 class By(Parameter):
     """Declaration of ``by``."""
 
+    kind = "str, dict, list"
+
     def expected(self) -> str:
         return (
             f"a column, {PREDICTED} or {LABEL}, {{column: bins}} or {{column: [cuts]}}, a list of them for "
@@ -40,6 +42,8 @@ class By(Parameter):
 @dataclass(frozen=True)
 class ColumnNames(Parameter):
     """Declaration of ``by_columns``: pairs of a name and the texts of its codes, or None for numbers."""
+
+    kind = "list"
 
     def expected(self) -> str:
         return "pairs of a name and texts or null"

@@ -65,4 +65,4 @@ def _type_of(rule: Parameter) -> str:
         return " or ".join(dict.fromkeys(map(_type_of, rule.of)))
     if isinstance(rule, Choice):
         return "{" + ", ".join(f'"{option}"' for option in rule.options) + "}"
-    return _TYPES.get(type(rule), "object")
+    return _TYPES.get(type(rule)) or str(getattr(rule, "kind", "object"))

@@ -46,8 +46,8 @@ class Selection:
             found = np.split(certain, ends)
             parts = [replace(part, certain=own) for part, own in zip(parts, found, strict=True)]
             self.found += self._about_certain(certain, level, shared)
-        if self.fdr is not None:
-            held = self.model.held_out
+        held = self.model.held_out
+        if self.fdr is not None and held is not None:
             certainty = np.concatenate([part.prediction.certainty for part in parts])
             threshold = accepted_threshold(certainty, held.confidence, held.wrong, self.fdr)
             found = np.split(certainty >= threshold, ends)

@@ -48,6 +48,10 @@ def test_the_sections_of_a_method_are_made_from_its_declarations():
             Weight examples for a test part of another distribution, by its features without labels.
         random_state : int or None, default=None
             Seed of smoothed p-values where no generator is given.
+        by : str, dict, list or None, default=None
+            Groups in which p-values are valid, by columns, bins with given cuts, and label.
+        by_columns : list or None, default=None
+            The last columns of X, which hold the columns of by and are no features; set by a run.
 
         Attributes
         ----------

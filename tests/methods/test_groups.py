@@ -108,6 +108,17 @@ def test_programme_is_its_definition():
     assert 0 < infinite < 40
 
 
+def test_one_division_has_the_regions_of_its_p_values():
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        n, level = int(rng.integers(5, 41)), float(rng.choice([0.1, 0.2, 0.05]))
+        scores, groups = rng.random(n), rng.integers(0, 2, n)
+        threshold = group_threshold(scores, groups[:, None], np.array([1]), level)
+        for score in [*scores, *(scores + 1e-6), 2.0]:
+            inside = group_p_value(scores, groups, score, 1) > level + 1e-12
+            assert inside == (score <= threshold)
+
+
 def test_many_examples_have_the_same_threshold(monkeypatch):
     rng = np.random.default_rng(3)
     members = rng.integers(0, 4, (1200, 2))
@@ -117,7 +128,7 @@ def test_many_examples_have_the_same_threshold(monkeypatch):
     assert [group_threshold(scores, members, np.array([g, g]), 0.1) for g in range(4)] == pytest.approx(whole)
 
 
-def test_programme_regions_are_nested_and_inside_those_of_the_largest_p_value_elsewhere():
+def test_programme_regions_are_nested_and_have_a_bound_at_every_level():
     rng = np.random.default_rng(4)
     (X, y), (T, _) = sample(rng, 300), sample(rng, 60)
     settings = {"by": [["site"], [{"age": 3}]], "by_columns": COLUMNS, "random_state": 1}
@@ -127,8 +138,10 @@ def test_programme_regions_are_nested_and_inside_those_of_the_largest_p_value_el
     regions = {level: found.region(level) for level in (0.01, 0.05, 0.1, 0.2, 0.4)}
     for small, large in zip(list(regions), list(regions)[1:], strict=False):
         assert (regions[small] >= regions[large]).all()
-    for level in (0.01, 0.4):  # at other levels its guarantee is that of the largest p-value
-        assert (found.scores <= level)[largest.scores > level].sum() == 0
+    # Between two levels the region is that of the smaller one; below them all, the largest p-value counts.
+    assert (regions[0.1] == regions[0.05]).all() and (regions[0.4] == regions[0.2]).all()
+    assert set(np.unique(found.scores[found.scores > 0.05])) <= {0.2, 1.0}
+    assert (regions[0.01] >= (largest.scores > 0.01)).all()
     own = model.grouped_.parts_[0]
     codes = found.extra["group"]
     for level in (0.05, 0.2):

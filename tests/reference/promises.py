@@ -37,7 +37,7 @@ def tcm_p_value(X, y, groups, x, group, label, k, by_label):
 
 
 def programme_threshold(scores, members, new, level):
-    """Largest phi'b over the minimisers b of the programme of Gibbs, Cherian and Candes (primal)."""
+    """Smallest phi'b over the minimisers b of the programme of Gibbs, Cherian and Candes (primal)."""
     columns = [sorted(set(column.tolist())) for column in members.T]
     if any(group not in known for group, known in zip(new, columns, strict=True)):
         return math.inf
@@ -51,10 +51,10 @@ def programme_threshold(scores, members, new, level):
     if first.status == 3:
         return math.inf
     best = linprog(
-        np.append(-phi, np.zeros(2 * n)), A_eq=A, b_eq=scores, A_ub=[costs], b_ub=[first.fun + 1e-10],
+        np.append(phi, np.zeros(2 * n)), A_eq=A, b_eq=scores, A_ub=[costs], b_ub=[first.fun + 1e-10],
         bounds=bounds,
     )  # fmt: skip
-    return math.inf if best.status == 3 else -best.fun
+    return best.fun
 
 
 def certain_rows(p, rate, shared):

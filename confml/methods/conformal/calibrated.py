@@ -47,6 +47,9 @@ steps : pipeline, optional
     step that saw the calibration examples could make them look more ordinary than test examples.
 groups : array of shape (n_samples,), optional
     Default of the groups of `fit`."""
+_BY_COLUMNS = """
+by_columns : sequence of (name, texts) pairs, optional
+    The last columns of X, which hold the columns of ``by`` and are no features."""
 
 
 class FittedPart(NamedTuple):
@@ -116,7 +119,9 @@ class CalibratedMethod(Method):
     def _document(cls) -> None:
         if "settings" in vars(cls):
             declared = {parameter_name(setting, cls.key): rule for setting, rule in cls.settings.items()}
-            add_sections(cls, declared, _ESTIMATOR, _SET_BY_A_RUN)
+            has_groups = "by_columns" in inspect.signature(cls).parameters
+            more = _BY_COLUMNS if has_groups else ""
+            add_sections(cls, declared, _ESTIMATOR, _SET_BY_A_RUN + more)
 
     @classmethod
     def description(cls) -> dict[str, Any]:

@@ -108,21 +108,19 @@ class GroupCalibration:
         return p, extra
 
     def _at_levels(self, scores: np.ndarray, codes: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Return p-values whose regions at ``levels`` are those of the programmes.
+        """Return p-values whose regions at ``levels`` are those of the programmes, from the largest ones p.
 
-        They are at least ``p`` at other levels: between two levels a p-value keeps its bound, and stays on
-        its side of each level that the programme puts it on. A region is made part of the regions at smaller
-        levels, which can only enlarge them.
+        A region is made part of the regions at smaller levels, which can only enlarge them. The p-value of a
+        label is the smallest of the levels at which its region excludes it, and 1 if none does. At a level
+        between two of them the region is that of the smaller one, so every level has its bound. Below the
+        smallest level, p counts.
         """
         levels = sorted(self.levels)
-        inside = self._regions(scores, codes, levels)
-        lowest, highest = np.zeros_like(p), np.ones_like(p)
-        held = np.zeros(p.shape, dtype=bool)
-        for level, own in sorted(zip(levels, inside, strict=True), reverse=True, key=lambda pair: pair[0]):
+        found, held = np.ones_like(p), np.zeros(p.shape, dtype=bool)
+        for level, own in reversed(list(zip(levels, self._regions(scores, codes, levels), strict=True))):
             held |= own
-            highest = np.where(held, highest, level)
-            lowest = np.where(held & (lowest == 0), np.nextafter(level, 1.0), lowest)
-        return np.clip(p, lowest, highest)
+            found = np.where(held, found, level)
+        return np.where(held, found, np.minimum(found, p))
 
     def _regions(self, scores: np.ndarray, codes: np.ndarray, levels: Sequence[float]) -> np.ndarray:
         """Return (levels, n, c) bool: the regions of the programmes, one for each pattern of groups."""

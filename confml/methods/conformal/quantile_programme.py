@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_ABOVE = 1e-5  # rise of the dual variable of the new example past 1 - level
+_BELOW = 1e-7  # distance of the dual variable of the new example from 1 - level
 _WHOLE = 3_000  # examples up to which one programme has them all
 _ERROR = 1e-9  # relative error of a threshold; scores within it are in the region
 
@@ -19,10 +19,12 @@ def group_threshold(scores: np.ndarray, members: np.ndarray, new: np.ndarray, le
     scores: (m,) finite, of the calibration examples. members: (m, D) the group of each in each division.
     new: (D,) the groups of the new example. +inf where its groups have too few examples.
 
-    The threshold is the largest ``sum of b_g over the groups g of the new example`` over the minimisers b of
+    The threshold is the smallest ``sum of b_g over the groups g of the new example`` over the minimisers b of
     ``sum_i rho(s_i - sum of b_g over the groups of i) - (1 - level) sum of b_g over its own groups`` with
-    the pinball loss ``rho(u) = (1 - level) max(u, 0) + level max(-u, 0)``. It is the multiplier of the dual
-    programme with a dual variable of the new example just above 1 - level.
+    the pinball loss ``rho(u) = (1 - level) max(u, 0) + level max(-u, 0)``. A larger score has the
+    dual variable 1 - level in every solution of the programme of all examples, in which at most a fraction
+    ``level`` of the examples of a group has it. The threshold is the multiplier of the dual programme with a
+    dual variable of the new example just below 1 - level.
     """
     columns, sizes = _columns(members)
     places = [np.flatnonzero(known == value) for known, value in zip(columns, new, strict=True)]
@@ -101,7 +103,7 @@ def _programme(
     places = np.arange(0, m * divisions + 1, divisions)
     matrix = csc_array((np.ones(m * divisions), cells.ravel(), places), shape=(groups, m))
     right = np.zeros(groups)
-    np.add.at(right, own, -(1 - level) - _ABOVE)
+    np.add.at(right, own, -(1 - level) + _BELOW)
     values, others_cells = others
     np.add.at(right, others_cells.ravel(), -np.repeat(values, divisions))
     found = linprog(

@@ -23,6 +23,8 @@ BY_LEVELS = "by_levels needs kind 'split', got 'cross'"
 class Levels(Parameter):
     """Declaration of a list of significance levels."""
 
+    kind = "list"
+
     def expected(self) -> str:
         return "a list of numbers above 0 and below 1"
 
