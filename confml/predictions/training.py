@@ -236,7 +236,7 @@ class _Fit:
             return rows, rows[:0], rows[:0]
         if data.groups is not None:
             raise ConfigError(
-                "a certified threshold and --fdr need independent rows, and the rows of a group are not independent",
+                "--risk and --fdr need independent rows, and the rows of a group are not independent",
                 hint="leave out --risk and --fdr, or groups if rows of one group are not alike",
             )
         if self.config.noise_values:
