@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import BLACK, COLUMN, PALETTE
+from confml.report.figures.style import BLACK, COLUMN, PALETTE, Panels
 from confml.report.group_errors import UNSEEN, GroupErrors, GroupLine
 
 METHODS = 6

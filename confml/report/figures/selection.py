@@ -6,8 +6,7 @@ import numpy as np
 
 from confml.measures.selected import ACCEPTED, CERTAIN
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.panels import Panels
-from confml.report.figures.style import COLUMN, PAGE, PALETTE
+from confml.report.figures.style import COLUMN, PAGE, PALETTE, Panels
 from confml.report.sections.certified import is_certifiable
 from confml.report.sections.selection import selections_of
 

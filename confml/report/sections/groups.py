@@ -13,7 +13,7 @@ from confml.report.items import Item, Note, PrintedTable, Table
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 HEADER = (

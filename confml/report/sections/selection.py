@@ -17,13 +17,13 @@ from confml.measures.selected import (
     certain_rows,
     shares_one_calibration,
 )
-from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Table
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
 from confml.report.sections.certified import DELTA, halves, is_certifiable
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.report.run.results import RunResults
     from confml.runner.results import CellResult
 
 HEADER = (
