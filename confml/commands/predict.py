@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import click
 
 from confml.commands.completion import complete_config, complete_dataset, complete_method
+from confml.commands.new_rows import check_new, check_source
 from confml.commands.options import (
     TABLE_KEYS,
     allow_import_option,
@@ -217,13 +218,13 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = _arguments(files, options)
-    _check_source(source, new)
+    check_source(source, new)
     _divide_sheet(new, options)
     _check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
     if new is not None:
-        _check_new(new)
+        check_new(new)
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
@@ -345,38 +346,6 @@ def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | N
         )
     source = None if train else given.pop(0)
     return source, given[0] if given else None
-
-
-def _check_source(source: str | None, new: str | None) -> None:
-    """Raise UsageError for a table in the place of a config, DataError for a device or a pipe."""
-    from confml.data.text_table import require_regular
-
-    if source is None or not Path(source).is_file():
-        if source is not None:
-            require_regular(Path(source))
-        return
-    if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
-        raise click.UsageError(
-            f"{source} is a table, and a config or a model is expected there; "
-            f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
-        )
-
-
-def _check_new(new: str) -> None:
-    """Raise DataError, before anything is fitted, if there is no file of new rows, or it is a model."""
-    from confml.data.text_table import file_error
-    from confml.errors import DataError
-
-    if new == "-":
-        return
-    if not Path(new).exists():
-        raise file_error(Path(new), FileNotFoundError())
-    if Path(new).suffix.lower() == ".confml":
-        raise DataError(
-            "expected a table of new rows, got a model file",
-            where=new,
-            hint=f"confml predict {new} NEW.csv predicts with it",
-        )
 
 
 def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
