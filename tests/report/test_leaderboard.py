@@ -158,3 +158,17 @@ def test_infinite_and_equal_values_have_ranks():
     assert one.ranks.mean_ranks.tolist() == [3, 1.5, 1.5]
     (same,) = board_of({name: {"a": 0.5, "b": 0.5} for name in ("one", "two")}).ranked()
     assert not any(same.best(place) or same.near_best(place) for place in range(2))
+
+
+def test_certified_shares_of_groups_have_no_guarantee(tmp_path):
+    rows = [f"{i // 4},{(7 * i) % 40},{(i % 2) * 20 + i % 9},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "g.csv").write_text("\n".join(["site,x,z,y", *rows]) + "\n")
+    for name, groups in (("grouped", ", groups: site"), ("plain", "")):
+        (tmp_path / f"{name}.yaml").write_text(
+            f"name: {name}\ndatasets: [{{csv: g.csv, label: y{groups}}}]\nmethods: [knn, naive-bayes]\n"
+            "protocol: {kind: k-fold, folds: 2}\nleaderboard: true\nfigures: []\n"
+        )
+        confml.run(tmp_path / f"{name}.yaml", out=tmp_path / name, jobs=1)
+        text = (tmp_path / name / "tables" / "leaderboard.md").read_text()
+        assert ("Certified shares have no guarantee on data sets" in text) == bool(groups)
+        assert ", 1 data set." in text

@@ -114,7 +114,8 @@ class LeaderboardSection(Section):
             header = ("column", "dataset", "method", "view", "value")
             yield Table(f"leaderboard-datasets{name}.csv", header, values, listed=False)
         setting = f"{setting_text(self.results)} {tuned_text(self._tuned)}"
-        grid = leaderboard_grid(ranked, setting)
+        names = {dataset for one in ranked for dataset in one.datasets}
+        grid = leaderboard_grid(ranked, setting, sorted(filter(self.results.has_groups, names)))
         yield grid
         yield Document("tables/leaderboard.md", markdown(grid))
         yield Document("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
@@ -261,8 +262,11 @@ def _rows(ranked: list[RankedColumn]) -> Iterator[tuple]:
 # ---- tables for a paper
 
 
-def leaderboard_grid(ranked: list[RankedColumn], setting: str) -> Grid:
-    """Return mean ranks with mean values, and notes. setting: a sentence on the run."""
+def leaderboard_grid(ranked: list[RankedColumn], setting: str, grouped: list[str]) -> Grid:
+    """Return mean ranks with mean values, and notes.
+
+    setting: a sentence on the run. grouped: data sets whose rows of a group are not independent.
+    """
     entries = list(dict.fromkeys(entry for one in ranked for entry in one.entries))
     rows = []
     for entry in order(entries, next((one for one in ranked if one.column.name == "error"), None)):
@@ -298,6 +302,11 @@ def leaderboard_grid(ranked: list[RankedColumn], setting: str) -> Grid:
             "Certified shares are those of each method by itself. The guarantee does not hold for the best "
             "of several methods; `certified-jointly.csv` has certificates that allow for the choice."
         )
+        if grouped:
+            notes.append(
+                "Certified shares have no guarantee on data sets whose rows of a group are not independent: "
+                f"{', '.join(grouped)}."
+            )
     if len({entry.label for entry in entries}) < len(entries):
         notes.append("Each view of a method is ranked as a method; views of one fit are not independent.")
     untested = [one.column.heading for one in ranked if one.verdict is not None and not one.verdict.testable]
@@ -305,7 +314,9 @@ def leaderboard_grid(ranked: list[RankedColumn], setting: str) -> Grid:
         notes.append(f"Too few data sets for a test of: {', '.join(untested)}.")
     if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
         notes.append(missing)
-    notes += [f"{one.column.heading}: {one.column.about}, {len(one.datasets)} data sets." for one in ranked]
+    for one in ranked:
+        count = f"{len(one.datasets)} data set{'s' * (len(one.datasets) != 1)}"
+        notes.append(f"{one.column.heading}: {one.column.about}, {count}.")
     return Grid(TITLE, ["method", *(one.column.heading for one in ranked)], rows, 1, notes)
 
 
