@@ -15,7 +15,7 @@ VIEWS = 8
 
 
 def draw(subject: Subject):
-    rates = sorted({*RATES, *map(float, subject.results.config.selection)})
+    rates = sorted({*RATES, *map(float, getattr(subject.results.config, "selection", ()))})
     shown, title = subject.some_of(subject.variants, VIEWS)
     panels = Panels(2, height=2.4, widths=(COLUMN, PAGE), sharey=True)
     for number, (name, variant) in enumerate(shown.items()):

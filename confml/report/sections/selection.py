@@ -112,14 +112,14 @@ class Selection(Section):
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.selection)
+        return bool(getattr(results.config, "selection", ()))
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell, label = result.cell, self.results.label(result.cell)
         for view, prediction in result.views.items():
             if not is_certifiable(prediction):
                 continue
-            for rate in map(float, self.results.config.selection):
+            for rate in map(float, getattr(self.results.config, "selection", ())):
                 for kind, one in selections_of(result, view, rate):
                     shared = kind == ACCEPTED or shares_one_calibration(cell.params)
                     key = cell.dataset, cell.method, cell.variant, label, view, kind, rate, int(not shared)
