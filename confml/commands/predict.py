@@ -213,7 +213,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     confml predict loans.confml new.csv --explain 3
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
-    from confml.predictions import LEVELS, Output, Summary, predict_new, read_costs, save_model
+    from confml.predictions import LEVELS, Output, Summary, predict_new, save_model
     from confml.predictions.remedies import Remedies
     from confml.predictions.writers import CsvWriter, JsonWriter
 
@@ -227,7 +227,11 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         check_new(new)
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
-    costs = None if options["costs"] is None else read_costs(options["costs"])
+    costs = None
+    if options["costs"] is not None:
+        from confml.predictions import read_costs
+
+        costs = read_costs(options["costs"])
     tell = say_unless(quiet)
     model = _model(source, options, tell)
     notes = [*model.facts.notes, *model.notes]

@@ -571,7 +571,7 @@ def build_generator():
 def test_the_first_of_the_best_is_chosen(select_by):
     X, y = blobs(8, 90)
     grid = [{"k": 59}, {"k": 5}, {"k": 4}]
-    found = choose(build("knn"), X, y, grid, 3, True, select_by, np.random.default_rng(0))
+    found = choose(build("knn"), X, y, grid, 3, True, select_by, rng=np.random.default_rng(0))
     means = [score["mean"] for score in found["scores"]]
     best = min(means) if select_by == "error" else max(means)
     assert found["chosen"] == grid[means.index(best)] and found["chosen"] != grid[0]

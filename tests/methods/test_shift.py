@@ -49,7 +49,7 @@ def test_equal_weights_give_the_same_bits(monkeypatch):
         return ShiftWeights.of(np.ones(len(rows)), np.ones((len(T), 1)), {})
 
     monkeypatch.setattr("confml.methods.tcm_nn.tcm_nn.covariate_weights", ones)
-    monkeypatch.setattr("confml.methods.conformal.conformal.covariate_weights", ones)
+    monkeypatch.setattr("confml.methods.conformal.shifted.covariate_weights", ones)
     for params in ({}, {"mondrian": True}, {"smoothed": True}):
         given = {**params, "random_state": 3}
         for method in (lambda **more: TCMNN(k=2, **more), lambda **more: Conformal(NaiveBayes(), **more)):

@@ -258,7 +258,7 @@ def with_head(change, digest=True):
         (lambda members: members.pop("model.json.sha256"), "model.json does not have its checksum"),
         (lambda members: members.pop("arrays/0.npy"), "arrays/0.npy is missing"),
         (with_head(lambda head: head["sections"].pop("model")), "section 'model' cannot be decoded"),
-        (with_head(lambda head: head["sections"]["model"]["dict"].pop()), "section 'model' is incomplete"),
+        (with_head(lambda head: head["sections"]["model"]["dict"].pop(0)), "section 'model' is incomplete"),
     ],
 )
 def test_damaged_and_newer_files_are_refused(files, change, words):

@@ -80,4 +80,4 @@ def test_predict_refuses_weights_of_a_whole_test_part(tmp_path):
         "methods: [{name: tcm-nn, shift: covariate}]\nprotocol: holdout\n"
     )
     done = CliRunner().invoke(cli, ["predict", str(config), str(new)])
-    assert "learns weights from a whole test part" in str(done.exception)
+    assert "needs the features of all training rows" in str(done.exception)

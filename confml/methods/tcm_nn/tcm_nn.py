@@ -104,6 +104,11 @@ class TCMNN(Method):
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "shift": shift_parameter((COVARIATE,)),
+        "random_state": AnyOf(
+            "seed of smoothed p-values where no generator is given",
+            of=(Integer("a seed", low=0), Nothing("drawn anew")),
+        ),
         "by": AnyOf(
             "groups in which p-values are valid, by columns, bins with given cuts, and label",
             of=(By("groups"), Nothing("no groups")),
@@ -111,11 +116,6 @@ class TCMNN(Method):
         "by_columns": AnyOf(
             "the last columns of X, which hold the columns of by and are no features; set by a run",
             of=(ColumnNames("names"), Nothing("columns of X")),
-        ),
-        "shift": shift_parameter((COVARIATE,)),
-        "random_state": AnyOf(
-            "seed of smoothed p-values where no generator is given",
-            of=(Integer("a seed", low=0), Nothing("drawn anew")),
         ),
     }
 

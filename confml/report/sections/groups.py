@@ -20,7 +20,14 @@ HEADER = (
     *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),
     *("rows", "error", "low", "high", "mean_size"),
 )
-ERROR = Metric("fraction of the regions without the label in one group", LOWER, unit=SHARE, per=LEVEL)
+ERROR = Metric(
+    "fraction of the regions without the label in one group",
+    LOWER,
+    "1/n_g #{i in group g: y_i not in G_i}",
+    "Vovk, Gammerman and Shafer (2005), section 4.5, for the guarantee",
+    unit=SHARE,
+    per=LEVEL,
+)
 
 
 class Groups(Section):
@@ -35,7 +42,7 @@ class Groups(Section):
     """
 
     name = "groups"
-    place = 63
+    place = 64
     needs = "a method with by"
     files = {
         "groups.csv": "error with interval and size of the regions in each group of by, for every method"

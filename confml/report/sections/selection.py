@@ -42,6 +42,8 @@ HEADER = (
     *("selected", "errors", "errors_se", "certified"),
 )
 
+SOURCE = "Gazin et al. (2024); Jin and Candes (2023)"
+
 
 class SplitSelection(NamedTuple):
     """One selection on one split: fraction of the batch selected, and of errors among these (0 without any).
@@ -101,8 +103,17 @@ class Selection(Section):
     files = {"selection.csv": "rows selected from a batch: their share, and the share of errors among them"}
     metrics = {
         "selection.csv": {
-            "selected": Metric("mean share of a batch that is selected", HIGHER, unit=SHARE, per=LEVEL),
-            "errors": Metric("mean share of errors among the selected rows", LOWER, unit=SHARE, per=LEVEL),
+            "selected": Metric(
+                "mean share of a batch that is selected", HIGHER, "|S| / m", SOURCE, unit=SHARE, per=LEVEL
+            ),
+            "errors": Metric(
+                "mean share of errors among the selected rows",
+                LOWER,
+                "#{i in S: wrong} / max(1, |S|)",
+                SOURCE,
+                unit=SHARE,
+                per=LEVEL,
+            ),
         }
     }
 
