@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make
 def commands(target, *variables):
     """The commands that make would execute, with a made environment that is up to date."""
     made = ["-o", ".venv/installed", "-o", ".venv/installed-dev"]
-    command = ["make", "-n", *made, target, *variables]
+    command = ["make", "-n", "--no-print-directory", *made, target, *variables]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 

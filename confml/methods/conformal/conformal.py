@@ -188,8 +188,9 @@ class Conformal(Grouped, Shifted):
             if self.shift:
                 prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
                 shares = self._shares(part, rows_of(X, rows)) if self.shift == LABEL_EM else None
+                known = X if self.shift == COVARIATE else np.empty((0, 0))
                 self.calibration_ = CalibrationPart(
-                    X, rows, codes[rows], scores.argmin(axis=1), prior, shares
+                    known, rows, codes[rows], scores.argmin(axis=1), prior, shares
                 )
             own = scores[np.arange(len(rows)), codes[rows]]
             if self.by is not None:

@@ -17,9 +17,12 @@ CLASS_SHIFT = "class_shift"  # in the details of a fit
 
 
 class CalibrationPart(NamedTuple):
-    """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
-    calibration part; class frequencies (c,) of the proper training part; with ``label-em`` the probabilities
-    (k, c) of the calibration part."""
+    """The calibration part with what weights need.
+
+    X: (m, d) training examples before the steps, for ``covariate``, else empty. rows, codes, predicted: (k,)
+    rows, class codes and predicted classes of the calibration part. prior: (c,) class frequencies of the
+    proper training part. shares: (k, c) probabilities of the calibration part, for ``label-em``.
+    """
 
     X: np.ndarray
     rows: np.ndarray
@@ -29,6 +32,16 @@ class CalibrationPart(NamedTuple):
     shares: np.ndarray | None
 
 
+CalibrationPart.stored = {  # type: ignore[attr-defined]
+    "X": "f8(*, *)",
+    "rows": "i8(k) in 0..",
+    "codes": "i8(k) in 0..c",
+    "predicted": "i8(k) in 0..c",
+    "prior": "f8(c)",
+    "shares": "f8(k, c) | None",
+}
+
+
 class Shifted(CalibratedMethod):
     """A calibrated method with the parameter ``shift`` of `Conformal`."""
 
@@ -36,6 +49,8 @@ class Shifted(CalibratedMethod):
     calibration_: CalibrationPart
     shift_inputs_: tuple[Any, ...]  # of the intervals of the class frequencies
     shift_metrics_: dict[str, float]
+
+    stored = {"calibration_?": "CalibrationPart", "shift_inputs_?": "any", "shift_metrics_?": "dict"}
 
     @property
     def fit_details_(self) -> FitDetails:
