@@ -51,6 +51,9 @@ class UnknownCategory:
     texts: set[str] = field(default_factory=set)
 
 
+MOST_ROWS = 2**53  # number of training rows; larger counts are no floats
+
+
 class RowCoder:
     """The columns of a training set, and the coding of new rows in them.
 
@@ -284,6 +287,9 @@ class RowCoder:
         """Raise ValueError for codes of a model file that are not those of its categories."""
         if self._codes != [None if known is None else _codes_of(known) for known in self.categories]:
             raise ValueError("the codes of a column are not those of its categories")
+        counts = np.zeros(1) if self.ranges is None else self.ranges[2]
+        if not np.all((counts >= 0) & (counts <= MOST_ROWS) & (counts == np.floor(counts))):
+            raise ValueError("the numbers of values of the features are no counts")
 
 
 def _coding_of(data: DataSet) -> str:

@@ -228,9 +228,10 @@ def outside_probability(outside: int, n: int, m: int) -> float:
     The largest ``outside`` of the m + n values are then all new: C(n, outside) / C(m + n, outside), less with
     ties. The same holds for values below all of them.
     """
-    return math.exp(
+    log_probability = (
         math.lgamma(n + 1)
         - math.lgamma(n - outside + 1)
         - math.lgamma(m + n + 1)
         + math.lgamma(m + n - outside + 1)
     )
+    return math.exp(min(log_probability, 0.0))  # rounding may make it larger

@@ -478,6 +478,27 @@ def test_absurd_class_numbers_are_damaged(files):
     assert "damaged: its section" in str(result.exception) and "9223372036854775807" in str(result.exception)
 
 
+@pytest.mark.parametrize("count", [1e300, -1.0, 0.5, np.nan])
+def test_absurd_numbers_of_rows_are_damaged(files, count):
+    """A number of rows of 1e300 ended in an OverflowError."""
+    run(*FIT, "--save", "m.confml")
+    with zipfile.ZipFile("m.confml") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    changed = 0
+    for name in [name for name in members if name.endswith(".npy")]:
+        array = np.load(io.BytesIO(members[name]))
+        if array.ndim == 2 and len(array) == 3 and 40 in array[2]:  # ranges of the features
+            array = array.copy()
+            array[2, 0] = count
+            file = io.BytesIO()
+            np.save(file, array)
+            members[name], changed = file.getvalue(), changed + 1
+    assert changed == 1
+    (files / "n.confml").write_bytes(signed(members))
+    result = run("n.confml", "new.csv")
+    assert isinstance(result.exception, DataError) and "damaged: its section" in str(result.exception)
+
+
 def test_arrays_of_another_byte_order_are_read(files):
     expected = run(*FIT, "new.csv", "--save", "m.confml").stdout
     with zipfile.ZipFile("m.confml") as archive:

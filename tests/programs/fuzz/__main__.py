@@ -36,6 +36,7 @@ def main(minutes: float, names: list[str], seed: int) -> int:
                     where = f"{name}: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
                     if where not in findings:
                         path = CORPUS / name / f"crash-{len(findings)}-{seed}"
+                        path.parent.mkdir(parents=True, exist_ok=True)
                         path.write_bytes(data)
                         findings[where] = f"{where}, from {origin}: {str(error)[:200]}; kept as {path}"
                         print(findings[where], flush=True)
