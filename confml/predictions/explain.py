@@ -48,7 +48,7 @@ class Explainer:
     def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
         """Return the nearest training rows of those of ``rows`` that have a prediction."""
         X = self._model.chosen(rows)
-        X = self._steps.transform(X) if len(X) else X
+        X = self._model.transformed(X, self._steps, self._X.shape[1]) if len(X) else X
         scores = np.array(prediction.scores)
         at = np.arange(len(scores))
         predicted = prediction.predicted_columns

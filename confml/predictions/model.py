@@ -278,17 +278,31 @@ class Model:
         X = self.features(rows)
         if not len(X):
             return {self.view: self.none}
-        try:
+        with self._damaged_if_it_fails("method cannot predict"):
             views = self._views(X, rows, chunk)
             if decide and self.probability_view not in views:
                 views = {**views, **classifier_views(self.method, X)}
-        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
-            if self.damaged is None or isinstance(error, ConfmlError):
-                raise
-            raise self.damaged(f"its method cannot predict ({type(error).__name__}: {error})") from error
         if self.damaged is not None and self.view not in views:
             raise self.damaged(f"its method has no view '{self.view}'")
         return views
+
+    @contextlib.contextmanager
+    def _damaged_if_it_fails(self, reason: str) -> Iterator[None]:
+        """Raise an error of a part of a stored model as that of a damaged file."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+            if self.damaged is None or isinstance(error, ConfmlError):
+                raise
+            raise self.damaged(f"its {reason} ({type(error).__name__}: {error})") from error
+
+    def transformed(self, X: np.ndarray, steps: StepPipeline, width: int | None = None) -> np.ndarray:
+        """Return X (k, d), k > 0, after steps of the model. width: their number of columns, if known."""
+        with self._damaged_if_it_fails("steps cannot transform rows"):
+            found = steps.transform(X)
+            if width is not None and found.shape[1] != width:
+                raise ValueError(f"{width} columns expected, got {found.shape[1]}")
+        return found
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
@@ -309,7 +323,7 @@ class Model:
         X = self.chosen(rows)
         if not len(X):
             return np.empty((0, X.shape[1]))
-        X = self.steps.transform(X)
+        X = self.transformed(X, self.steps)
         table = rows.table[self.is_predicted(rows)]
         return np.column_stack([X, table[:, self.by]]) if self.by else X
 

@@ -139,7 +139,8 @@ class Drift:
         """Collect the rows of a chunk that are predicted."""
         X = self.model.chosen(batch.rows)
         if len(X) and self.rows < MOST_ROWS:
-            X = self.model.neighbours.steps.transform(X[: MOST_ROWS - self.rows])
+            known = self.model.neighbours
+            X = self.model.transformed(X[: MOST_ROWS - self.rows], known.steps, known.X.shape[1])
             self._parts.append(np.asarray(X, dtype=np.float64))
             self.rows += len(X)
 

@@ -499,6 +499,16 @@ def test_absurd_numbers_of_rows_are_damaged(files, count):
     assert isinstance(result.exception, DataError) and "damaged: its section" in str(result.exception)
 
 
+@pytest.mark.parametrize(("columns", "width"), [(4, None), (5, 4)])
+def test_steps_that_do_not_fit_the_rows_are_damaged(files, columns, width):
+    """Steps for other columns ended in an IndexError of an explanation, or a ValueError of the steps."""
+    run(*FIT, "--save", "m.confml")
+    model = confml.load_model("m.confml")
+    assert model.transformed(np.zeros((1, 5)), model.steps, 5).shape == (1, 5)
+    with pytest.raises(DataError, match="damaged: its steps cannot transform rows"):
+        model.transformed(np.zeros((1, columns)), model.steps, width)
+
+
 def test_arrays_of_another_byte_order_are_read(files):
     expected = run(*FIT, "new.csv", "--save", "m.confml").stdout
     with zipfile.ZipFile("m.confml") as archive:
