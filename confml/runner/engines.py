@@ -6,6 +6,7 @@ import contextlib
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ NextItem = Callable[[], Any | None]
 Results = Generator[tuple[Any, Any], None, None]
 
 
-class Engine:
+class Engine(ABC):
     """Runs functions on ``workers`` workers.
 
     name: the value of ``--engine``. has_limits: whether it can stop an item that exceeds its `Limits`.
@@ -54,12 +55,13 @@ class Engine:
     has_limits = False
     shares_processors = False
 
-    def start(self, modules: Sequence[str], count: int) -> None:
+    def start(self, modules: Sequence[str], count: int) -> None:  # noqa: B027  (optional)
         """Prepare to run about ``count`` items with functions of ``modules``."""
 
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027  (optional)
         """Undo `start`; not needed after `run`."""
 
+    @abstractmethod
     def run(
         self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
@@ -67,7 +69,6 @@ class Engine:
 
         ``next_item`` returns None if no item is ready or left; it is called again after each result.
         """
-        raise NotImplementedError
 
 
 class SerialEngine(Engine):
