@@ -285,6 +285,8 @@ class RowCoder:
 
     def check_stored(self) -> None:
         """Raise ValueError for codes of a model file that are not those of its categories."""
+        if self._coding not in CODINGS or self.missing not in ("error", "drop", "mean"):
+            raise ValueError("the coding of categories or the treatment of missing values is unknown")
         if self._codes != [None if known is None else _codes_of(known) for known in self.categories]:
             raise ValueError("the codes of a column are not those of its categories")
         counts = np.zeros(1) if self.ranges is None else self.ranges[2]

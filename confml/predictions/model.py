@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -84,7 +84,7 @@ class Facts:
         "rows": "int in 0..",
         "training_rows": "int in 0..",
         "fitted_rows": "int in 1..",
-        "counted_rows": "int",
+        "counted_rows": "int in 0..",
         "class_counts": "dict",
         "tested_rows": "int in 0..",
         "steps": "tuple[StepFacts]",
@@ -97,6 +97,24 @@ class Facts:
         "selection_rows?": "int in 0..",
         "single_rows?": "int in 0..",
     }
+
+    def check_stored(self) -> None:
+        """Raise ValueError for numbers of rows of a model file that do not fit together."""
+        counts = list(self.class_counts.values())
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError("class_counts are no numbers of rows")
+        parts = {
+            "training_rows": (self.training_rows, self.rows),
+            "tested_rows": (self.tested_rows, self.training_rows),
+            "selection_rows": (self.selection_rows, self.training_rows),
+            "fitted_rows": (self.fitted_rows, self.training_rows),
+            "single_rows": (self.single_rows, self.fitted_rows),
+            "counted_rows": (self.counted_rows, self.fitted_rows),
+            "class_counts": (sum(counts), self.fitted_rows),
+        }
+        for name, (part, whole) in parts.items():
+            if part > whole:
+                raise ValueError(f"{name} counts {part} of {whole} rows")
 
     @property
     def is_part(self) -> bool:
@@ -212,6 +230,24 @@ class Model:
         "by?": "tuple[int]",
         "held_out?": "HeldOut | None",
     }
+
+    def check_stored(self) -> None:
+        """Raise ValueError for parts of a model file that do not fit together."""
+        classes, a = self.none.classes.tolist(), len(self.coder.features)
+        if len(self.none):
+            raise ValueError("the form of predictions has rows")
+        if not _typed(self.facts.class_counts) <= _typed(classes):
+            raise ValueError("class_counts has labels that are no classes of the predictions")
+        if self.coder.class_texts and not set(map(str, classes)) <= set(self.coder.class_texts):
+            raise ValueError("the classes of the predictions are no labels of the training rows")
+        if any(not 0 <= column < a for column in self.by):
+            raise ValueError(f"columns of groups are not among the {a} features")
+
+    def check_stored_part(self, part: Any) -> None:
+        """Raise ValueError for a part of a model file with labels that are no classes of the predictions."""
+        labels = part.y if isinstance(part, TrainingRows) else getattr(part, "classes_", None)
+        if labels is not None and not _typed(labels.tolist()) <= _typed(self.none.classes.tolist()):
+            raise ValueError(f"{type(part).__name__} has labels that are no classes of the predictions")
 
     def __repr__(self) -> str:
         return f"<{' '.join(self._summary())}>"
@@ -339,6 +375,11 @@ class Model:
         """Return the random generator for one purpose."""
         facts = self.facts
         return stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
+
+
+def _typed(labels: Iterable[Any]) -> set[tuple[type, Any]]:
+    """Return labels with their types: 1 and True are different labels."""
+    return {(type(label), label) for label in labels}
 
 
 @contextlib.contextmanager

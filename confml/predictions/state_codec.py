@@ -269,6 +269,8 @@ class Decoder:
                 found.check_stored()
             except ConfmlError as error:
                 raise Mismatch(error.message) from None
+            except ValueError as error:
+                raise Mismatch(str(error)) from None
         self.sizes[id(found)] = check.sizes
         return self._known(data, found)
 

@@ -1,6 +1,7 @@
 """`save_model` and `load_model`: a `Model` as a file, and back."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,18 +85,20 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
             raise Mismatch("it is no dictionary")
         check = Check(file.known_sizes)
         check.attributes("Model", Model.stored, own)
-    except Mismatch as error:
-        raise file.damaged(f"its section 'model' is incomplete ({error})") from None
-    parts = {name: _part(file, name, form) for name, form in PARTS.items()}
-    return Model(**own, parts=parts, notes=tuple(file.notes), damaged=file.damaged)
+        model = Model(**own, notes=tuple(file.notes), damaged=file.damaged)
+        model.check_stored()
+    except ValueError as error:
+        raise file.damaged(f"its section 'model' is incomplete or does not fit together ({error})") from None
+    return replace(model, parts={name: _part(file, name, form, model) for name, form in PARTS.items()})
 
 
-def _part(file: ModelFile, name: str, form: str) -> Callable[[], Any]:
+def _part(file: ModelFile, name: str, form: str, model: Model) -> Callable[[], Any]:
     def part() -> Any:
         value = file.section(name)
         try:
             Check(file.known_sizes).attributes("Model", {name: form}, {name: value})
-        except Mismatch as error:
+            model.check_stored_part(value)
+        except ValueError as error:
             raise file.damaged(str(error)) from None
         return value
 

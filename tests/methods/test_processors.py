@@ -19,9 +19,11 @@ import numpy as np
 from threadpoolctl import threadpool_info
 from confml._threads import one_blas_thread
 from confml.methods import registry
+from confml.steps.registry import build_pipeline, known_steps, step_class
 
 warnings.simplefilter("ignore")
 FEWER = {"bayes-transduction": {"n_bounces": 3000}, "bayes-point-machine": {"n_bounces": 3000}}
+REQUIRED = {"smooth-images": {"width": 37}, "select-by-bayes-error": {"attributes": 5}}
 rng = np.random.default_rng(4)
 y = np.arange(90) % 3
 X = rng.normal(size=(90, 37)) + rng.normal(size=(3, 37))[y] * 0.6
@@ -36,6 +38,19 @@ with one_blas_thread():
             views = method.confident_predict(X[60:], rng=np.random.default_rng(1))
             digest = hashlib.sha256(b"".join(one.scores.tobytes() for one in views.values())).hexdigest()
             found[name] = digest, cls.depends_on_processor
+    steps = {name: (cls, [{}]) for name, cls in known_steps().items()}
+    steps |= {name: (step_class(name), [{}]) for name in ("sklearn.decomposition.PCA",)}
+    for name, (cls, variants) in steps.items():
+        for parameter, rule in cls.parameters.items():
+            variants += [{parameter: option} for option in getattr(rule, "options", ())]
+        X[::7, 3] = np.nan if name == "impute-mean" else 0.0
+        for params in variants:
+            params = {**REQUIRED.get(name, {}), **params}
+            pipeline = build_pipeline([(name, params)])
+            kept, _, rows = pipeline.fit_training(X[:60], y[:60], np.random.default_rng(1))
+            values = kept, rows, pipeline.transform(X[60:])
+            digest = hashlib.sha256(b"".join(one.tobytes() for one in values)).hexdigest()
+            found[f"{name} {params}"] = digest, cls.depends_on_processor
 print(json.dumps([[one["architecture"] for one in threadpool_info() if "architecture" in one], found]))
 """
 
@@ -48,7 +63,7 @@ def swept(processor: str) -> tuple[list[str], dict]:
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names processors of this kind")
-def test_methods_whose_scores_differ_between_processors_say_so():
+def test_methods_and_steps_that_differ_between_processors_say_so():
     (first, ours), (second, theirs) = swept("Haswell"), swept("Prescott")
     if first == second:
         pytest.skip("numpy and scipy have no OpenBLAS that this variable changes")

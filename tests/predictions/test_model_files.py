@@ -9,7 +9,7 @@ import pickletools
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from confml.plugins.parameters import Choice
 from confml.predictions import model_file
 from confml.predictions.declarations import Mismatch
 from confml.predictions.state_codec import CannotStore, Decoder, Encoder
+from confml.predictions.store import save_model
 from confml.steps.registry import known_steps
 
 CHAINS = {"model": "adaptive", "samples": 20, "burn_in": 20, "chains": 2, "thin": 1}
@@ -497,6 +498,38 @@ def test_absurd_numbers_of_rows_are_damaged(files, count):
     (files / "n.confml").write_bytes(signed(members))
     result = run("n.confml", "new.csv")
     assert isinstance(result.exception, DataError) and "damaged: its section" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("class_counts", lambda counts: {"x": 0, **counts}, "labels that are no classes"),
+        ("class_counts", lambda counts: {True: 1}, "labels that are no classes"),
+        ("class_counts", lambda counts: dict.fromkeys(counts, 1.5), "no numbers of rows"),
+        ("class_counts", lambda counts: dict.fromkeys(counts, 40), "class_counts counts 80 of 40 rows"),
+        ("fitted_rows", lambda rows: rows + 1, "fitted_rows counts 41 of 40 rows"),
+        ("counted_rows", lambda rows: 10**6, "counted_rows counts 1000000 of 40 rows"),
+    ],
+)
+def test_facts_that_do_not_fit_together_are_damaged(files, name, change, reason):
+    """Counts of classes of mixed types ended in a TypeError of the notes on small levels."""
+    run(*FIT, "--param", "mondrian=true", "--save", "m.confml")
+    model = confml.load_model("m.confml")
+    facts = replace(model.facts, **{name: change(getattr(model.facts, name))})
+    save_model(replace(model, facts=facts), "n.confml")
+    result = run("n.confml", "new.csv", "--level", "0.001")
+    assert isinstance(result.exception, DataError)
+    assert "damaged: its section" in str(result.exception) and reason in str(result.exception)
+
+
+def test_labels_that_are_no_classes_are_damaged(files):
+    run(*FIT, "--save", "m.confml")
+    model = confml.load_model("m.confml")
+    rows = model.neighbours
+    other = replace(rows, y=rows.y.astype(str))
+    save_model(replace(model, parts={**model.parts, "neighbours": lambda: other}), "n.confml")
+    with pytest.raises(DataError, match="damaged: TrainingRows has labels that are no classes"):
+        confml.predict("n.confml", "new.csv", explain=1)
 
 
 @pytest.mark.parametrize(("columns", "width"), [(4, None), (5, 4)])

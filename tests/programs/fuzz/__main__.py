@@ -14,20 +14,28 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
+from confml import _jit
+
+EVERY = 10  # seconds between the lines that a fuzzer prints
+
 
 def main(minutes: float, names: list[str], seed: int) -> int:
     warnings.simplefilter("ignore")
     findings: dict[str, str] = {}
+    _jit.use_cache_dir(_jit.cache_dir())  # compiled kernels are kept
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""
         for name in names:
-            ends, fed = None, 0
+            ends, fed, shown = None, 0, time.monotonic()
             for origin, data in mutants(name, seed):
                 # Not before the first mutant: what is mutated may have to be fitted.
                 ends = ends or time.monotonic() + 60 * minutes / len(names)
                 if time.monotonic() > ends:
                     break
+                if time.monotonic() > shown + EVERY:
+                    shown = time.monotonic()
+                    print(f"{name}: {fed} mutants, {len(findings)} findings", flush=True)
                 fed += 1
                 try:
                     feed(FUZZERS[name], data, Path(folder))

@@ -17,6 +17,7 @@ import pandas as pd
 from programs.fuzz.json_mutants import mutate
 
 import confml
+from confml.methods.registry import known_methods
 
 METHODS = [
     ("tcm-nn", {"params": {"k": 2, "mondrian": True}}),
@@ -34,6 +35,23 @@ METHODS = [
     ("sklearn.ensemble.GradientBoostingClassifier", {"params": {"n_estimators": 3}, "conformal": "split"}),
     ("sklearn.ensemble.HistGradientBoostingClassifier", {"params": {"max_iter": 3, "min_samples_leaf": 2}}),
     ("sklearn.neural_network.MLPClassifier", {"params": {"max_iter": 3, "hidden_layer_sizes": [4]}}),
+]
+METHODS += [  # every other method
+    (name, {"params": {"n_bounces": 20} if "n_bounces" in cls.parameters else {}})
+    for name, cls in known_methods().items()
+    if not cls.takes_rows and name not in {name for name, _ in METHODS}
+]
+METHODS += [  # further parts of a model
+    ("knn", {"conformal": "cross", "steps": ["standardise"]}),
+    ("naive-bayes", {"conformal": "split", "params": {"conformal__classes": "clustered"}}),
+    ("naive-bayes", {"conformal": "split", "params": {"conformal__by": "kind"}}),
+    ("naive-bayes", {"conformal": "split", "params": {"conformal__shift": "label"}}),
+    ("tcm-nn", {"risk": 0.4, "selection_part": 0.2, "steps": ["standardise"]}),
+    ("tcm-nn", {"fdr": 0.3, "params": {"by": "kind"}}),
+    (
+        "naive-bayes",
+        {"costs": {"matrix": {a: {b: 1 for b in "012" if b != a} for a in "012"}, "abstain": 0.3}},
+    ),
 ]
 STRANGE = (0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63))
 DTYPES = ("<f8", ">f8", "<f4", "<i8", ">i8", "<i4", "<u8", "|u1", "|b1", "<U3", "<c16", "<M8[s]")
@@ -136,4 +154,8 @@ class Model:
     def feed(self, data: bytes, folder: Path) -> None:
         path = folder / "mutant.confml"
         path.write_bytes(data)
-        confml.predict(path, table(1)[:6], explain=1)
+        new: pd.DataFrame | Path = table(1)[:6]
+        if len(data) % 2:
+            table(1)[:6].to_csv(new := folder / "new.csv", index=False)
+        levels = (0.001, 0.1) if len(data) % 3 else (0.5,)
+        confml.predict(path, new, explain=1, levels=levels).summary()

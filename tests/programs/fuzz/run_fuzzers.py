@@ -94,7 +94,7 @@ class Copies:
     name = "copies"
 
     def feed(self, data: bytes, folder: Path) -> None:
-        from confml._jit import kernel
+        from confml import _jit
         from confml.data.parsed import keep_parsed, read_parsed
         from confml.runner.staged import staged
 
@@ -107,7 +107,10 @@ class Copies:
             found = read_parsed("key")
             assert found is None or data == whole and np.array_equal(found, values)
 
-            cache = kernel(_twice)._cache._cache_file
+            kept = _jit.cache_dir()
+            _jit.use_cache_dir(folder / "kernels")
+            cache = _jit.kernel(_twice)._cache._cache_file
+            _jit.use_cache_dir(kept)
             path = Path(cache._path("key"))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
