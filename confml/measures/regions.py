@@ -43,35 +43,39 @@ def level_note(level: float) -> str | None:
 
 
 def smallest_p_notes(
-    levels: Sequence[float], train_rows: int | None = None, class_counts: Mapping | None = None
+    levels: Sequence[float],
+    counted_rows: int | None = None,
+    class_counts: Mapping | None = None,
+    of: str = "",
+    noun: str = "training row",
 ) -> list[str]:
     """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
-    p-values are counted among ``train_rows`` training or calibration examples, label-conditional p-values
+    P-values are counted among ``counted_rows`` training or calibration examples, label-conditional p-values
     among those of their class; pass ``class_counts`` (label -> rows) for those. Empty if every level can
-    exclude labels.
+    exclude labels. of, noun: the method, and one of the rows, for the sentences.
     """
-    notes = []
+    notes, of = [], f" of {of}" if of else ""
     for level in sorted(map(float, levels)):
         needed = rows_needed(level)
         needs = "no number of rows is enough" if needed is None else f"at least {needed} are needed"
-        if train_rows is not None and (needed is None or train_rows < needed):
+        if counted_rows is not None and (needed is None or counted_rows < needed):
             notes.append(
-                f"level {level!r} is below the smallest possible p-value, 1/{train_rows + 1}, and "
-                f"cannot exclude any label: p-values are counted among {_count(train_rows)}, {needs}"
+                f"level {level!r} is below the smallest possible p-value{of}, 1/{counted_rows + 1}, and "
+                f"cannot exclude any label: p-values are counted among {_count(counted_rows, noun)}, {needs}"
             )
         for label, rows in sorted((class_counts or {}).items()):
             if needed is None or rows < needed:
                 notes.append(
-                    f"level {level!r} is below the smallest possible p-value of class {label}, "
+                    f"level {level!r} is below the smallest possible p-value{of} for class {label}, "
                     f"1/{rows + 1}, and cannot exclude it: its p-values are counted among "
-                    f"{_count(rows)}, {needs}"
+                    f"{_count(rows, noun)}, {needs}"
                 )
     return notes
 
 
-def _count(rows: int) -> str:
-    return f"{rows} row" if rows == 1 else f"{rows} rows"
+def _count(rows: int, noun: str) -> str:
+    return f"{rows} {noun}" if rows == 1 else f"{rows} {noun}s"
 
 
 def _compute(block: Block) -> Iterator[Column]:

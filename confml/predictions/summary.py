@@ -184,6 +184,7 @@ class Summary:
                 self.levels,
                 None if by_class else model.facts.counted_rows,
                 model.facts.class_counts if by_class else None,
+                noun="calibration row" if model.facts.is_conformal else "training row",
             )
         if self.known and 2 * self.known >= self.rows:
             found.append(

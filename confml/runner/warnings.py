@@ -108,11 +108,11 @@ def _large_k(plan: Plan, data: DataSet) -> Iterator[Warned]:
             yield Warned("k-too-large", sentence, remedy)
         elif entry.name == "tcm-nn" and k >= fewest:
             sentence = (
-                f"k = {k} of tcm-nn is not smaller than class {label} ({fewest} training rows): neighbours "
-                f"that "
-                "are missing make its strangeness infinite"
+                f"k = {k} of tcm-nn is not smaller than class {label} ({fewest} training "
+                f"{'row' if fewest == 1 else 'rows'}): neighbours that are missing make its strangeness infinite"
             )
-            yield Warned("k-too-large", sentence, f"choose k below {fewest}")
+            remedy = f"choose k below {fewest}" if fewest > 1 else "merge the class with another, or leave it out"
+            yield Warned("k-too-large", sentence, remedy)
 
 
 def _largest_k(entry: MethodEntry) -> int | None:

@@ -208,22 +208,25 @@ def test_rows_needed_is_the_fewest_that_can_exclude(text):
 
 
 def test_notes_say_which_levels_cannot_be_reached():
-    assert smallest_p_notes([0.05, 0.1], train_rows=12) == [
+    assert smallest_p_notes([0.05, 0.1], 12) == [
         "level 0.05 is below the smallest possible p-value, 1/13, and cannot exclude any label: p-values are "
-        "counted among 12 rows, at least 19 are needed"
+        "counted among 12 training rows, at least 19 are needed"
     ]
     assert smallest_p_notes([0.05], class_counts={"x": 12, "y": 19, "w": 1}) == [
-        "level 0.05 is below the smallest possible p-value of class w, 1/2, and cannot exclude it: its "
-        "p-values are counted among 1 row, at least 19 are needed",
-        "level 0.05 is below the smallest possible p-value of class x, 1/13, and cannot exclude it: its "
-        "p-values are counted among 12 rows, at least 19 are needed",
+        "level 0.05 is below the smallest possible p-value for class w, 1/2, and cannot exclude it: its "
+        "p-values are counted among 1 training row, at least 19 are needed",
+        "level 0.05 is below the smallest possible p-value for class x, 1/13, and cannot exclude it: its "
+        "p-values are counted among 12 training rows, at least 19 are needed",
     ]
-    assert smallest_p_notes([0.01], train_rows=99) == []
-    assert smallest_p_notes([0], train_rows=10**6) == [
+    assert smallest_p_notes([0.01], 99) == []
+    assert smallest_p_notes([0], 10**6) == [
         "level 0.0 is below the smallest possible p-value, 1/1000001, and cannot exclude any label: p-values "
-        "are counted among 1000000 rows, no number of rows is enough"
+        "are counted among 1000000 training rows, no number of rows is enough"
     ]
-    assert "counted among 18 rows" in smallest_p_notes(np.array([0.05]), train_rows=18)[0]
+    assert smallest_p_notes(np.array([0.05]), 18, of="knn", noun="calibration row") == [
+        "level 0.05 is below the smallest possible p-value of knn, 1/19, and cannot exclude any label: p-values "
+        "are counted among 18 calibration rows, at least 19 are needed"
+    ]
 
 
 def test_a_level_that_seems_to_be_a_confidence_is_noted():

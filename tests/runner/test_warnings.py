@@ -238,6 +238,13 @@ def test_k_that_is_not_smaller_than_the_training_rows(tmp_path, method, sentence
     assert sentence in found["k-too-large"] and "choose k below" in found["k-too-large"]
 
 
+def test_no_k_is_below_a_class_of_one_training_row(tmp_path):
+    """The warning said "1 training rows" and "choose k below 1"."""
+    rows = [*rows_of(), ["c", "1", "2", "3"], ["c", "4", "5", "6"]]
+    found = warned(tmp_path, rows, methods=[{"name": "tcm-nn", "k": 1}])["k-too-large"]
+    assert "class c (1 training row)" in found and "merge the class with another" in found
+
+
 def test_k_that_is_smaller_than_the_training_rows(tmp_path):
     methods = [{"name": "knn", "k": 39}, {"name": "tcm-nn", "sweep": {"k": [1, 19]}}]
     assert warned(tmp_path, rows_of(), methods=methods) == {}
@@ -285,9 +292,8 @@ def test_a_level_below_the_smallest_p_value(tmp_path):
     labels = ["a"] * 4 + ["b"] * 2
     (one,) = result_warnings(run_by_hand(labels, labels, train_rows=18))
     assert one.code == "level-too-small"
-    assert (
-        "1/19, and cannot exclude any label: p-values are counted among 18 rows, at least 19 are" in one.text
-    )
+    assert "p-value of tcm-nn k=1, 1/19, and cannot exclude any label: p-values are counted" in one.text
+    assert "among 18 training rows, at least 19 are" in one.text
     assert not result_warnings(run_by_hand(labels, labels, train_rows=19))
 
 
@@ -312,7 +318,8 @@ def test_a_level_below_the_smallest_p_value_of_a_class(params):
     info = {"d": DatasetInfo("d", 60, 3, 2)}
     run = make_run(make_config([entry("naive-bayes", params)]), predict, info, ["r0"])
     found = result_warnings(run)
-    assert [one.code for one in found] == ["level-too-small"] and "class b" in found[0].text
+    assert [one.code for one in found] == ["level-too-small"]
+    assert "for class b, 1/6" in found[0].text and "counted among 5 calibration rows" in found[0].text
 
 
 def test_silenced_codes_are_left_out_of_a_report(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.errors import ConfmlError
@@ -43,21 +43,27 @@ def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     if results.stored is not None:
         return results.stored.warnings
     found = results.collected(WarningFacts)
-    return (*_small_levels(results, found.fewest, found.by_class), *_constant(found.predicted))
+    return (*_small_levels(results, found.fewest), *_constant(found.predicted))
+
+
+class Fewest(NamedTuple):
+    """Smallest number of examples that p-values are counted among, the method, and one of them by name."""
+
+    rows: int
+    method: str
+    noun: str
 
 
 class WarningFacts(Collector):
     """Numbers of the finished cells that warnings depend on.
 
-    fewest: smallest number of examples that p-values are counted among, by data set; by_class: the same by
-    data set and label of label-conditional p-values. predicted: by data set and label of the method,
-    predicted and true labels and number of test rows.
+    fewest: by data set and label of label-conditional p-values, None for others. predicted: by data set and
+    label of the method, predicted and true labels and number of test rows.
     """
 
     def __init__(self, results: RunResults):
         super().__init__(results)
-        self.fewest: dict[str, int] = {}
-        self.by_class: dict[str, dict] = {}
+        self.fewest: dict[str, dict[Any, Fewest]] = {}
         self.predicted: dict[tuple[str, str], tuple[set, set, int]] = {}
 
     def add(self, result: CellResult) -> None:
@@ -70,27 +76,25 @@ class WarningFacts(Collector):
         self.predicted[key] = labels, truths, rows + len(result.truth)
         if not any(view.kind == "p-value" for view in result.views.values()):
             return
+        # P-values of a conformal method are counted among its calibration examples only.
+        own, metrics = result.details.calibration_rows, result.fit_metrics
+        noun = "training row" if own is None and "calibration_rows" not in metrics else "calibration row"
+        counts: dict = {None: int(metrics.get("calibration_rows", result.train_rows))}
         if has_label_conditional_p_values(result.cell.params):
-            counts = self.by_class.setdefault(name, {})
-            # p-values of a conformal method are counted among its calibration examples only.
-            own = result.details.calibration_rows
-            for label, n in result.train_class_counts.items() if own is None else own:
-                counts[label] = min(n, counts.get(label, n))
-        else:
-            n = int(result.fit_metrics.get("calibration_rows", result.train_rows))
-            self.fewest[name] = min(n, self.fewest.get(name, n))
+            counts = dict(result.train_class_counts.items() if own is None else own)
+        known = self.fewest.setdefault(name, {})
+        for label, n in counts.items():
+            if label not in known or n < known[label].rows:
+                known[label] = Fewest(n, key[1], noun)
 
 
-def _small_levels(
-    results: RunResults, fewest: Mapping[str, int], by_class: Mapping[str, Mapping]
-) -> Iterator[Warned]:
-    levels, remedy = results.config.levels, "use larger levels or more rows"
-    for name, rows in fewest.items():
-        for note in smallest_p_notes(levels, rows):
-            yield Warned("level-too-small", note, remedy, name)
-    for name, counts in by_class.items():
-        for note in smallest_p_notes(levels, class_counts=counts):
-            yield Warned("level-too-small", f"label-conditional p-values: {note}", remedy, name)
+def _small_levels(results: RunResults, fewest: Mapping[str, Mapping[Any, Fewest]]) -> Iterator[Warned]:
+    for name, known in fewest.items():
+        for label in (*({None} & set(known)), *sorted(set(known) - {None})):
+            rows, method, noun = known[label]
+            given = {"counted_rows": rows} if label is None else {"class_counts": {label: rows}}
+            for note in smallest_p_notes(results.config.levels, **given, of=method, noun=noun):
+                yield Warned("level-too-small", note, "use larger levels or more rows", name)
 
 
 def _constant(predicted: Mapping[tuple[str, str], tuple[set, set, int]]) -> Iterator[Warned]:

@@ -158,4 +158,4 @@ class Model:
         if len(data) % 2:
             table(1)[:6].to_csv(new := folder / "new.csv", index=False)
         levels = (0.001, 0.1) if len(data) % 3 else (0.5,)
-        confml.predict(path, new, explain=1, levels=levels).summary()
+        confml.predict(path, new, explain=1, levels=levels)
