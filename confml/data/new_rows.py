@@ -89,7 +89,7 @@ class RowCoder:
         "header?": "bool",
         "class_texts?": "tuple[str]",
         "number_marks?": "dict",
-        "ranges?": "f8(3, d) | None",
+        "ranges?": "missing(3, d) | None",
     }
 
     def __init__(

@@ -68,7 +68,7 @@ class DistanceFilter:
     factor = 2.0
     dtype = np.dtype(np.float32)
     stored = {
-        "_centre": "f8(d)",
+        "_centre": "real(d)",
         "_scale": "float",
         "_exact": "bool",
         "_share": "float",

@@ -60,7 +60,7 @@ class MinkowskiRows:
         "count": "int in 0..d+1",
         "scale": "SafeScale",
         "power": "float",
-        "X": "f8(m, d)",
+        "X": "real(m, d)",
         "codes": "i8(m) in 0..c",
         "classes": "int(c)",
     }
@@ -96,9 +96,9 @@ class MahalanobisRows:
 
     stored = {
         "scale": "SafeScale",
-        "centre": "f8(d)",
-        "spread": "f8(d)",
-        "matrix": "f8(d, k)",
+        "centre": "real(d)",
+        "spread": "real(d)",
+        "matrix": "real(d, k)",
         "rows": "NearestRows(d=k, c)",
     }
 
@@ -139,7 +139,7 @@ class PolarRows:
     The angle between a row of zeros and any other row is pi / 2, and 0 between two rows of zeros.
     """
 
-    stored = {"X": "f8(m, d+1)", "codes": "i8(m) in 0..c", "classes": "int(c)"}
+    stored = {"X": "real(m, d+1)", "codes": "i8(m) in 0..c", "classes": "int(c)"}
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self.X, self.codes, self.classes = _directions(X), codes, classes

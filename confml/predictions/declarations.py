@@ -7,8 +7,9 @@ A class that a model file may hold has a dictionary ``stored`` with a text for e
 Names of sizes have one value in an object. The texts:
 
 - ``f8(n, d)``: an array with this dtype and shape (``f8``, ``f4``, ``i8``, ``i4``, ``u8``, ``u4``, ``u1``,
-  ``b1``, ``text``; ``real`` for finite ``f8``; ``labels`` for sorted class labels; ``number`` for integers or
-  floats; ``array`` for any). A size is a name, a number, a name ``+`` or ``-`` a number, or ``*`` for any;
+  ``b1``, ``text``; floats without NaN; ``real`` for finite ``f8``, ``missing`` for ``f8`` with NaN; ``labels``
+  for sorted class labels; ``number`` for integers or floats; ``array`` for any). A size is a name, a number,
+  a name ``+`` or ``-`` a number, or ``*`` for any;
 - ``i8(n) in 0..c``: the values are at least 0 and less than c; both ends may be left out;
 - ``int``, ``int in 1..``, ``int(c)`` (the value of c), ``float``, ``bool``, ``str``, ``None``, ``dict``,
   ``any``;
@@ -37,7 +38,7 @@ _SCALARS: Mapping[str, tuple[type, ...]] = {
     "str": (str,),
     "dict": (Mapping,),
 }
-_KINDS = ("f8", "f4", "i8", "i4", "u8", "u4", "u1", "b1", "text", "labels", "real", "number", "array")
+_KINDS = ("f8", "f4", "i8", "i4", "u8", "u4", "u1", "b1", "text", "labels", "real", "missing", "number", "array")
 _FORM = re.compile(
     r"(?P<name>\w+)(?:\[(?P<item>.*)\])?(?:\((?P<sizes>[^()]*)\))?(?: in (?P<low>[^.]*)\.\.(?P<high>.*))?"
 )
@@ -238,11 +239,15 @@ def _is_array(value: np.ndarray, kind: str, sizes: tuple[str, ...] | None) -> bo
         return value.dtype.kind in "biufUO" and _is_sorted(value)
     if kind == "real":
         return value.dtype == np.float64 and bool(np.isfinite(value).all())
+    if kind == "missing":
+        return value.dtype == np.float64
     if kind == "text":
         return value.dtype.kind in "UO"
     if kind == "number":
         return value.dtype.kind in "biuf"
-    return kind == "array" or value.dtype == np.dtype(kind)
+    # Comparisons with NaN lead kernels that order rows out of their arrays.
+    is_whole = value.dtype.kind != "f" or not np.isnan(value).any()
+    return kind == "array" or (value.dtype == np.dtype(kind) and is_whole)
 
 
 def _is_sorted(labels: np.ndarray) -> bool:

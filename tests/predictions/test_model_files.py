@@ -479,6 +479,25 @@ def test_absurd_class_numbers_are_damaged(files):
     assert "damaged: its section" in str(result.exception) and "9223372036854775807" in str(result.exception)
 
 
+def test_rows_with_nan_are_damaged(files):
+    """Kernels that order rows by distance left their arrays, which ended the process."""
+    run(*FIT, "--method", "bayes-knn", "--save", "m.confml")
+    with zipfile.ZipFile("m.confml") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    damaged = 0
+    for name in [name for name in members if name.endswith(".npy")]:
+        array = np.load(io.BytesIO(members[name]))
+        if array.dtype == np.float64 and array.ndim == 2 and array.shape[1:] == (40,):  # the columns of the rows
+            array[0] = np.nan
+            file = io.BytesIO()
+            np.save(file, array)
+            (files / "n.confml").write_bytes(signed({**members, name: file.getvalue()}))
+            with pytest.raises(DataError, match="damaged: its section"):
+                confml.predict("n.confml", "new.csv")
+            damaged += 1
+    assert damaged
+
+
 @pytest.mark.parametrize("count", [1e300, -1.0, 0.5, np.nan])
 def test_absurd_numbers_of_rows_are_damaged(files, count):
     """A number of rows of 1e300 ended in an OverflowError."""

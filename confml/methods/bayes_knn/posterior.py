@@ -45,13 +45,13 @@ class Training(WritableArrays):
 
     stored = {
         "X": "real(n, d)",
-        "columns": "f8(d, n)",
+        "columns": "real(d, n)",
         "codes": "i8(n) in 0..c",
         "classes": "int(c)",
         "by_index": "bool",
         "weighted": "bool",
         "_factor": "float",
-        "centre": "f8(d) | None",
+        "centre": "real(d) | None",
     }
 
     def __init__(
@@ -189,7 +189,7 @@ class NodePosterior(WritableArrays):
         "most_probable": "tuple[any](2)",
         "log_evidence": "f8(k) | None",
         "beta_density": "BetaDensity(k) | None",
-        "by_chain": "tuple[Nodes]",
+        "by_chain": "tuple[Nodes(k)]",
         "diagnostics": "ChainDiagnostics | None",
     }
 

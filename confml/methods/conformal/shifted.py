@@ -33,7 +33,7 @@ class CalibrationPart(NamedTuple):
 
 
 CalibrationPart.stored = {  # type: ignore[attr-defined]
-    "X": "f8(*, *)",
+    "X": "missing(*, *)",
     "rows": "i8(k) in 0..",
     "codes": "i8(k) in 0..c",
     "predicted": "i8(k) in 0..c",

@@ -116,7 +116,7 @@ class SmartSVM(LinearMachines):
         ),
     }
     stored = {
-        "bayes_error_": "f8(c, c)",
+        "bayes_error_": "missing(c, c)",
         "tree_": "ClassTree(c)",
         "_prepare_seconds?": "float",
         "learners_?": "any",

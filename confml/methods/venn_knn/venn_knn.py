@@ -82,7 +82,7 @@ class VennKNN(Method):
         "_nominal_count": "int in 0..d+1",
         "_scale": "SafeScale",
         "_rows": "real(n, d)",
-        "_columns": "f8(*, n)",
+        "_columns": "real(*, n)",
         "_found": "Neighbours(n, c)",
         "_own_training": "_Training(n)",
     }

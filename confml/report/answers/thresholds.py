@@ -21,10 +21,11 @@ class Decided:
     """Share of the predictions that are accepted at a risk of at most `RISK`.
 
     certified: mean coverage on new examples of the thresholds that are certified together for all ``views``
-    of a run, and the label of the view chosen most often; None for several runs, and for rows in groups,
-    which have no guarantee. needed, rows: accepted examples without error that a certificate needs, and
-    examples of a calibration half. observed: largest coverage of the mean risk-coverage curves, with the
-    label of its view; ``by_view`` has that of every view.
+    of a run (0 for splits without one), and the label of the view chosen most often; None for several runs,
+    and for rows in groups, which have no guarantee. needed, rows: accepted examples without error that a
+    certificate needs, and examples of a calibration half. splits, with_one, chosen: number of splits, of
+    those with a certified threshold, and of those where the view is the chosen one.
+    observed: largest coverage of the mean risk-coverage curves, with the label of its view.
     """
 
     observed: float = 0.0
@@ -34,6 +35,9 @@ class Decided:
     views: int = 0
     needed: int = 0
     rows: int = 0
+    splits: int = 1
+    with_one: int = 0
+    chosen: int = 0
 
     @property
     def sentence(self) -> str:
@@ -49,10 +53,16 @@ class Decided:
             return chosen
         if self.certified > 0:
             together = f" (certified together for all {self.views} views)" if self.views > 1 else ""
+            risk = "of new predictions at a risk of at most 1 % with probability 95 %"
+            share = percent(self.certified, 0)
+            if self.splits == 1:
+                of = self.certified_label
+                return f"A certified threshold of {of}{together} accepts {share} {risk}. {chosen}"
+            has = "has" if self.with_one == 1 else "have"
+            found = f"{self.with_one} of {self.splits} splits {has} one, {self.chosen} of these of"
             return (
-                f"A certified threshold{together} accepts {percent(self.certified, 0)} of new predictions "
-                f"at a "
-                f"risk of at most 1 %, most often of {self.certified_label}. {chosen}"
+                f"Certified thresholds{together} accept {share} {risk}, on average over all splits: {found} "
+                f"{self.certified_label}. {chosen}"
             )
         if self.rows < self.needed:
             why = (
@@ -60,7 +70,10 @@ class Decided:
                 f"of a test part has {self.rows}"
             )
         else:
-            why = f"the most confident of the {self.rows} rows of a calibration half have too many errors"
+            why = (
+                f"the rows that the strictest thresholds accept have too many errors (a certificate needs "
+                f"{self.needed} rows without an error, and a calibration half has {self.rows} rows)"
+            )
         return f"No threshold is certified for a risk of at most 1 %: {why}. {chosen}"
 
 
@@ -88,7 +101,8 @@ def decided(
     for row in joint:
         if abs(row["limit"] - RISK) < 1e-12:
             key = (row["dataset"], row["method"], row["params"], row["view"])
-            numbers = (int(row[name]) for name in ("candidates", "needed", "calibration_rows"))
+            names = ("candidates", "needed", "calibration_rows", "splits", "certified", "chosen")
+            numbers = (int(row[name]) for name in names)
             found = Decided(
                 found.observed, found.observed_label, float(row["coverage"]), labels.get(key, ""), *numbers
             )

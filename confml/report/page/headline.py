@@ -139,7 +139,7 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
          "chosen method"],
         note="Intervals are simultaneous for all pairs of a data set. Not shown to differ: methods whose "
         "error is not shown to be above the lowest (5 %, Holm over all pairs). Certified: mean coverage on "
-        "new examples of the best threshold of all methods, certified together. Chosen on test rows: "
+        "new examples of the best threshold of all methods, certified together, 0 for splits without one. Chosen on test rows: "
         "largest coverage of a method with an observed risk of at most 1 %; new rows have a higher risk.",
     )  # fmt: skip
     for one in found:

@@ -114,9 +114,10 @@ class CertifiedJointly(Section):
     smallest of a split. certified: number of splits with a certified threshold. method, params, view: the
     candidate chosen most often, and chosen: on how many splits. coverage: mean accepted share of the other
     half, 0 for splits without a certificate. observed: mean risk or cost of the other half over certified
-    splits. broken: number of certified splits where it is above the limit (half of a test part is a small
-    sample, so this does not refute the certificate). needed: number of accepted calibration rows without an
-    error that the first certificate of a path needs. guarantee: the guarantee in one sentence, for rows
+    splits, of the accepted rows of all classes together in every scope. broken: number of certified splits
+    where it is above the limit (half of a test part is a small sample, so this does not refute the
+    certificate). needed: number of accepted calibration rows without an error that the first certificate of a
+    path needs, of each class for scope ``true class``, with its prediction for ``predicted class``. guarantee: the guarantee in one sentence, for rows
     drawn independently of the distribution of the test part. Not for ``protocol: online``, where each row
     is predicted by another classifier. For a data set with ``groups`` there is no guarantee, because the
     rows of a group are not independent. Each row of the file has a guarantee of its own: scope and limit must

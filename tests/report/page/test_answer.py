@@ -140,8 +140,7 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     one_method = material_of(run_with_errors({"a": [0]}, ["r0"], 700), tmp_path)
     (alone,) = answers([one_method])
     assert alone.decided.certified == 1.0 and alone.decided.needed == 299
-    assert "A certified threshold accepts 100 %" in alone.decided.sentence
-    assert "most often of a" in alone.decided.sentence
+    assert "A certified threshold of a accepts 100 % of new predictions at" in alone.decided.sentence
     pair = material_of(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800), tmp_path)
     assert "certified together for all 2 views" in answers([pair])[0].decided.sentence
     run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
@@ -158,6 +157,15 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     grouped = run_with_errors({"a": [0]}, ["r0"], 700, datasets=datasets)
     (found,) = answers([material_of(grouped, tmp_path)])
     assert found.decided.certified is None
+
+
+def test_a_certificate_on_some_of_the_splits(tmp_path):
+    """The sentence spoke of a certified threshold where most splits have none."""
+    (found,) = answers([material_of(run_with_errors({"a": [0, 90, 90]}, rows=700), tmp_path)])
+    assert "on average over all splits: 1 of 3 splits has one, 1 of these of a." in found.decided.sentence
+    assert "accept 33 % of new predictions at a risk of at most 1 % with" in found.decided.sentence
+    (none,) = answers([material_of(run_with_errors({"a": [90, 90, 90]}, rows=700), tmp_path)])
+    assert "the strictest thresholds accept have too many errors (a certificate" in none.decided.sentence
 
 
 def test_advice_names_the_fastest_and_the_majority_class(tmp_path):
