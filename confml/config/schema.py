@@ -73,6 +73,9 @@ class PaperSpec(Part):
     table: NameList = Field(description="A published table, or several.", examples=["tcm-nn-table3"])
 
 
+AIMS = ("error", "cost", "regions", "certified")
+
+
 class Config(Part):
     """An experiment: data sets, methods, a protocol, and settings of the report."""
 
@@ -139,6 +142,13 @@ class Config(Part):
         "of every method, and `confml predict` decides by them.",
         examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
     )
+    aim: Annotated[str, one_of(*AIMS)] | None = Field(
+        None,
+        description="Aim of the advice in the report: error (lowest error), cost (lowest cost), regions "
+        "(smallest regions at the level closest to 0.05 whose coverage is not shown to be too low) or certified "
+        "(largest certified share at a risk of 1 %); by default cost if costs are given, else error.",
+        examples=["regions"],
+    )
     seed: Seed = Field(1, description="Random seed of the run.")
     paper: PaperSpec | None = Field(
         None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]
@@ -180,7 +190,7 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        for key in ("silence", "selection", "coverage-by", "conditional-tests"):
+        for key in ("aim", "silence", "selection", "coverage-by", "conditional-tests"):
             if not plain[key]:
                 plain.pop(key)
         return plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -214,26 +214,48 @@ def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
     return next((float(one.values[0]) for one in _compute(block) if one.metric == "cost"), math.nan)
 
 
-def _compute(block: Block) -> Iterator[Column]:
+class RowCosts(NamedTuple):
+    """Costs of N predictions (N,): of the predicted labels, of the best decisions without abstaining, of the
+    best decisions of probabilities with abstaining (None without it), and of abstaining (None)."""
+
+    of_predicted: np.ndarray
+    plain: np.ndarray
+    with_abstaining: np.ndarray | None
+    abstain: np.ndarray | None
+
+
+def row_costs(block: Block) -> RowCosts | None:
+    """Return the costs of the predictions of a block; None without costs or rows."""
     costs, prediction = block.whole.context.costs, block.whole.prediction
     if costs is None or not len(block.of_case):
-        return
+        return None
     classes, true = prediction.classes, block.true_codes
     table, abstain = costs._table(block.labels, classes), costs._abstaining(block.labels)
     decider = Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
     predicted = columns_of(prediction.labels, classes)
     of_predicted = np.where(predicted < 0, np.nan, table[true, predicted])
-    likely = prediction.kind in PROBABILITY_KINDS
-    plain = table[true, decider.choose(prediction.scores, False)[0]] if likely else of_predicted
-    yield from _with_interval("cost", block, plain)
-    if abstain is None:
+    of_abstaining = None if abstain is None else abstain[true]
+    if prediction.kind not in PROBABILITY_KINDS:
+        return RowCosts(of_predicted, of_predicted, None, of_abstaining)
+    plain = table[true, decider.choose(prediction.scores, False)[0]]
+    if of_abstaining is None:
+        return RowCosts(of_predicted, plain, None, None)
+    columns, _ = decider.choose(prediction.scores)
+    own = np.where(columns < 0, of_abstaining, table[true, columns])
+    return RowCosts(of_predicted, plain, own, of_abstaining)
+
+
+def _compute(block: Block) -> Iterator[Column]:
+    found = row_costs(block)
+    if found is None:
         return
-    if likely:
-        columns, _ = decider.choose(prediction.scores)
-        own = np.where(columns < 0, abstain[true], table[true, columns])
-        yield from _with_interval("cost_with_abstaining", block, own)
+    yield from _with_interval("cost", block, found.plain)
+    if found.abstain is None:
+        return
+    if found.with_abstaining is not None:
+        yield from _with_interval("cost_with_abstaining", block, found.with_abstaining)
     for threshold in block.thresholds:
-        own = np.where(block.whole.accepted(threshold), of_predicted, abstain[true])
+        own = np.where(block.whole.accepted(threshold), found.of_predicted, found.abstain)
         yield Column("cost_at_threshold", threshold, block.means(own))
 
 

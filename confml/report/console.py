@@ -9,11 +9,10 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from confml.report.sections.base import sections_of
+from confml.report.sections.base import has_content, sections_of
 from confml.report.sections.notes import notes_of
 from confml.report.sections.summary import summary_document
 from confml.report.tables.grid import plain_table, text_width
@@ -48,6 +47,7 @@ def print_run(
                     keys=table.keys,
                     stream=stream,
                 )
+    lines += _answer(folder)
     notes = folder / "notes.txt"
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
@@ -55,6 +55,17 @@ def print_run(
     width = width_of(stream)
     wrapped = (part for line in lines for part in _folded(line, width))
     stream.write(carried("".join(f"{line}\n" for line in wrapped), getattr(stream, "encoding", None)))
+
+
+def _answer(folder: Path) -> list[str]:
+    """Return the lines on the state of a run, its advice, and its failures by cause."""
+    try:
+        found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    lines = [f"state: {found['state']}"] if found["state"] else []
+    lines += [f"failed: {text}" for text in found["failures"]]
+    return [*lines, *(f"answer: {text}" for text in found["short"]), ""]
 
 
 def _folded(line: str, width: int | None) -> list[str]:
@@ -139,21 +150,10 @@ def list_files(sections: Sequence[Section], folder: Path) -> list[str]:
     for name in [name for name in files if not (folder / name).exists()]:
         if (folder / f"{name}.zip").exists():
             files[f"{name}.zip"] = files[name]
-    present = {name: about for name, about in files.items() if _has_content(folder / name)}
+    present = {name: about for name, about in files.items() if has_content(folder / name)}
     width = max(map(len, present), default=0) + 1
     shown = [
         f"  {(name + '/' if (folder / name).is_dir() else name).ljust(width)}  {about}"
         for name, about in present.items()
     ]
     return [f"files in {folder}:", *shown]
-
-
-def _has_content(path: Path) -> bool:
-    if path.is_dir():
-        return any(path.iterdir())
-    if not path.exists():
-        return False
-    if path.suffix == ".zip":
-        return True
-    with path.open(encoding="utf-8") as file:
-        return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row

@@ -16,34 +16,29 @@ class NotApplicable(Exception):
 class Table:
     """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
 
-    rows: numbers, texts and None, one sequence per row. shown: whether other sections read the rows again;
-    otherwise they are not kept in memory. read, listed: as in `TableKind`.
+    rows: numbers, texts and None, one sequence per row. read: as in `TableKind`.
     """
 
     path: str
     header: Sequence[str]
     rows: Iterable[Sequence[Any]]
-    shown: bool = True
     read: bool = False
-    listed: bool = True
 
 
 @dataclass(frozen=True)
 class TableKind:
     """A table of a report, declared once: its file and its columns.
 
-    read: whether the page uses all of its rows. listed: whether the page shows its first rows among the other
-    tables.
+    read: whether the page uses its rows; otherwise they are not kept in memory.
     """
 
     path: str
     columns: Sequence[str]
     read: bool = False
-    listed: bool = True
 
-    def of(self, rows: Iterable[Sequence[Any]], shown: bool = True) -> Table:
+    def of(self, rows: Iterable[Sequence[Any]]) -> Table:
         """Return the table with these rows."""
-        return Table(self.path, self.columns, rows, shown, self.read, self.listed)
+        return Table(self.path, self.columns, rows, self.read)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,6 +74,8 @@ def _items(results: RunResults, sections: Sequence[Section], archives: Archives 
             item = with_parameters(item, columns)
         if archives is not None and of_cell and isinstance(item, Table | Columns):
             archives.write(item.path, _csv_text(item))
+            for section in sections:
+                section.see(replace(item, rows=()) if isinstance(item, Table) else item)
         else:
             yield item
 
@@ -96,8 +98,8 @@ def _written(
     for item in items:
         known = len(notes)
         if isinstance(item, Table):
-            if item.shown:
-                item = replace(item, rows=list(item.rows))  # the sections read them again
+            if item.read:
+                item = replace(item, rows=list(item.rows))  # sections read them again
             yield write_lines(folder / item.path, csv_lines(item.header, item.rows))
         elif isinstance(item, Lines):
             yield write_lines(folder / item.path, item.lines)

@@ -1,78 +1,285 @@
-"""`Advice`: which method to take for an aim."""
+"""`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from confml.report.answers.text import detectable_text, listed, points
+from confml.measures.ranks import compare_ranks
+from confml.report.answers.datasets import RankVerdict, complete
+from confml.report.answers.standings import COST, SIZE, Line
+from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
+
+if TYPE_CHECKING:
+    from confml.report.answers.standings import Family, Standings
+    from confml.report.answers.thresholds import Decided
+
+TITLES = {
+    "error": "lowest error",
+    "cost": "lowest cost",
+    "regions": "smallest valid regions",
+    "certified": "largest certified share",
+}
+"""Title of each aim of a config."""
+METRICS = {"error": "error", "cost": COST, "regions": SIZE}
+USUAL_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Advice:
     """The best method for an aim, and the fastest one that is not shown to differ from it.
 
-    aim: "lowest error" or another aim. best: None without advice; reason: why there is none, a sentence.
-    value: of the best one, as text. seconds: of inner selection, fit and prediction of a split, by label.
-    alike: methods that are not shown to differ from the best. detectable: difference that the run could show.
+    aim: a key of `TITLES`. best: label, None without advice; reason: why there is none, a sentence. value: of
+    the best one, as text. seconds: of inner selection, fit and prediction of a split, by label. alike: methods
+    that are not shown to differ from the best. power: sentence on what the run could show. guarantee:
+    sentences on the promise of the recommended method.
     """
 
     aim: str
     best: str | None = None
     value: str = ""
-    seconds: Mapping[str, float] | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
     alike: Sequence[str] = ()
-    detectable: float = math.nan
+    power: str = ""
+    guarantee: str = ""
     reason: str = ""
 
     @property
     def fastest(self) -> str | None:
         """The fastest of the best method and those not shown to differ from it."""
-        known = self.seconds or {}
-        labels = [label for label in (self.best, *self.alike) if label is not None and label in known]
-        return min(labels, key=lambda label: known[label], default=self.best)
+        labels = [label for label in (self.best, *self.alike) if label is not None and label in self.seconds]
+        return min(labels, key=lambda label: self.seconds[label], default=self.best)
 
     @property
-    def sentence(self) -> str:
+    def head(self) -> str:
+        """The recommendation: the best method, those not shown to differ, and the fastest of these."""
         if self.best is None:
             return self.reason
-        known = self.seconds or {}
-        time = f", {_seconds(known[self.best])}" if self.best in known else ""
-        text = f"For the {self.aim}: {self.best} ({self.value}{time})."
+        time = f", {seconds_text(self.seconds[self.best])}" if self.best in self.seconds else ""
+        text = f"For the {TITLES[self.aim]}: {self.best} ({self.value}{time})."
         if self.alike:
             text += f" Not shown to differ: {listed(self.alike)}"
             if self.fastest != self.best and self.fastest is not None:
-                text += f"; {self.fastest} is the fastest ({_seconds(known[self.fastest])})"
-            elif self.best in known:
+                text += f"; {self.fastest} is the fastest ({seconds_text(self.seconds[self.fastest])})"
+            elif self.best in self.seconds:
                 text += f"; {self.best} is the fastest"
             text += "."
-        if not math.isnan(self.detectable):
-            shown = detectable_text([self.detectable])
-            text += f" {shown[0].upper()}{shown[1:]}."
         return text
 
+    @property
+    def rest(self) -> str:
+        """What the run could show, and what is guaranteed."""
+        return " ".join(filter(None, [self.power, self.guarantee]))
 
-def lowest_error(
-    best: str,
-    error: float,
-    alike: Sequence[str],
-    seconds: Mapping[str, float],
-    detectable: float,
-    better_than_class: bool,
-    majority: str,
-) -> Advice:
-    """Return the advice for the lowest error.
+    @property
+    def sentence(self) -> str:
+        return f"{self.head} {self.rest}".strip()
 
-    better_than_class: whether the best is shown to be better than the classifier that always answers the most
-    frequent class of training, ``majority``.
+    def as_dict(self) -> dict[str, Any]:
+        """Return the advice as plain values, for JSON."""
+        kept = {key: value for key, value in asdict(self).items() if value}
+        recommended = self.fastest if self.best is not None else None
+        return {**kept, "recommended": recommended, "sentence": self.sentence}
+
+
+def usual_level(levels: Sequence[float]) -> float | None:
+    """Return the level of short tables and advice: the one that is closest to 0.05; None without levels."""
+    return min(map(float, levels), key=lambda level: (abs(level - USUAL_LEVEL), level), default=None)
+
+
+def aim_of(config: Any) -> str:
+    """Return the aim of a config: the given one, or the lowest cost if it has costs, or the lowest error."""
+    return getattr(config, "aim", None) or ("cost" if getattr(config, "costs", None) else "error")
+
+
+def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Advice:
+    """Return the advice for an aim on one data set."""
+    if progress := standings.progress(dataset).text:
+        return Advice(aim, reason=f"So far {progress}: no advice.")
+    if aim == "certified":
+        return _of_certified(standings, dataset, decided)
+    level = usual_level(standings.results.config.levels) if aim == "regions" else None
+    family = standings.family(dataset, METRICS[aim], level)
+    if family is None or not family.best:
+        if aim == "regions" and any(standings.of(one, SIZE, level) for one in standings.of_dataset(dataset)):
+            return Advice(aim, reason=f"None keeps its promise at level {level!r}.")
+        return Advice(aim, reason=f"No method has {'regions' if aim == 'regions' else 'results'}.")
+    if len({line.method for line in family.lines}) < 2:
+        return Advice(aim, reason="Nothing to compare with.")
+    best = family.best[0]
+    if aim == "error":
+        majority, better = standings.beats_majority(best)
+        if not better:
+            text = "No method is shown to be better than always answering the most frequent class of training"
+            return Advice(aim, reason=f"{text} ({majority}).")
+    mean = float(family.found.means[family.lines.index(best)])
+    alike = [line for line in _first_of_methods(family) if line.method != best.method]
+    alike = [line for line in alike if not family.worse(line)]
+    advice = Advice(
+        aim,
+        standings.label(best),
+        _value(aim, mean, level),
+        {standings.label(line): standings.seconds(line) for line in family.lines},
+        tuple(standings.label(line) for line in alike),
+        _power(aim, family, mean),
+    )
+    chosen = next((line for line in alike if standings.label(line) == advice.fastest), best)
+    return replace(advice, guarantee=_guarantee(standings, dataset, chosen, family))
+
+
+def _first_of_methods(family: Family) -> list[Line]:
+    """Return the line with the lowest mean of each method, by mean."""
+    means = dict(zip(family.lines, family.found.means.tolist(), strict=True))
+    order = sorted(family.lines, key=lambda line: (means[line], family.lines.index(line)))
+    return list({line.method: line for line in reversed(order)}.values())[::-1]
+
+
+def _value(aim: str, mean: float, level: float | None) -> str:
+    if aim == "error":
+        return f"{points(mean)} %"
+    return f"cost {plain_number(mean)}" if aim == "cost" else f"set size {mean:.3f} at level {level!r}"
+
+
+def _power(aim: str, family: Family, mean: float) -> str:
+    if family.found.same:
+        text = SAME if aim == "error" else "the methods have the same losses on every row"
+    else:
+        unit = {"error": "points", "cost": "", "regions": "labels"}[aim]
+        text = detectable_text([family.found.detectable], mean, unit)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family) -> str:
+    """Return the guarantee of the regions of a line; without one, the best line that has one, and its price."""
+    level = usual_level(standings.results.config.levels)
+    if level is None:
+        return ""
+    label, share = standings.label(chosen), f"{100 * (1 - level):g} %"
+    verdict = standings.coverage(chosen, level)
+    if verdict.too_low:
+        return (
+            f"The coverage of the regions of {label} is shown to be too low for {share} "
+            f"(p = {verdict.p_value:.2g})."
+        )
+    promise = promises(standings, chosen, level)
+    if promise is not None:
+        about = "; the bound is approximate" if promise else ""
+        return (
+            f"Regions of {label} at level {level!r} contain the label of a new row with probability at least "
+            f"{share}, on average over training sets and rows{about}."
+        )
+    text = f"The regions of {label} have no guarantee"
+    if standings.of(chosen, SIZE, level) is None:
+        text = f"{label} has no regions"
+    others = [
+        line
+        for line in standings.of_dataset(dataset)
+        if promises(standings, line, level) is not None and not standings.coverage(line, level).too_low
+    ]
+    errors = {line: one.mean for line in others if (one := standings.of(line, "error"))}
+    if not errors:
+        return f"{text}."
+    other = min(errors, key=lambda line: (line in family.lines and family.worse(line), errors[line], line))
+    times = standings.seconds(other) / max(standings.seconds(chosen), 1e-9)
+    price = f"{times:.2g} times the time" if math.isfinite(times) else ""
+    if other in family.lines and family.worse(other):
+        price += ", but shown to be worse"
+    return f"{text}; those of {standings.label(other)} have one, at {price}."
+
+
+def promises(standings: Standings, line: Line, level: float) -> list[str] | None:
+    """Return why the coverage that a line promises is approximate ([]: it holds); None without a promise."""
+    from confml.report.answers.bounds import StepFacts
+
+    cells = standings.cells_of(line)
+    for one, evidence in cells:
+        found = evidence.coverage(one.cell, line.view, level)
+        if found is None or found.parts is None or evidence.results.has_groups(line.dataset):
+            return None
+    one, evidence = cells[0]
+    if one.cell.params.get("conformal") is not None:
+        return []
+    config = evidence.results.config
+    steps = StepFacts.of(config)
+    entries = [entry for entry in config.methods if entry.name == one.cell.method]
+    return None if steps.breaking else [reason for entry in entries for reason in steps.reasons(entry)]
+
+
+def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advice:
+    if not decided.certified:
+        return Advice("certified", reason=decided.sentence)
+    label = decided.certified_label
+    seconds = {standings.label(line): standings.seconds(line) for line in standings.of_dataset(dataset)}
+    share = percent(decided.certified, 0)
+    return Advice(
+        "certified",
+        label,
+        f"{share} of new predictions",
+        seconds,
+        guarantee=f"An accepted prediction is wrong with probability at most 1 %; this holds with probability "
+        f"95 % over the calibration rows, for the choice among all {decided.views} views.",
+    )
+
+
+# ---- over data sets
+
+
+def overall(
+    standings: Standings, aim: str, failed: Collection[tuple[str, str]] = ()
+) -> tuple[Advice | None, RankVerdict | None]:
+    """Return the advice over data sets by mean ranks, and its verdict; None with fewer than two data sets.
+
+    failed: (data set, method) pairs, which rank last there.
     """
-    aim = "lowest error"
-    if not better_than_class:
-        reason = "No method is shown to be better than always answering the most frequent class of training"
-        return Advice(aim, reason=f"{reason} ({majority}).")
-    return Advice(aim, best, f"{points(error)} %", seconds, tuple(alike), detectable)
+    if aim not in METRICS:
+        return None, None
+    level = usual_level(standings.results.config.levels) if aim == "regions" else None
+    means: dict[tuple[str, str], float] = {}
+    times: dict[str, list[float]] = {}
+    datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
+    datasets = [name for name in datasets if not standings.progress(name).pending]
+    for name in datasets:
+        family = standings.family(name, METRICS[aim], level)
+        for line, mean in zip(family.lines, family.found.means.tolist(), strict=True) if family else ():
+            if (name, line.method) not in means and not math.isnan(mean):
+                means[name, line.method] = round(mean, 12)
+                times.setdefault(line.method, []).append(standings.seconds(line))
+    methods = list(dict.fromkeys(line.method for line in standings.in_config_order()))
+    known = {label: [name for name in datasets if (name, label) in means] for label in methods}
+    table = complete(known, datasets, failed)
+    if len(table.methods) < 2 or len(table.datasets) < 2:
+        return None, None
+    verdict = RankVerdict(compare_ranks(table.scores(means, False), False))
+    ranks, order = verdict.comparison.mean_ranks.tolist(), verdict.by_rank
+    best, *others = [table.methods[place] for place in order]
+    alike = [label for label, place in zip(others, order[1:], strict=True) if not verdict.worse(place)]
+    rest = "; ".join(f"{table.methods[place]} {ranks[place]:.2f}" for place in order[1:5])
+    more = f" and {len(order) - 5} more" if len(order) > 5 else ""
+    advice = Advice(
+        aim,
+        best,
+        f"mean rank {ranks[order[0]]:.2f} over {len(table.datasets)} data sets",
+        {label: median(own) for label, own in times.items()},
+        alike if verdict.testable else (),
+        f"Next by mean rank: {rest}{more}. {verdict.sentence(bars=False)}",
+        table.sentence(),
+    )
+    if level := usual_level(standings.results.config.levels):
+        chosen = [line for line in standings.lines if line.method == advice.fastest]
+        found = {line: promises(standings, line, level) for line in chosen}
+        kept = {line.dataset for line, why in found.items() if why is not None} >= set(table.datasets)
+        kept = kept and not any(standings.coverage(line, level).too_low for line in found)
+        about = "an approximate guarantee" if any(found.values()) else "a guarantee"
+        text = f"The regions of {advice.fastest} have {about if kept else 'no guarantee'} (level {level!r})."
+        advice = replace(advice, guarantee=f"{text} {advice.guarantee}".strip())
+    return advice, verdict
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.3g} s"
+def seconds_text(value: float) -> str:
+    """Return a time with two or three digits, in milliseconds below 0.1 s."""
+    if value < 0.0995:
+        return f"{1000 * value:.2g} ms"
+    return f"{value:.3g} s" if value < 999.5 else f"{value:.0f} s"

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from confml.report.answers.advice import Advice, lowest_error
+from confml.report.answers.advice import Advice, advise
 from confml.report.answers.best import FEW_SPLITS
 from confml.report.answers.differences import SIGNIFICANCE, Difference
 from confml.report.answers.standings import Family, Line, Progress, Standings
-from confml.report.answers.text import SAME, caution, detectable_text, listed, points
+from confml.report.answers.text import caution, listed, points
 from confml.report.answers.thresholds import Decided
 
 
@@ -93,7 +93,7 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """Which method has the lowest error, by how much, what is not shown to differ, and what could be."""
+        """Which method has the lowest error, by how much, and how many others are shown to be worse."""
         if self.progress.pending:
             return self.so_far
         spread = f" ± {points(self.sd)}" if not math.isnan(self.sd) else ""
@@ -106,8 +106,6 @@ class Answer:
         text = f"{self.best} has the lowest error, {points(self.error)}{spread} % {over}"
         text += f"; {self._next(compared[0])}."
         worse = len(compared) - len(self.alike)
-        if self.alike:
-            text += f" Not shown to differ from it: {listed(self.alike)}."
         if worse:
             are = "is" if worse == 1 else "are"
             others = (
@@ -116,9 +114,6 @@ class Answer:
                 else f"{worse} of {len(compared)} others {are}"
             )
             text += f" {others[0].upper()}{others[1:]} shown to be worse (5 %, Holm over all pairs)."
-        same = all(one.difference is not None and one.difference.same for one in compared)
-        shown = SAME if same else detectable_text([self.detectable], self.error)
-        text += f" {shown[0].upper()}{shown[1:]}."
         care = caution(self.splits, FEW_SPLITS)
         return text + (f" {care[0].upper()}{care[1:]}." if care else "") + rest
 
@@ -135,9 +130,13 @@ class Answer:
 
 
 def answer(
-    standings: Standings, dataset: str, decided: Decided | None = None, missing: Sequence[str] = ()
+    standings: Standings,
+    dataset: str,
+    decided: Decided | None = None,
+    missing: Sequence[str] = (),
+    aim: str = "error",
 ) -> Answer | None:
-    """Return the answer for one data set; None without results."""
+    """Return the answer for one data set, with the advice for an aim; None without results."""
     lines = standings.of_dataset(dataset)
     errors = {line: one for line in lines if (one := standings.of(line, "error")) is not None}
     if not errors:
@@ -155,20 +154,10 @@ def answer(
         if line.method != best.method and standings.is_first(line):
             others.append(_other(standings, family, line, one.mean))
     others.sort(key=lambda other: (other.error, other.label))
-    alike = [one.label for one in others if not one.reason and not one.worse]
-    majority, better = standings.beats_majority(best)
-    seconds = {standings.label(line): standings.seconds(line) for line in errors}
-    progress = standings.progress(dataset)
-    if progress.pending:
-        advice = Advice("lowest error", reason=f"So far {progress.text}: no advice.")
-    elif family is None or not any(not one.reason for one in others):
-        advice = Advice("lowest error", reason="Nothing to compare with.")
-    else:
-        label, found = standings.label(best), family.found.detectable
-        advice = lowest_error(label, own.mean, alike, seconds, found, better, majority)
+    decided = decided or Decided()
     return Answer(
         dataset,
-        progress,
+        standings.progress(dataset),
         standings.label(best),
         tuple(standings.label(line) for line in family.best) if family is not None else (),
         own.mean,
@@ -179,8 +168,8 @@ def answer(
         family.found.pairs if family is not None else 0,
         family.found.detectable if family is not None else math.nan,
         tuple(missing),
-        decided or Decided(),
-        advice,
+        decided,
+        advise(standings, dataset, aim, decided),
     )
 
 

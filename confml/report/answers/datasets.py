@@ -53,6 +53,11 @@ class RankVerdict:
         """Return the p-value of a pair after Holm's correction; 1 if Friedman's test shows no difference."""
         return float(self.comparison.wilcoxon[first, second]) if self.differs else 1.0
 
+    @property
+    def by_rank(self) -> list[int]:
+        """The methods by mean rank."""
+        return np.argsort(np.round(self.comparison.mean_ranks, 12), kind="stable").tolist()
+
     def best(self) -> list[int]:
         """Return the methods with the smallest mean rank."""
         ranks = np.round(self.comparison.mean_ranks, 12)
@@ -80,8 +85,8 @@ class RankVerdict:
                 found.append((start, stop))
         return [order[start:stop] for start, stop in found]
 
-    def sentence(self) -> str:
-        """Return the verdict as text."""
+    def sentence(self, bars: bool = True) -> str:
+        """Return the verdict as text. bars: whether a diagram with bars is next to it."""
         n, k = self.comparison.ranks.shape
         if not self.testable:
             return (
@@ -92,6 +97,8 @@ class RankVerdict:
         if not self.differs:
             return f"Friedman's test (Iman and Davenport) shows no difference between the methods ({p})."
         text = f"Friedman's test (Iman and Davenport): {p}; pairs: Wilcoxon's test, Holm's correction, 5 %."
+        if not bars:
+            return text
         if self.groups():
             return f"{text} Methods under one bar are not shown to differ."
         return f"{text} All methods that are next to each other by mean rank differ."

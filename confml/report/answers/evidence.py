@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.block import Block
+from confml.measures.costs import row_costs
 from confml.measures.p_values import counted_examples, is_label_conditional, is_online, is_weighted
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
@@ -48,6 +50,7 @@ class Evidence(Collector):
         self.seconds: dict[str, float] = {}
         self._shared: dict[tuple, SplitRows] = {}
         self._wrong: dict[tuple[str, str], np.ndarray] = {}
+        self._costs: dict[tuple[str, str], np.ndarray] = {}
         self._filled: dict[tuple[str, str, float], np.ndarray] = {}
         self._coverage: dict[tuple[str, str, float], tuple] = {}
 
@@ -78,6 +81,10 @@ class Evidence(Collector):
         self.seconds[cell.key] = tuned + result.fit_seconds + result.predict_seconds
         for view, case in cases.items():
             self._wrong[cell.key, view] = np.packbits(~case.correct[order])
+            costs = row_costs(Block.of(case)) if case.context.costs is not None else None
+            if costs is not None:
+                own = costs.plain if costs.with_abstaining is None else costs.with_abstaining
+                self._costs[cell.key, view] = own[order]
             if case.prediction.has_regions:
                 for level in map(float, self.results.config.levels):
                     self._add_regions(cell, view, case, level, order)
@@ -103,6 +110,11 @@ class Evidence(Collector):
     def majority_errors(self, cell: Cell) -> SplitLosses:
         """Return the losses of the classifier that always answers the most frequent class of training."""
         return self._losses(cell, np.unpackbits(self.splits[cell.key].majority_wrong))
+
+    def costs(self, cell: Cell, view: str) -> SplitLosses | None:
+        """Return the costs of the decisions of least expected cost; None if a cost is not defined."""
+        costs = self._costs.get((cell.key, view))
+        return None if costs is None or np.isnan(costs).any() else self._losses(cell, costs)
 
     def filled_sizes(self, cell: Cell, view: str, level: float) -> SplitLosses | None:
         """Return the set sizes, 1 for empty regions; None without regions."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
+COST = "decision_cost"
+"""Metric of the decisions of least expected cost: with abstaining if it has a price."""
 Split = tuple[str, str]  # name of the split, digest of its test rows
 
 
@@ -182,6 +184,10 @@ class Standings:
         """Return whether the view is the first one of its method."""
         return self._views[line[:2]][0] == line.view
 
+    def cells_of(self, line: Line) -> list[tuple[CellMetrics, Evidence]]:
+        """Return the metrics of the finished cells of a line, each with the evidence of its run."""
+        return list(self._cells[line].values())
+
     def seconds(self, line: Line) -> float:
         """Return the mean time of inner selection, fit and prediction of a split."""
         own = [evidence.seconds[one.cell.key] for one, evidence in self._cells[line].values()]
@@ -211,25 +217,6 @@ class Standings:
         lines = len(self.of_dataset(line.dataset))
         better = pair is not None and pair.difference < 0 and pair.p_value * lines < SIGNIFICANCE
         return " or ".join(names), bool(better)
-
-    def not_above_majority(self, dataset: str) -> str:
-        """Return a sentence on the methods that are not shown to be better than the majority class.
-
-        "" without such methods, and while cells are still to be computed.
-        """
-        weak: list[str] = []
-        names, errors = "", [0.0]
-        for line in self.of_dataset(dataset) if not self.progress(dataset).pending else ():
-            found, better = self.beats_majority(line)
-            if not better and self.is_first(line):
-                weak, names = [*weak, self.label(line)], found
-                cells = self._cells[line].values()
-                errors = [evidence.majority_errors(one.cell).values.mean() for one, evidence in cells]
-        if not weak:
-            return ""
-        error = 100 * math.fsum(errors) / len(errors)
-        shown = f"always answering the most frequent class of training ({names}, error {error:.2f} %)"
-        return f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}"
 
     def splits(self, dataset: str) -> int:
         """Return the largest number of splits of a line of a data set."""
@@ -328,9 +315,11 @@ class Standings:
         }
 
     def _family(self, dataset: str, metric: str, level: float | None) -> Family | None:
-        if metric not in ("error", SIZE) or self.progress(dataset).pending:
+        if metric not in ("error", COST, SIZE) or self.progress(dataset).pending:
             return None
         lines = [line for line in self.of_dataset(dataset) if self._values(line, metric, level)]
+        if metric == COST:
+            lines = [line for line in self.of_dataset(dataset) if self._has_costs(line)]
         if metric == SIZE:
             lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
         lines, common, left_out = self._comparable(lines)
@@ -342,7 +331,7 @@ class Standings:
         if metric == SIZE:
             table = LossTable(losses, "regions", online)
         else:
-            table = LossTable(losses, kind, online, 1.0)
+            table = LossTable(losses, kind, online, 1.0 if metric == "error" else math.inf)
         found = best_of(table)
         if metric == SIZE and len(found.best) > 1:
             decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}
@@ -355,11 +344,17 @@ class Standings:
         one, evidence = self._cells[line][split]
         if metric == SIZE:
             found = evidence.filled_sizes(one.cell, line.view, level or 0.0)
+        elif metric == COST:
+            found = evidence.costs(one.cell, line.view)
         else:
             found = evidence.errors(one.cell, line.view)
         if found is None:
             raise ValueError(f"no {metric} of {self.label(line)} on {line.dataset}, split {split[0]}")
         return found
+
+    def _has_costs(self, line: Line) -> bool:
+        cells = self._cells[line].values()
+        return all(evidence.costs(one.cell, line.view) is not None for one, evidence in cells)
 
     def kind_of(self, line: Line) -> tuple[Kind, bool]:
         """Return how the rows of a line depend on each other, and whether they are those of online passes."""

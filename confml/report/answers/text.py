@@ -51,17 +51,26 @@ TERMS = {
 SAME = "the methods err on the same rows"
 
 
-def detectable_text(values: Sequence[float], error: float = math.nan) -> str:
-    """Return which differences a run could show. values: of the data sets; error: of the best method."""
+def plain_number(value: float) -> str:
+    """Return a number with three significant digits."""
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def detectable_text(values: Sequence[float], best: float = math.nan, unit: str = "points") -> str:
+    """Return which differences a run could show.
+
+    values: of the data sets. best: mean of the best method. unit: "points" of a share, or another one.
+    """
     known = sorted(value for value in values if not math.isnan(value))
     if not known:
         return "this run could show none"
-    least, most = points(known[0]), points(known[-1])
-    text = least if least == most else f"{least} to {most}"
-    if known[-1] >= 1:
-        return f"this run could show none (only differences of {text} points)"
-    more = ", more than the best error itself" if known[-1] > error else ""
-    return f"this run could show differences of about {text} points or more (power 80 %){more}"
+    shares = unit == "points"
+    least, most = (points(one) if shares else plain_number(one) for one in (known[0], known[-1]))
+    text = (least if least == most else f"{least} to {most}") + f" {unit}".rstrip()
+    if shares and known[-1] >= 1:
+        return f"this run could show none (only differences of {text})"
+    more = ", more than the best error itself" if shares and known[-1] > best else ""
+    return f"this run could show differences of about {text} or more (power 80 %){more}"
 
 
 def caution(splits: int, few: int) -> str:

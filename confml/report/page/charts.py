@@ -14,6 +14,7 @@ from confml.report.page.svg import WIDTH, Chart, Series, tick_text, top_of
 from confml.report.sections.ranks import Ranking
 from confml.report.sections.rejection import CURVES
 
+BAND = " Band of the highlighted line (others: point at their name): ± 1 standard deviation over"
 DRAWN, SHOWN = 28, 7  # lines of a chart, and those that are visible at first
 Styles = Mapping[str, int]
 
@@ -23,6 +24,13 @@ def _shown(views: Sequence[ViewData], best: Sequence[str]) -> set[str]:
         return {one.label for one in views}
     rank = {label: place for place, label in enumerate(best)}
     return {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:SHOWN]}
+
+
+def _light(series: Sequence[Series], best: Sequence[str]) -> None:
+    """Let the best line, or else the first one, show its band."""
+    rank = {label: place for place, label in enumerate(best)}
+    for one in sorted(series, key=lambda one: rank.get(one.name, len(rank)))[:1]:
+        one.lit = True
 
 
 def risk_coverage(
@@ -64,7 +72,8 @@ def risk_coverage(
         return None
     splits = max(one.number_of_splits(dataset) for one in material)
     tops = [value for one in series for value in one.y[one.x >= 10].tolist()]
-    band = f" Bands: ± 1 standard deviation over {splits} splits." if splits > 1 else ""
+    _light(series, best)
+    band = f"{BAND} {splits} splits." if splits > 1 else ""
     return Chart(
         id=id,
         title=f"Risk-coverage curves, {dataset}",
@@ -104,7 +113,9 @@ def region_charts(
         )
         sizes.append(_banded(one.label, styles[one.label], x, size, size_sd, one.label in visible))
     splits = max(one.number_of_splits(dataset) for one in material)
-    bands = f" Bands: ± 1 standard deviation over {splits} splits." if splits > 1 else ""
+    for lines in (errors, sizes):
+        _light(lines, best)
+    bands = f"{BAND} {splits} splits." if splits > 1 else ""
     marks = [100 * level for level in config_levels]
     grouped = any(one.results.has_groups(dataset) for one in material)
     band, text = _validity_band([] if grouped else with_regions, levels[keep])
@@ -231,14 +242,15 @@ def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
         return None
     order = np.argsort(ranks, kind="stable").tolist()
     groups = found.verdict.groups()
-    names = [name if len(name) <= 48 else name[:47] + "\N{HORIZONTAL ELLIPSIS}" for name in labels]
-    line, top, left, right = 22, 46 + 9 * len(groups), 16.0, float(WIDTH)
-    width, height = right + 60 + 7.6 * max(map(len, names)), top + line * k + 8
+    names = [name if len(name) <= 40 else name[:39] + "\N{HORIZONTAL ELLIPSIS}" for name in labels]
+    half, side = -(-k // 2), 7.6 * max(map(len, names)) + 50
+    line, top, left, right = 22, 46 + 9 * len(groups), side, side + float(WIDTH)
+    width, height = right + side, top + line * half + 8
 
     def x(rank: float) -> float:
         return left + (rank - 1) / max(k - 1, 1) * (right - left)
 
-    size = f"min-width:{0.8 * width:.0f}px;max-width:{width:.0f}px"
+    size = f"min-width:{0.7 * width:.0f}px;max-width:{width:.0f}px"
     out = [
         f'<svg viewBox="0 0 {width:.0f} {height}" style="{size}" role="img" '
         f'aria-label="{escape(title)}" class="chart ranks"><g class="axes"><path d="M{left} 30H{right}"/>'
@@ -250,11 +262,16 @@ def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
     for number, group in enumerate(groups):
         ends = x(float(min(ranks[group]))) - 3, x(float(max(ranks[group]))) + 3
         out.append(f'<path class="group" d="M{ends[0]:.1f} {42 + 9 * number}H{ends[1]:.1f}"/>')
-    for place, method in enumerate(order):
-        y, at = top + line * place + 12, x(float(ranks[method]))
-        out.append(f'<path class="lead" d="M{at:.1f} 30V{y - 4:.1f}H{right + 6}"/>')
+    for place, method in enumerate(order):  # the better half to the left, the best one on top
+        better = place < half
+        y, at = top + line * (place if better else k - 1 - place) + 12, x(float(ranks[method]))
+        end, anchor = (left - 6, "end") if better else (right + 6, "start")
+        out.append(f'<path class="lead" d="M{at:.1f} 30V{y - 4:.1f}H{end}"/>')
         out.append(f'<path class="dot" d="M{at - 3:.1f} 30a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z"/>')
-        text = f"{tick_text(round(float(ranks[method]), 2))}  {names[method]}"
-        out.append(f'<text x="{right + 10}" y="{y}">{escape(text)}</text>')
+        rank_text = tick_text(round(float(ranks[method]), 2))
+        text = f"{names[method]}  {rank_text}" if better else f"{rank_text}  {names[method]}"
+        out.append(
+            f'<text x="{end - 4 if better else end + 4}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+        )
     out.append("</svg>")
     return Markup("".join(out))

@@ -18,11 +18,11 @@ from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.files import write_file
 from confml.report.page.about_run import Citation, citations, manifest_of
-from confml.report.page.headline import answer_table, answers, headline, question
+from confml.report.page.headline import answer_of, answer_table, question
 from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
-from confml.report.page.run_page import RankPart, dataset_parts, rank_part
+from confml.report.page.run_page import RankPart, dataset_parts, glossary, rank_part
 from confml.report.run.stored import open_run
 from confml.report.sections.base import Section, items_of
 from confml.report.sections.certified import Certified
@@ -63,25 +63,31 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
     ]
     manifests = [manifest_of(folder) for folder in folders]
     standings = Standings([(one.run, one.results) for one in material])
-    found = answers(material, standings)
+    whole = answer_of(material, standings)
+    found, sentences = whole.found, whole.sentences
     ranks, reasons = rank_runs(material)
     cited: dict[str, Citation] = {one.text: one for run in opened for one in citations(run)}
-    sentences = headline(found, [name for one in material for name in one.datasets])
+    content = {
+        "summary": answer_table(found, whole.aim),
+        "ranks": ranks,
+        "pairs": same_methods(material, standings),
+        "settings": settings_table(names, manifests),
+        "parts": dataset_parts(material, standings, found, with_details=False),
+        "runs": runs_table(names, manifests),
+    }
     page = render(
         "comparison.html",
         name=f"Comparison of {listed(names)}",
         cells=f"{len(names)} runs: {listed(names, 12)}.",
         question=question(material, found),
         headline=sentences,
-        summary=answer_table(found),
-        ranks=ranks,
-        pairs=same_methods(material, standings),
+        banner=whole.banner,
+        causes=whole.failures,
         incomparable=[*reasons, *incomparable(material, found)],
-        settings=settings_table(names, manifests),
-        parts=dataset_parts(material, standings, found, with_details=False),
         levels=[],
-        runs=runs_table(names, manifests),
         citations=list(cited.values()),
+        glossary=glossary(content),
+        **content,
     )
     return page, sentences
 

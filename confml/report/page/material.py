@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
-SHOWN = 8  # examples of each kind
+SHOWN = 4  # examples of each kind
 ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
-ROWS_OF_OTHERS = 200
 Key = tuple[str, str, str, str]  # data set, method, params, view
 
 
@@ -78,8 +78,8 @@ class ViewData:
 class Material:
     """The numbers of a run for its page.
 
-    results: the run. tables: tables of the sections by path; of those that are not ``read`` the first rows
-    only. lengths: number of rows of each table. grids: by title. notes, pictures: as the sections yield them.
+    results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and their
+    folders. notes, pictures: as the sections yield them.
     views: by data set, method, params and view, in the order of the CSV files.
     """
 
@@ -87,8 +87,8 @@ class Material:
         self.results, self.run, self.details = results, run, details
         self.levels = page_levels(results.config.levels)
         self.tables: dict[str, Table] = {}
-        self.lengths: dict[str, int] = {}
         self.grids: dict[str, Grid] = {}
+        self.paths: set[str] = set()
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
@@ -98,6 +98,17 @@ class Material:
         self._open: list[ViewData] = []  # of the variant whose splits are added
         self._rows_left, self._views_with_rows = ROWS_OF_PAGE, 0
         self._rows_of_view = min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1)))
+
+    @cached_property
+    def styles(self) -> dict[str, int]:
+        """Number of colour, dashes and marker of each method and view: its place in the config."""
+        labels = list(dict.fromkeys(self.results.label(cell) for cell in self.results.cells))
+        order = sorted(self.views.values(), key=lambda view: labels.index(self._method_of[view.key[:3]]))
+        return {label: place for place, label in enumerate(dict.fromkeys(view.label for view in order))}
+
+    @cached_property
+    def _method_of(self) -> dict[tuple[str, str, str], str]:
+        return {(cell.dataset, cell.method, cell.variant): self.results.label(cell) for cell in self.cells}
 
     @property
     def datasets(self) -> list[str]:
@@ -116,7 +127,7 @@ class Material:
         """Return the labels of the methods of the config without results on a data set."""
         known = {key[:3] for key in self.views}
         cells = [one for one in self.cells if one.dataset == dataset]
-        labels = [self._label(one) for one in cells if (one.dataset, one.method, one.variant) not in known]
+        labels = [self.label(one) for one in cells if (one.dataset, one.method, one.variant) not in known]
         return list(dict.fromkeys(labels))
 
     def line(self, view: ViewData) -> Line:
@@ -126,11 +137,11 @@ class Material:
 
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
+        path = getattr(item, "path", "")
+        self.paths |= {path, path.partition("/")[0]}
         if isinstance(item, Table):
-            if item.shown and (item.read or item.listed):
-                rows = list(item.rows)
-                self.lengths[item.path] = len(rows)
-                self.tables[item.path] = replace(item, rows=rows if item.read else rows[:ROWS_OF_OTHERS])
+            if item.read:
+                self.tables[item.path] = replace(item, rows=list(item.rows))
         elif isinstance(item, Grid):
             self.grids[item.title] = item
         elif isinstance(item, Note):
@@ -178,12 +189,13 @@ class Material:
             key = (cell.dataset, cell.method, cell.variant, view)
             data = self.views.get(key)
             if data is None:
-                label = self._label(cell, view if len(result.views) > 1 else "")
+                label = self.label(cell, view if len(result.views) > 1 else "")
                 data = self.views[key] = ViewData(key, label, prediction.kind, place == 0, self.run)
                 self._open.append(data)
             self._add_view(data, result, prediction)
 
-    def _label(self, cell: Cell, view: str = "") -> str:
+    def label(self, cell: Cell, view: str = "") -> str:
+        """Return the label of the method of a cell, with the view and the run."""
         return ", ".join(filter(None, [self.results.label(cell), view, self.run]))
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:

@@ -41,19 +41,6 @@
     var line = function (row) { return "| " + row.join(" | ") + " |"; };
     return [line(rows[0]), "|" + rows[0].map(function () { return " --- |"; }).join("")].concat(rows.slice(1).map(line)).join("\n") + "\n";
   };
-  var tex = function (text) {
-    return text.replace(/[\\&%$#_{}~^±<>\u2212\u2013]/g, function (one) {
-      var words = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "±": "$\\pm$", "<": "$<$", ">": "$>$", "\u2212": "$-$", "\u2013": "--" };
-      return words[one] || "\\" + one;
-    });
-  };
-  var latex = function (table, caption) {
-    var rows = grid(table, function (text, best) { return best ? "\\textbf{" + tex(text) + "}" : tex(text); });
-    var line = function (row) { return row.join(" & ") + " \\\\"; };
-    return ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", "\\caption{" + tex(caption) + "}",
-      "\\begin{tabular}{l" + new Array(rows[0].length).join("r") + "}", "\\toprule", line(rows[0]), "\\midrule"]
-      .concat(rows.slice(1).map(line)).concat(["\\bottomrule", "\\end{tabular}", "\\end{table}"]).join("\n") + "\n";
-  };
   var copy = function (text, what) {
     var done = function () { say(what + " copied"); };
     var fallback = function () {
@@ -94,7 +81,15 @@
     }
     tools.appendChild(button("CSV", function () { copy(csv(grid(table, String)), "CSV"); }, "Copy as CSV: " + caption));
     tools.appendChild(button("Markdown", function () { copy(markdown(table), "Markdown"); }, "Copy as Markdown: " + caption));
-    tools.appendChild(button("LaTeX", function () { copy(latex(table, caption), "LaTeX"); }, "Copy as LaTeX: " + caption));
+    var cue = make("span", "columns continue \u2192", { "class": "cue", hidden: "" }), area = box.querySelector(".scroll");
+    tools.appendChild(cue);
+    var follow = function () {
+      var more = area.scrollLeft + area.clientWidth < area.scrollWidth - 2;
+      box.classList.toggle("continues", more);
+      cue.hidden = !more;
+    };
+    area.addEventListener("scroll", follow);
+    if (window.ResizeObserver) new ResizeObserver(follow).observe(area); else follow();
     box.insertBefore(tools, box.firstChild);
     if (box.classList.contains("data") && rows.length > 1) sortable(table);
   });
@@ -156,6 +151,9 @@
         if (on) groups[place].removeAttribute("hidden"); else groups[place].setAttribute("hidden", "");
         if (at !== null) show(at);
       });
+      var light = function () { groups.forEach(function (one, n) { one.classList.toggle("lit", n === place); }); };
+      key.addEventListener("pointerenter", light);
+      key.addEventListener("focus", light);
     });
     if (keys.length > 2) {
       var every = button("all or none", function () {
@@ -312,5 +310,33 @@
     choose();
     open();
   });
-  window.addEventListener("beforeprint", function () { all(document, "details").forEach(function (one) { one.open = true; }); });
+  // A link to something in closed details opens them.
+  var reveal = function () {
+    var id = decodeURIComponent(location.hash.slice(1)), target = id && document.getElementById(id), found = false;
+    for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS" && !node.open) node.open = found = true;
+    if (found) target.scrollIntoView();
+  };
+  window.addEventListener("hashchange", reveal);
+  reveal();
+  // ---- definitions of headings: under the pointer and with the focus
+  var about = document.getElementById("about");
+  all(document, "th[title]").forEach(function (cell) {
+    var text = cell.title, from = cell.querySelector("button") || cell;
+    cell.removeAttribute("title");
+    cell.dataset.about = text;
+    from.setAttribute("aria-description", text);
+    var open = function () {
+      var frame = cell.getBoundingClientRect();
+      about.textContent = text;
+      about.hidden = false;
+      about.style.left = Math.max(Math.min(frame.left, document.documentElement.clientWidth - about.offsetWidth - 8), 4) + window.scrollX + "px";
+      about.style.top = frame.bottom + window.scrollY + 4 + "px";
+    };
+    var close = function () { about.hidden = true; };
+    cell.addEventListener("pointerenter", open);
+    cell.addEventListener("pointerleave", close);
+    from.addEventListener("focus", open);
+    from.addEventListener("blur", close);
+  });
+  document.addEventListener("keydown", function (event) { if (event.key === "Escape") about.hidden = true; });
 })();

@@ -40,6 +40,7 @@ def _environment():
     environment.globals["script"] = Markup(_source("page.js"))
     environment.globals["explorer_views"] = explorer_views
     environment.filters["json"] = as_json
+    environment.filters["text"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment
 
 

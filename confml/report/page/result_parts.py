@@ -58,6 +58,15 @@ class DatasetTables:
                 if row.dataset == dataset:
                     key = (one.run, row.dataset, row.method, row.variant, row.view, row.metric, row.level)
                     self.summary[key] = row
+        errors = {view.label: self.value(view, "error") for _, view in self.views}
+        known = {label: row.mean for label, row in errors.items() if row is not None}
+        self.views.sort(key=lambda pair: known.get(pair[1].label, math.inf))
+        self.failed: dict[str, int] = {}  # number of failed cells by label
+        for one in material:
+            for failure in one.results.failures:
+                if failure.cell.dataset == dataset:
+                    label = one.label(failure.cell)
+                    self.failed[label] = self.failed.get(label, 0) + 1
         self.splits = max((one.number_of_splits(dataset) for one in material), default=0)
 
     def value(self, view: ViewData, metric: str, level: float | None = None) -> SummaryRow | None:
@@ -103,11 +112,12 @@ class DatasetTables:
             + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold "
             "was chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the "
             "(generalised) "
-            f"risk-coverage curve. ECE: expected calibration error.{self.cut}",
+            f"risk-coverage curve. ECE: expected calibration error.{self.cut}{self._failures_text}",
         )
         decided = self._decided()
         for _, view in self.views:
-            cells: list[Any] = [view.label]
+            failed = "failed" if view.label in self.failed else ""
+            cells: list[Any] = [Cell(view.label, flag=failed, link="#failures" if failed else "")]
             for one in metrics:
                 row = self.value(view, one.key)
                 if row is None:
@@ -119,6 +129,11 @@ class DatasetTables:
             cells += [*self._compared(answer, view.label), ""]
             cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
             table.add(*cells)
+        shown = {view.label for _, view in self.views}
+        for label in self.failed:
+            if label not in shown and not any(other.startswith(f"{label}, ") for other in shown):
+                empty = ["\N{EN DASH}"] * (len(headings) - 1)
+                table.add(Cell(label, flag="failed", link="#failures"), *empty)
         if answer.so_far:
             return table.limit(self.most, SUMMARY.path)
         for place, one in enumerate(metrics):
@@ -126,6 +141,13 @@ class DatasetTables:
                 table.mark_best(1 + place, one.direction == LOWER)
         table.mark_best(len(headings) - 1, lowest=False)
         return table.limit(self.most, SUMMARY.path)
+
+    @property
+    def _failures_text(self) -> str:
+        if not self.failed:
+            return ""
+        parts = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in self.failed.items()]
+        return f" Failed: {listed(parts)}."
 
     def _compared(self, answer: Answer, label: str) -> list[str]:
         """Return difference from the best method, interval and p-value of a view."""
@@ -228,25 +250,6 @@ class DatasetTables:
                     )
         return table.limit(self.most, CERTIFIED.path) if table.rows else None
 
-    def all_metrics(self) -> PageTable | None:
-        """Return every metric without a level, one row per metric and one column per view."""
-        views = [view for _, view in self.views][:12]
-        names = dict.fromkeys(key[5] for key in self.summary if key[4] and key[6] is None)
-        table = PageTable(
-            f"{self.id}.metrics",
-            f"All metrics without a level on {self.dataset} ({self.protocol}{self._mean}).",
-            ["metric", "better", *(view.label for view in views)],
-            note="`confml describe NAME` explains a metric; metrics with a level are in summary.csv."
-            + (f" Columns: the first 12 of {len(self.views)} views." if len(self.views) > 12 else ""),
-        )
-        declared = known_metrics()
-        for name in names:
-            rows = [self.value(view, name) for view in views]
-            cells = ["\N{EN DASH}" if row is None else _with_sd(row.mean, row.sd) for row in rows]
-            better = (declared[name].direction or "") if name in declared else ""
-            table.add(name, better, *cells)
-        return table.limit(self.most, SUMMARY.path) if table.rows else None
-
     def times(self) -> PageTable | None:
         """Return mean seconds of fit, inner selection and prediction, one row per method."""
         found: dict[tuple, list[Mapping]] = {}
@@ -318,8 +321,3 @@ def p_text(value: float) -> str:
     if math.isnan(value):
         return "\N{EN DASH}"
     return f"{value:.3f}" if value >= 5e-4 else "<0.001"
-
-
-def _with_sd(mean: float, sd: float) -> str:
-    text = short(mean)
-    return text if math.isnan(sd) or math.isnan(mean) else f"{text} ± {short(sd, 2)}"

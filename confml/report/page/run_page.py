@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confml.published import known_tables
 from confml.report.answers.answer import Answer
+from confml.report.answers.run_answer import RunAnswer, causes, of_dataset
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.items import TableKind
 from confml.report.page.about_run import (
@@ -22,16 +22,9 @@ from confml.report.page.about_run import (
     provenance_table,
 )
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
-from confml.report.page.details import Details, details
-from confml.report.page.headline import (
-    answer_table,
-    answers,
-    best_first,
-    headline,
-    question,
-    sentences,
-)
-from confml.report.page.material import ROWS_OF_OTHERS, Material
+from confml.report.page.details import Details, Panel, details
+from confml.report.page.headline import answer_table, best_first, question
+from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
@@ -40,12 +33,36 @@ from confml.report.sections.of_cells import FAILURES
 from confml.report.sections.published_tables import COMPUTED, path_of
 from confml.report.sections.ranks import Ranking, ranking, words_of
 from confml.report.sections.summary import SUMMARY
-from confml.report.tables.page_table import PageTable, fixed, plain, slug, unique
+from confml.report.tables.page_table import PageTable, fixed, slug, unique
+
+if TYPE_CHECKING:
+    from confml.report.run.results import RunResults
 
 MOST_ROWS = 300
 RESERVED = (
-    *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
-    *("data-sets", "data-audit", "audit", "config", "provenance", "provenance-table", "cite", "status"),
+    *(
+        "answer",
+        "answer-table",
+        "warnings",
+        "ranks",
+        "published",
+        "failures",
+        "failures-table",
+        "files",
+        "figures",
+    ),
+    *(
+        "data",
+        "glossary",
+        "data-sets",
+        "data-audit",
+        "audit",
+        "config",
+        "provenance",
+        "provenance-table",
+        "cite",
+        "status",
+    ),
     *("theme", "top", "leaderboard", "leaderboard-table", "ranks-error", "ranks-augrc", "pairs", "paired"),
     *("incomparable", "settings", "runs", "runs-table"),
 )
@@ -72,38 +89,64 @@ class DatasetPart:
     many: bool
 
 
-def run_page(material: Material, folder: Path) -> str:
-    """Return the page of one run as HTML. folder: of its manifest."""
+def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence[tuple[str, str]]) -> str:
+    """Return the page of one run as HTML.
+
+    folder: of its manifest. found: its answer. files: names and contents of the files that the page links to.
+    """
     results = material.results
     manifest = manifest_of(folder)
-    found = answers([material], standings_of(results))
-    parts = dataset_parts([material], standings_of(results), found)
+    content: dict[str, Any] = {
+        "banner": found.banner,
+        "causes": found.failures,
+        "question": question([material], found.found),
+        "headline": found.sentences,
+        "summary": answer_table(found.found, found.aim) if len(found.found) > 1 else None,
+        "notes": material.notes,
+        "ranks": rank_parts(material),
+        "leaderboard": leaderboard(material),
+        "parts": dataset_parts([material], standings_of(results), found.found),
+        "published": published(material),
+        "failures": failures(results),
+        "data": data_table(results),
+        "audit": audit_table(results),
+        "provenance": provenance_table(manifest),
+    }
     done = sum(cell.key in results.results for cell in results.cells)
     return render(
         "run.html",
         name=results.config.name,
         about=" ".join((getattr(results.config, "about", None) or "").split()),
-        question=question([material], found),
-        headline=headline(found, material.datasets),
-        summary=answer_table(found) if len(found) > 1 else None,
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
-        notes=material.notes,
-        ranks=rank_parts(material),
-        leaderboard=leaderboard(material),
-        parts=parts,
         levels=material.levels.tolist(),
-        published=published(material),
-        failures=failures(material),
-        others=other_tables(material),
+        files=files,
         figures=[(one.path, one.caption) for one in material.pictures],
-        data=data_table(results),
-        audit=audit_table(results),
         audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
-        provenance=provenance_table(manifest),
         citations=citations(results),
+        glossary=glossary(content),
+        **content,
     )
+
+
+def glossary(content: Any) -> list[tuple[str, str]]:
+    """Return the headings of all tables of a page with their definitions, in alphabetical order."""
+    found: dict[str, str] = {}
+
+    def visit(value: Any) -> None:
+        if isinstance(value, PageTable):
+            found.update((heading, about) for heading, _, about in value.columns if about)
+        elif isinstance(value, dict):
+            visit(list(value.values()))
+        elif isinstance(value, list | tuple):
+            for one in value:
+                visit(one)
+        elif isinstance(value, DatasetPart | RankPart | Details | Panel):
+            visit(vars(value))
+
+    visit(content)
+    return sorted(found.items(), key=lambda item: item[0].lower())
 
 
 def dataset_parts(
@@ -125,7 +168,6 @@ def dataset_parts(
             "certified": tables.certified(),
             "tuning": tables.tuning(),
             "times": tables.times(),
-            "metrics": tables.all_metrics(),
         }
         for name, table in shown.items():
             if table is not None:
@@ -153,7 +195,7 @@ def dataset_parts(
                 one.dataset,
                 facts,
                 one,
-                sentences(one) if number > 1 else [],
+                of_dataset(one) if number > 1 else [],
                 {name: table for name, table in shown.items() if table is not None},
                 charts,
                 detail,
@@ -164,14 +206,23 @@ def dataset_parts(
     return parts
 
 
-def dataset_charts(material, dataset, views, best, id: str, lines: int) -> list[Chart]:
+def dataset_charts(
+    material: Sequence[Material],
+    dataset: str,
+    views: Sequence[ViewData],
+    best: Sequence[str],
+    id: str,
+    lines: int,
+) -> list[Chart]:
     """Return the charts of one data set with at most ``lines`` lines each."""
     kept = views
     if len(views) > lines:
         rank = {label: place for place, label in enumerate(best)}
         names = {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:lines]}
         kept = [one for one in views if one.label in names]
-    styles = {one.label: place for place, one in enumerate(kept)}
+    labels = dict.fromkeys(label for one in material for label in one.styles)
+    styles = {label: place for place, label in enumerate(labels)}
+    kept = sorted(kept, key=lambda view: styles[view.label])
     grouped = any(one.results.has_groups(dataset) for one in material)
     found = [
         risk_coverage(material, dataset, kept, best, styles, f"{id}.risk-coverage"),
@@ -263,11 +314,17 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
     return found
 
 
-def failures(material: Material) -> PageTable | None:
-    """Return the failed cells."""
-    if not material.rows_of(FAILURES):
-        return None
-    return _any_table(material, FAILURES.path, "Cells that failed, with the reason.")
+def failures(results: RunResults) -> PageTable | None:
+    """Return the causes of failed cells; None without any."""
+    table = PageTable(
+        "failures-table",
+        "Failed cells by method and error.",
+        ["method", "cells", "data sets", "failure"],
+        note=f"{FAILURES.path} has each cell with the calls that led to its error.",
+    )
+    for cause in causes(results.failures, results.label):
+        table.add(cause.label, sum(cause.cells.values()), ", ".join(cause.cells), cause.error)
+    return table.limit(MOST_ROWS, FAILURES.path) if table.rows else None
 
 
 def leaderboard(material: Material) -> PageTable | None:
@@ -276,17 +333,3 @@ def leaderboard(material: Material) -> PageTable | None:
     if grid is None:
         return None
     return PageTable.of("leaderboard-table", grid).limit(MOST_ROWS, LEADERBOARD.path)
-
-
-def other_tables(material: Material) -> list[PageTable]:
-    """Return the other tables that sections have written, the first rows of each."""
-    kept = [table for table in material.tables.values() if table.listed]
-    return [_any_table(material, one.path, one.path) for one in kept[:20] if len(one.header) > 1]
-
-
-def _any_table(material: Material, path: str, caption: str) -> PageTable:
-    table = material.tables[path]
-    shown = PageTable(f"file.{slug(path)}", caption, list(map(str, table.header)))
-    for row in islice(table.rows, ROWS_OF_OTHERS):
-        shown.add(*map(plain, row))
-    return shown.limit(ROWS_OF_OTHERS, path, material.lengths[path])

@@ -26,7 +26,8 @@ class Series:
     """One line or set of points: x, y (n,), NaN where undefined; low, high (n,) are a band around it.
 
     style: number of its colour, dashes and marker, the same for one method in all charts. points: draw
-    markers with error bars at every point. shown: whether it is visible at first.
+    markers with error bars at every point. shown: whether it is visible at first. lit: whether its band is
+    visible at first; those of the others are under the pointer.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Series:
     high: np.ndarray | None = None
     points: bool = False
     shown: bool = True
+    lit: bool = False
 
 
 @dataclass
@@ -119,7 +121,8 @@ def draw(chart: Chart) -> Markup:
         out.append(f'<path class="reference" d="{frame.line(*chart.reference)}"/>')
     for place, one in enumerate(chart.series):
         hidden = "" if one.shown else ' hidden=""'
-        out.append(f'<g class="series {style_of(one.style)}" data-i="{place}"{hidden}>')
+        lit = " lit" * one.lit
+        out.append(f'<g class="series {style_of(one.style)}{lit}" data-i="{place}"{hidden}>')
         if one.low is not None and one.high is not None and not one.points:
             out.append(f'<path class="band" d="{frame.area(one.x, one.low, one.high)}"/>')
         if one.points:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -118,6 +119,18 @@ def known_sections() -> dict[str, type[Section]]:
 def sections_of(results: RunResults, folder: Path) -> list[Section]:
     """Return the sections of one run's report, in order."""
     return [section(results, folder) for section in known_sections().values() if section.applies(results)]
+
+
+def has_content(path: Path) -> bool:
+    """Return whether a file or folder has more than a header."""
+    if path.is_dir():
+        return any(path.iterdir())
+    if not path.exists():
+        return False
+    if path.suffix != ".csv":
+        return True
+    with path.open(encoding="utf-8") as file:
+        return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row
 
 
 def items_of(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:

@@ -38,7 +38,6 @@ CERTIFIED = TableKind(
         *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
     ),
     read=True,
-    listed=False,
 )
 
 
@@ -131,9 +130,9 @@ class Certified(Section):
             found.setdefault((one.dataset, one.method, one.params, one.view, one.risk), []).append(one)
         if found:
             yield CERTIFIED.of([_over_splits(key, own) for key, own in found.items()])
-            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits, shown=False)
+            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits)
             rows = ((*key, *row) for key, half_rows in self._halves.items() for row in half_rows)
-            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows, shown=False)
+            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows)
             for dataset, column in group_columns(self.results).items():
                 if any(key[0] == dataset for key in found):
                     yield Note(

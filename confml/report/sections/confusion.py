@@ -41,10 +41,8 @@ METRICS = {
 }
 """Declarations of the metrics of ``class-metrics.csv``."""
 _KEY = ("dataset", "method", "params", "view")
-CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"), listed=False)
-CLASS_METRICS = TableKind(
-    "class-metrics.csv", (*_KEY, "class", "rows", "predicted", "correct", *METRICS), listed=False
-)
+CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"))
+CLASS_METRICS = TableKind("class-metrics.csv", (*_KEY, "class", "rows", "predicted", "correct", *METRICS))
 
 
 class ConfusionMatrices(Section):

@@ -47,7 +47,6 @@ OF_CLASSES = TableKind(
     "class-coverage.csv",
     ("dataset", "method", "params", "view", "class", *ClassRow._fields[5:]),
     read=True,
-    listed=False,
 )
 
 

@@ -30,8 +30,8 @@ HEADER = (
     *("near_best", "datasets_low"),
 )
 TITLE = "Leaderboard"
-LEADERBOARD = TableKind("leaderboard.csv", HEADER, listed=False)
-TIMED = TableKind("leaderboard-timings.csv", HEADER, listed=False)
+LEADERBOARD = TableKind("leaderboard.csv", HEADER)
+TIMED = TableKind("leaderboard-timings.csv", HEADER)
 
 
 class LeaderboardSection(Section):
@@ -112,7 +112,7 @@ class LeaderboardSection(Section):
                 for place, entry in enumerate(one.entries)
             ]
             header = ("column", "dataset", "method", "view", "value")
-            yield Table(f"leaderboard-datasets{name}.csv", header, values, listed=False)
+            yield Table(f"leaderboard-datasets{name}.csv", header, values)
         setting = f"{setting_text(self.results)} {tuned_text(self._tuned)}"
         names = {dataset for one in ranked for dataset in one.datasets}
         grid = leaderboard_grid(ranked, setting, sorted(filter(self.results.has_groups, names)))

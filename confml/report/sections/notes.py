@@ -7,17 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.config.warnings import Warned, unsilenced, warning_texts
-from confml.errors import ConfmlError
-from confml.measures.guarantees import approximations
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
-from confml.methods.registry import method_class, views_of
+from confml.report.answers.bounds import StepFacts, has_only_p_values
 from confml.report.items import Item, Note
 from confml.report.run.one_pass import Collector
 from confml.report.sections.base import Section
-from confml.steps.base import Step
-from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -189,24 +185,21 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    affected = [entry for entry in config.methods if entry.conformal is None and _has_p_values(entry.name)]
+    affected = [one for one in config.methods if one.conformal is None and has_only_p_values(one.name)]
     if not affected:
         return []
-    steps = [(step.name, _step_class(step.name)) for step in getattr(config, "steps", ())]
-    names = [name for name, cls in steps if cls is not None and cls.breaks_exchangeability]
-    fitted = [name for name, cls in steps if cls is not None and cls.learns and not names]
+    steps = StepFacts.of(config)
+    names = steps.breaking
     notes: dict[str, None] = {}
     for entry in affected:
-        reasons = approximations(list(getattr(entry, "tune", None) or ()), fitted)
-        if reasons:
+        if reasons := steps.reasons(entry):
             text = f"{entry.name}: the bound of its p-values is approximate, because {', and '.join(reasons)}"
             notes[text] = None
-    for name, cls in steps:
-        if cls is None:
-            notes[
-                f"step {name} is not imported here, so it is not known if it makes p-values too small; "
-                f"add --allow-import {name.partition('.')[0]} to find out"
-            ] = None
+    for name in steps.unknown:
+        notes[
+            f"step {name} is not imported here, so it is not known if it makes p-values too small; "
+            f"add --allow-import {name.partition('.')[0]} to find out"
+        ] = None
     if not names:
         return list(notes)
     what = "makes" if len(names) == 1 else "make"
@@ -217,19 +210,3 @@ def step_notes(config: Config) -> list[str]:
         f"{methods} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps",
     ]
-
-
-def _has_p_values(method: str) -> bool:
-    """Return whether a method has p-values and no other view; False if it cannot be imported here."""
-    try:
-        return views_of(method_class(method)) == ["p-value"]
-    except ConfmlError:
-        return False
-
-
-def _step_class(step: str) -> type[Step] | None:
-    """Return the class of a step; None if it cannot be imported here."""
-    try:
-        return step_class(step)
-    except ConfmlError:
-        return None

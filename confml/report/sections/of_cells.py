@@ -26,15 +26,13 @@ TIMINGS = TableKind(
     "timings.csv",
     (*_CELL, *("fit_seconds", "predict_seconds", "tuning_seconds", "configurations", "prepare_seconds")),
     read=True,
-    listed=False,
 )
 TUNING = TableKind(
     "tuning.csv",
     (*_CELL, *("select_by", "candidate", "chosen", "mean", "sd", "folds", "fold_scores")),
     read=True,
-    listed=False,
 )
-FAILURES = TableKind("failures.csv", (*_CELL, "error", "calls"), read=True, listed=False)
+FAILURES = TableKind("failures.csv", (*_CELL, "error", "calls"), read=True)
 
 
 class Metrics(Section):

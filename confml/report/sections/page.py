@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.answers.evidence import Evidence
+from confml.report.answers.standings import standings_of
+from confml.report.archives import has_archives
 from confml.report.items import Document, Item
+from confml.report.page.headline import answer_of
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
-from confml.report.sections.base import Section
+from confml.report.sections.base import Section, has_content, known_sections
+from confml.report.tables.short_table import summary_text
 
 if TYPE_CHECKING:
     from confml.report.run.one_pass import ViewBlock
@@ -26,7 +32,11 @@ class Page(Section):
 
     name = "page"
     place = 200
-    files = {"report.html": "all results on one page, for a browser"}
+    files = {
+        "report.html": "all results on one page, for a browser",
+        "summary.md": "the answer, the short table, and warnings, as Markdown",
+        "answer.json": "the answer: advice with price and guarantee, for each data set and over all",
+    }
     collectors = (Evidence,)
 
     def start(self) -> None:
@@ -45,4 +55,20 @@ class Page(Section):
         self._material.see(item)
 
     def items(self) -> Iterator[Item]:
-        yield Document("report.html", run_page(self._material, self.folder))
+        found = answer_of([self._material], standings_of(self.results))
+        text = json.dumps(found.as_dict(), indent=1, ensure_ascii=False)
+        yield Document("answer.json", text + "\n")
+        yield Document("summary.md", summary_text(self.results, found, self._material.notes))
+        yield Document("report.html", run_page(self._material, self.folder, found, self._files()))
+
+    def _files(self) -> list[tuple[str, str]]:
+        """Return names and contents of the files that this report has written and that are not empty."""
+        paths, found = self._material.paths, []
+        for section in known_sections().values():
+            for name, about in section.files.items() if section.applies(self.results) else ():
+                if name not in paths or (name.endswith(".csv") and not has_content(self.folder / name)):
+                    continue
+                folder = not Path(name).suffix
+                archived = folder and has_archives(self.results) and name not in ("figures", "tables")
+                found.append((f"{name}.zip" if archived else f"{name}/" * folder or name, about))
+        return found

@@ -252,7 +252,7 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
         )
         for line in lines
     ]
-    return TableKind(path_of(table), header, read=True, listed=False).of(rows)
+    return TableKind(path_of(table), header, read=True).of(rows)
 
 
 def path_of(table: PublishedTable) -> str:

@@ -34,7 +34,6 @@ CURVES = TableKind(
         *("sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high", "risk", "risk_sd"),
     ),
     read=True,
-    listed=False,
 )
 Key = tuple[str, str, str, str]  # data set, method, params, view
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SUMMARY = TableKind(
     "summary.csv",
     ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"),
-    listed=False,
 )
 
 
@@ -118,7 +117,7 @@ class SummaryTables(Section):
         for table in summary_tables(self.results):
             stem = f"tables/{table.kind.name}"
             label = safe_name(f"{self.results.config.name}-{table.kind.name}")
-            yield Table(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)), listed=False)
+            yield Table(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))
             yield Document(f"{stem}.md", markdown(table.grid))
             yield Document(f"{stem}.tex", latex(table.grid, label))
             text = json.dumps(document(table), indent=1, ensure_ascii=False, allow_nan=False)

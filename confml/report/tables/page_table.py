@@ -11,10 +11,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from confml.report.items import Grid, Mark
+from confml.report.tables.columns import definition
 
 _NUMBER = "[<\N{MINUS SIGN}+-]?(?:[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?|inf)"
 _NUMERIC = re.compile(
-    rf"{_NUMBER}(?: ?(?:±|to|of|/|\[|\(|,) ?{_NUMBER})*(?: low)?[\])]?|best|" "\N{EN DASH}|\N{MIDDLE DOT}|"
+    rf"{_NUMBER}(?: ?(?:±|to|of|/|\[|\(|,) ?{_NUMBER})*(?: low)?[\])]?|best|lowest|"
+    "\N{EN DASH}|\N{MIDDLE DOT}|"
 )
 WITH_IDS = 600  # cells of a table whose values are link targets
 _LONG = 36  # characters of a text that may be broken
@@ -22,13 +24,15 @@ _LONG = 36  # characters of a text that may be broken
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as text. best: bold. flag: a word that marks it, shown and read aloud. bar: 0 to 1."""
+    """One value as text. best: bold. flag: a word that marks it, shown and read aloud. bar: 0 to 1. link:
+    address that the text leads to."""
 
     text: str
     best: bool = False
     flag: str = ""
     bar: float | None = None
     shade: int | None = None
+    link: str = ""
 
     def html(self, identifier: str, head: bool, numeric: bool) -> str:
         """Return the cell as an element.
@@ -49,7 +53,9 @@ class Cell:
         if self.bar is not None:
             bar = f'<span class="bar" aria-hidden="true"><i style="width:{100 * self.bar:.0f}%"></i></span>'
         text = f"<b>{escape(self.text)}</b>" if self.best else escape(self.text)
-        below = f' <span class="flag">{self.flag}</span>' if self.flag in ("below", "low") else ""
+        if self.link:
+            text = f'<a href="{escape(self.link)}">{text}</a>'
+        below = f' <span class="flag">{self.flag}</span>' if self.flag in ("below", "low", "failed") else ""
         return f"{opened}>{bar}{text}{below}</{tag}>"
 
 
@@ -83,14 +89,10 @@ class PageTable:
             table.add(*(Cell(one.text, one.best, shade=2 if one.best or one.sign else None) for one in marks))
         return table
 
-    def limit(self, most: int, where: str, of: int | None = None) -> PageTable:
-        """Keep the first ``most`` rows, and say in which file the others are.
-
-        of: number of rows of the file, by default those of the table.
-        """
-        of = len(self.rows) if of is None else of
-        if of > most:
-            cut = f"The first {most} of {of} rows; all of them are in {where}."
+    def limit(self, most: int, where: str) -> PageTable:
+        """Keep the first ``most`` rows, and say in which file the others are."""
+        if len(self.rows) > most:
+            cut = f"The first {most} of {len(self.rows)} rows; all of them are in {where}."
             self.note = f"{self.note} {cut}".strip()
             self.rows = self.rows[:most]
         return self
@@ -105,6 +107,11 @@ class PageTable:
         for row, value in zip(self.rows, values, strict=True):
             if value == best:
                 row[column] = Cell(row[column].text, True, row[column].flag, row[column].bar)
+
+    @property
+    def columns(self) -> list[tuple[str, bool, str]]:
+        """Heading of each column, whether it has numbers only, and its definition or ""."""
+        return [(one, n, definition(one)) for one, n in zip(self.headings, self.numeric, strict=True)]
 
     @property
     def numeric(self) -> list[bool]:

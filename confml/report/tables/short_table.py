@@ -8,31 +8,36 @@ from typing import TYPE_CHECKING
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
+from confml.report.answers.advice import usual_level
 from confml.report.answers.best import FEW_SPLITS
+from confml.report.answers.run_answer import RunAnswer
 from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
+from confml.report.items import Grid
 from confml.report.run.stored_report import ShortTable
+from confml.report.tables.grid import markdown, markdown_text
 from confml.report.tables.summary import mark_of, standing_text
 
 if TYPE_CHECKING:
     from confml.report.run.results import RunResults
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
-SHORT_LEVEL = 0.05
+MOST = 5  # sentences of one kind in the legend
 
 
 def short_table(results: RunResults) -> ShortTable:
     """Return error and regions at one level, one row per view.
 
-    With more than `ROWS` rows it has the `BEST` methods of each data set. Without finished cells it is empty.
+    With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it is
+    empty.
     """
     if results.stored is not None:
         return results.stored.table
     standings = standings_of(results)
     if not standings.lines:
         return ShortTable([], [], [])
-    level = short_level(results)
+    level = usual_level(results.config.levels)
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
     lines = standings.in_config_order()
@@ -55,18 +60,15 @@ def short_table(results: RunResults) -> ShortTable:
     )
 
 
-def short_level(results: RunResults) -> float | None:
-    """Return the level of the short table: the one of the config that is closest to 0.05."""
-    levels = [float(level) for level in results.config.levels]
-    return min(levels, key=lambda level: (abs(level - SHORT_LEVEL), level)) if levels else None
-
-
 def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
-    kept = []
-    for dataset in dict.fromkeys(line.dataset for line in lines):
+    """Return the lines with the lowest errors of each data set, `ROWS` lines at most."""
+    kept: list[Line] = []
+    datasets = list(dict.fromkeys(line.dataset for line in lines))[:ROWS]
+    most = max(1, min(BEST, ROWS // len(datasets)))
+    for dataset in datasets:
         own = [line for line in lines if line.dataset == dataset]
         errors = {line: one.mean for line in own if (one := standings.of(line, "error"))}
-        best = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))[:BEST]
+        best = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))[:most]
         kept += [line for line in own if line in best]
     return kept
 
@@ -89,12 +91,51 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
     lines += _significance(standings, [name for name in datasets if name not in unfinished])
-    lines += filter(None, map(standings.not_above_majority, datasets))
+    lines += _some([text for name in datasets if (text := _not_above_majority(standings, name))])
     if len(shown) < len(standings.lines):
-        lines.append(
-            f"the {BEST} lowest errors of each data set; --all prints all {len(standings.lines)} rows"
-        )
+        lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
     return lines
+
+
+def _some(texts: Sequence[str]) -> list[str]:
+    """Return at most `MOST` sentences on data sets, and the number of the others."""
+    more = len(texts) - MOST
+    return list(texts) if more <= 1 else [*texts[:MOST], f"the same on {more} other data sets (report.html)"]
+
+
+def _not_above_majority(standings: Standings, dataset: str) -> str:
+    """Return a sentence on the methods that are not shown to be better than the majority class.
+
+    "" without such methods, and while cells are still to be computed.
+    """
+    weak: list[str] = []
+    names, errors = "", [0.0]
+    for line in standings.of_dataset(dataset) if not standings.progress(dataset).pending else ():
+        found, better = standings.beats_majority(line)
+        if not better and standings.is_first(line):
+            weak, names = [*weak, standings.label(line)], found
+            cells = standings.cells_of(line)
+            errors = [evidence.majority_errors(one.cell).values.mean() for one, evidence in cells]
+    if not weak:
+        return ""
+    error = 100 * math.fsum(errors) / len(errors)
+    shown = f"always answering the most frequent class of training ({names}, error {error:.2f} %)"
+    return f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}"
+
+
+def summary_text(results: RunResults, found: RunAnswer, notes: Sequence[str]) -> str:
+    """Return the answer, failures by cause, the short table and the notes of a run as Markdown."""
+    table = short_table(results)
+    parts = [f"# {markdown_text(results.config.name)}", *([f"> {found.banner}"] if found.banner else [])]
+    parts += ["## Answer", *map(markdown_text, found.sentences)]
+    for title, own in (("Failures", found.failures), ("Notes", notes)):
+        if own:
+            parts += [f"## {title}", "\n".join(f"- {markdown_text(text)}" for text in own)]
+    if table.rows:
+        legend = [text for text in table.legend if text]
+        keys = min(3, len(table.headings))
+        parts.append(markdown(Grid("Results", table.headings, table.rows, keys, legend)).rstrip())
+    return "\n\n".join(parts) + "\n"
 
 
 def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
@@ -119,4 +160,4 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
     ]
     counts = {len(one.splits) for one in families}
     care = caution(min(counts), FEW_SPLITS) if counts else ""
-    return [*lines, *([care] if care else []), *left_out]
+    return [*lines, *([care] if care else []), *_some(left_out)]

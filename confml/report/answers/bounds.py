@@ -1,0 +1,53 @@
+"""Which steps and selections of a config weaken the bound of p-values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from confml.errors import ConfmlError
+from confml.measures.guarantees import approximations
+from confml.methods.registry import method_class, views_of
+from confml.steps.base import Step
+from confml.steps.registry import step_class
+
+
+class StepFacts(NamedTuple):
+    """Names of the steps of a config that break exchangeability, that are fitted to rows (empty if some
+    break it), and that cannot be imported here."""
+
+    breaking: list[str]
+    fitted: list[str]
+    unknown: list[str]
+
+    @classmethod
+    def of(cls, config: Any) -> StepFacts:
+        steps = [(step.name, _step_class(step.name)) for step in getattr(config, "steps", ())]
+        breaking = [name for name, one in steps if one is not None and one.breaks_exchangeability]
+        fitted = [name for name, one in steps if one is not None and one.learns and not breaking]
+        return cls(breaking, fitted, [name for name, one in steps if one is None])
+
+    def reasons(self, entry: Any) -> list[str]:
+        """Return why the bound of the p-values of a method is approximate; none for ``conformal``.
+
+        Steps learn from the examples that a ``conformal`` classifier is fitted to, not from its calibration
+        part.
+        """
+        if getattr(entry, "conformal", None) is not None:
+            return []
+        return approximations(list(getattr(entry, "tune", None) or ()), self.fitted)
+
+
+def has_only_p_values(method: str) -> bool:
+    """Return whether a method has p-values and no other view; False if it cannot be imported here."""
+    try:
+        return views_of(method_class(method)) == ["p-value"]
+    except ConfmlError:
+        return False
+
+
+def _step_class(step: str) -> type[Step] | None:
+    """Return the class of a step; None if it cannot be imported here."""
+    try:
+        return step_class(step)
+    except ConfmlError:
+        return None
