@@ -5,6 +5,7 @@ Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u0
 
 import codecs
 import sys
+import time
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -42,6 +43,36 @@ def escape_controls(stream: Any) -> None:
     if not hasattr(stream, "escapes_controls"):
         write, stream.escapes_controls = stream.write, True
         stream.write = lambda text: write(printable(text) if isinstance(text, str) else text)
+
+
+class StatusLine:
+    """What a command does at the moment, on stderr: a line that is replaced, or a new one in a log at times.
+
+    seconds: between two lines of a log; the first is printed after this time.
+    """
+
+    def __init__(self, seconds: float = 30.0):
+        self._stream, self._seconds = sys.stderr, seconds
+        self._terminal = sys.stderr.isatty()
+        self._last = 0.0 if self._terminal else time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._last < (0.1 if self._terminal else self._seconds):
+            return
+        self._last = now
+        if self._terminal:
+            width = max((width_of(self._stream) or 80) - 1, 8)
+            self._stream.write(f"\r\x1b[K{printable(text)[:width]}")
+        else:
+            self._stream.write(f"{printable(text)}\n")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Remove the line from a terminal."""
+        if self._terminal:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
 
 
 def track(results: Iterable[Any], total: int) -> Iterable[Any]:

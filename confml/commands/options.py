@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +277,21 @@ def compile_bayes_error_kernels(tell: Callable[[str], None]) -> None:
     from confml.runner.kernels import compile_all_kernels
 
     compile_all_kernels([BayesErrorKernels], tell)
+
+
+@contextlib.contextmanager
+def status_of(results: Any, quiet: bool) -> Iterator[None]:
+    """Show what the report of a run does at the moment on stderr, except with ``--quiet``."""
+    from confml.terminal import StatusLine
+
+    if quiet:
+        yield
+        return
+    results.status = StatusLine()
+    try:
+        yield
+    finally:
+        results.status.clear()
 
 
 def say_unless(quiet: bool) -> Callable[[str], None]:

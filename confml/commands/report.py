@@ -15,6 +15,7 @@ from confml.commands.options import (
     keeps_files,
     quiet_option,
     say,
+    status_of,
 )
 
 
@@ -34,6 +35,11 @@ from confml.commands.options import (
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
+@click.option(
+    "--aim",
+    type=click.Choice(["error", "cost", "regions", "certified"]),
+    help="Aim of the advice; by default that of the config.",
+)
 @allow_import_option
 @json_option
 @all_option
@@ -49,6 +55,7 @@ def report(
     lines: tuple[str, ...],
     log: bool,
     log_metric: bool,
+    aim: str | None,
     as_json: bool,
     everything: bool,
     quiet: bool,
@@ -65,6 +72,7 @@ def report(
 
     \b
     confml report results/usps
+    confml report results/usps --aim regions
     confml report results/usps results/satellite --out results/both
     confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
     confml report results/noise-* --against noise.labels --metric error --out results/noise
@@ -131,7 +139,10 @@ def report(
 
     results = open_run(runs[0])
     results.processes = cpu_count()
-    write_report(results, runs[0])
+    if aim is not None:
+        results.config = results.config.model_copy(update={"aim": aim})
+    with status_of(results, quiet):
+        write_report(results, runs[0])
     if as_json:
         print_json(results)
     elif not quiet:

@@ -22,6 +22,7 @@ from confml.commands.options import (
     say,
     say_unless,
     set_option,
+    status_of,
 )
 from confml.commands.plan import show_plan
 
@@ -150,7 +151,8 @@ def run(
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 results.processes = min(jobs, joblib.cpu_count())
-                update_report(results, folder, tried=bool(state.tried), whole=part is None)
+                with status_of(results, quiet):
+                    update_report(results, folder, tried=bool(state.tried), whole=part is None)
         for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
             say(f"warning: {text}")
     except KeyboardInterrupt:

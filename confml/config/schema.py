@@ -145,8 +145,9 @@ class Config(Part):
     aim: Annotated[str, one_of(*AIMS)] | None = Field(
         None,
         description="Aim of the advice in the report: error (lowest error), cost (lowest cost), regions "
-        "(smallest regions at the level closest to 0.05 whose coverage is not shown to be too low) or certified "
-        "(largest certified share at a risk of 1 %); by default cost if costs are given, else error.",
+        "(smallest regions at the level closest to 0.05 whose coverage is not shown to be too low) or "
+        "certified (largest certified share at a risk of 1 %); by default cost if costs are given, else "
+        "error.",
         examples=["regions"],
     )
     seed: Seed = Field(1, description="Random seed of the run.")
@@ -191,8 +192,8 @@ class Config(Part):
         """
         plain = super().as_dict()
         for key in ("aim", "silence", "selection", "coverage-by", "conditional-tests"):
-            if not plain[key]:
-                plain.pop(key)
+            if not plain.get(key):
+                plain.pop(key, None)
         return plain
 
 

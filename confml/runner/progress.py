@@ -1,20 +1,33 @@
 """Progress of a run on stderr: a bar on a terminal, and regular lines in a log."""
 
 import contextlib
+import math
+import re
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from confml.errors import printable
 from confml.runner.pace import Pace
+
+LONG = 10.0
+"""Seconds after which a running task is named."""
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 class Progress:
     """Base class, which prints only failures; used with ``--quiet``.
 
-    tracebacks: whether failures are printed with their tracebacks.
+    tracebacks: whether failures are printed with their tracebacks, each of them.
     """
 
     tracebacks = False
+
+    def __init__(self) -> None:
+        self._alike: dict[tuple[str, str], tuple[str, int]] = {}  # first cell and number of failures by cause
+        self._running: dict[int, tuple[str, float]] = {}  # name and start by the id of a batch
 
     def of(self, tasks: int, cells: int) -> contextlib.AbstractContextManager:
         """Return a context in which ``tasks`` tasks for ``cells`` cells are computed."""
@@ -23,19 +36,66 @@ class Progress:
     def advance(self, tasks: int, cells: int) -> None:
         """Add numbers of finished tasks and stored cells."""
 
-    def failed(self, message: str, traceback: str = "") -> None:
-        """Print the failure of a cell."""
-        text = f"failed: {message}"
-        self._print(printable(f"{text}\n{traceback.rstrip()}" if self.tracebacks and traceback else text))
+    def started(self, batch: Sequence[Any]) -> None:
+        """Note tasks that are handed out together."""
+        self._running[id(batch)] = (batch[0].cells[0].title, time.monotonic())
+
+    def ended(self, batch: Sequence[Any]) -> None:
+        """Note that tasks have ended."""
+        self._running.pop(id(batch), None)
+
+    @property
+    def longest(self) -> str:
+        """The task that runs longest, with its time; "" if none runs for `LONG` seconds."""
+        oldest = min(list(self._running.values()), key=lambda one: one[1], default=("", math.inf))
+        spent = time.monotonic() - oldest[1]
+        return f"{oldest[0]} runs for {duration(spent)}" if spent >= LONG else ""
+
+    def failed(self, cell: Any, error: str, traceback: str = "") -> None:
+        """Print the failure of a cell; a method's later failures with the same error are counted."""
+        key = cell.method, NUMBER.sub("", error)
+        first, number = self._alike.get(key, (cell.title, 0))
+        self._alike[key] = first, number + 1
+        if self.tracebacks:
+            self._print(
+                printable("\n".join(filter(None, [f"failed: {cell.title}: {error}", traceback.rstrip()])))
+            )
+        elif not number:
+            self._print(printable(f"failed: {cell.title}: {error}"))
+
+    def print_counts(self) -> None:
+        """Print the numbers of failures that were counted."""
+        for first, number in self._alike.values() if not self.tracebacks else ():
+            if number > 1:
+                self._print(printable(f"failed: {number - 1} more like {first}, with the same error"))
+        self._alike = {}
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def _watched(self, seconds: float, tell: Callable[[], None]) -> Iterator[None]:
+        """Call ``tell`` every few seconds in a thread."""
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(seconds):
+                tell()
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
 
 
 class LogProgress(Progress):
     """Print a line every ``seconds``, more often after each tenth of the tasks, and at the end."""
 
     def __init__(self, seconds: float = 30.0):
+        super().__init__()
         self._seconds = seconds
 
     @contextlib.contextmanager
@@ -49,7 +109,13 @@ class LogProgress(Progress):
             file=sys.stderr,
             flush=True,
         )
-        yield
+        with self._watched(max(self._seconds, LONG), self._name_longest):
+            yield
+
+    def _name_longest(self) -> None:
+        if time.monotonic() - self._printed >= self._seconds and (text := self.longest):
+            self._printed = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
 
     def advance(self, tasks: int, cells: int) -> None:
         self._done += tasks
@@ -90,11 +156,15 @@ class BarProgress(Progress):
         )  # fmt: skip
         with RichProgress(*columns, console=Console(stderr=True), transient=True) as self._bar:
             self._task = self._bar.add_task(f"0/{cells} cells", total=tasks)
-            yield
+            with self._watched(2.0, lambda: self.advance(0, 0)):
+                yield
 
     def advance(self, tasks: int, cells: int) -> None:
         self._stored += cells
-        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
+        width = max(self._bar.console.width - 56, 0)  # what the other columns leave
+        name = f", {text[: width - 3]}..." if len(text := self.longest) > width > 12 else f", {text}"
+        shown = name if text and width > 12 else ""
+        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells{shown}")
 
     def _print(self, text: str) -> None:
         self._bar.console.print(text, markup=False, highlight=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -33,7 +32,7 @@ from confml.runner.manifest import (
 )
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
-from confml.runner.progress import Progress
+from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
 from confml.runner.results import CellResult
 from confml.runner.slots import limits_memory
@@ -44,8 +43,6 @@ from confml.runner.warnings import audits, run_warnings
 from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
-
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 UNPACKED = 200  # cells of a run to compute; with more, small records are appended to packs
 
@@ -235,6 +232,8 @@ def _compute(
         def next_batch() -> tuple[Task, ...] | None:
             batch = batches.next()
             waiting.handed_out(batch is not None)
+            if batch is not None:
+                progress.started(batch)
             return batch
 
         warned: dict[str, list[tuple[str, Task]]] = {}  # by the text without its numbers
@@ -248,13 +247,14 @@ def _compute(
             with contextlib.closing(results):
                 for batch, result in results:
                     batches.ended(batch)
+                    progress.ended(batch)
                     if isinstance(result, BaseException) and len(batch) > 1:
                         batches.put_back(batch)  # to find the task that is to blame
                         continue
                     for task, outcome in _outcomes(batch, result, batches):
                         outcome = _checked(task, outcome, store.folder)
                         for text in outcome.warned:
-                            warned.setdefault(_NUMBER.sub("", text), []).append((text, task))
+                            warned.setdefault(NUMBER.sub("", text), []).append((text, task))
                         before = len(schedule)
                         new = _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         failures += new
@@ -264,6 +264,7 @@ def _compute(
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
+        progress.print_counts()
         return [
             f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, as "
             f"{those[0][1].cells[0].title}: {those[0][0]}"
@@ -319,5 +320,5 @@ def _store_failures(
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
         store.write("failures", failure.key, document)
-        progress.failed(f"{cell.title}: {failure.error}", failure.traceback)
+        progress.failed(cell, failure.error, failure.traceback)
     return len(failures)

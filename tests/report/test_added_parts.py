@@ -56,7 +56,7 @@ def test_a_section_a_file_and_a_figure(added):
     assert (added / "figures" / "error-boxes-d.svg").exists()
     assert "Errors of the splits; boxes: quartiles." in (added / "figures" / "index.md").read_text()
     page = (added / "report.html").read_text()
-    assert 'id="file.largest-confidence-csv"' in page and "figures/error-boxes-d.svg" in page
+    assert 'href="largest-confidence.csv"' in page and "figures/error-boxes-d.svg" in page
     stream = io.StringIO()
     print_run(run, added, stream, everything=True)
     assert "largest confidence of the test examples of a cell" in stream.getvalue()

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from confml.measures.ranks import compare_ranks
+from confml.report.answers.bounds import StepFacts
 from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.answers.standings import COST, SIZE, Line
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
@@ -32,10 +33,10 @@ USUAL_LEVEL = 0.05
 class Advice:
     """The best method for an aim, and the fastest one that is not shown to differ from it.
 
-    aim: a key of `TITLES`. best: label, None without advice; reason: why there is none, a sentence. value: of
-    the best one, as text. seconds: of inner selection, fit and prediction of a split, by label. alike: methods
-    that are not shown to differ from the best. power: sentence on what the run could show. guarantee:
-    sentences on the promise of the recommended method.
+    aim: a key of `TITLES`. best: label, None without advice; reason: why there is none, a sentence. value:
+    of the best one, as text. seconds: of inner selection, fit and prediction of a split, by label. alike:
+    methods that are not shown to differ from the best. power: sentence on what the run could show.
+    guarantee: sentences on the promise of the recommended method.
     """
 
     aim: str
@@ -153,7 +154,7 @@ def _power(aim: str, family: Family, mean: float) -> str:
 
 
 def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family) -> str:
-    """Return the guarantee of the regions of a line; without one, the best line that has one, and its price."""
+    """Return the guarantee of the regions of a line, or else the best line with one, and its price."""
     level = usual_level(standings.results.config.levels)
     if level is None:
         return ""
@@ -192,8 +193,6 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
 
 def promises(standings: Standings, line: Line, level: float) -> list[str] | None:
     """Return why the coverage that a line promises is approximate ([]: it holds); None without a promise."""
-    from confml.report.answers.bounds import StepFacts
-
     cells = standings.cells_of(line)
     for one, evidence in cells:
         found = evidence.coverage(one.cell, line.view, level)
@@ -219,7 +218,7 @@ def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advic
         label,
         f"{share} of new predictions",
         seconds,
-        guarantee=f"An accepted prediction is wrong with probability at most 1 %; this holds with probability "
+        guarantee="An accepted prediction is wrong with probability at most 1 %; this holds with probability "
         f"95 % over the calibration rows, for the choice among all {decided.views} views.",
     )
 
@@ -247,7 +246,7 @@ def overall(
             if (name, line.method) not in means and not math.isnan(mean):
                 means[name, line.method] = round(mean, 12)
                 times.setdefault(line.method, []).append(standings.seconds(line))
-    methods = list(dict.fromkeys(line.method for line in standings.in_config_order()))
+    methods = list(dict.fromkeys(line.method for line in standings.lines))
     known = {label: [name for name in datasets if (name, label) in means] for label in methods}
     table = complete(known, datasets, failed)
     if len(table.methods) < 2 or len(table.datasets) < 2:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from confml.report.answers.advice import TITLES, Advice, overall
 from confml.report.answers.answer import Answer
 from confml.report.answers.text import detectable_text, listed, percent, points
+from confml.report.files import natural
 
 if TYPE_CHECKING:
     from confml.report.answers.standings import Standings
@@ -40,12 +41,12 @@ def causes(failures: Iterable[Failure], label) -> list[Cause]:
     label: returns the label of the method of a cell.
     """
     found: dict[tuple[str, str], Cause] = {}
-    for one in failures:
+    for one in sorted(failures, key=lambda one: (natural(one.cell.title), one.error)):
         error = " ".join(one.error.split())
         key = label(one.cell), without_numbers(error)
         cause = found.setdefault(key, Cause(key[0], error, {}))
         cause.cells[one.cell.dataset] = cause.cells.get(one.cell.dataset, 0) + 1
-    return sorted(found.values(), key=lambda cause: -sum(cause.cells.values()))
+    return sorted(found.values(), key=lambda cause: (-sum(cause.cells.values()), cause.label, cause.error))
 
 
 def without_numbers(error: str) -> str:

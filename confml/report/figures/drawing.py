@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from confml._processes import each, forks
@@ -17,11 +17,16 @@ class Drawing:
 
     processes: number of processes. More than one are used only where they are forks of this process, which
     have the results of the run. A figure that another process cannot draw is drawn again by this one, so that
-    its error is raised here.
+    its error is raised here. status: called with the number of the figure that is drawn.
     """
 
-    def __init__(self, pictures: Sequence[Picture], processes: int = 1):
-        self._pictures = list(pictures)
+    def __init__(
+        self,
+        pictures: Sequence[Picture],
+        processes: int = 1,
+        status: Callable[[str], None] = lambda text: None,
+    ):
+        self._pictures, self._status, self._number = list(pictures), status, 0
         self._processes = processes if forks() else 1
         self._answers: Generator | None = None
 
@@ -30,6 +35,8 @@ class Drawing:
 
         The figures must be asked for in order.
         """
+        self._number += 1
+        self._status(f"drawing {self._number} of {len(self._pictures)} figures")
         found = self._answer_for(picture, folder) if self._processes > 1 else None
         if isinstance(found, NotApplicable):
             raise found

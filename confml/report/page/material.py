@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,9 +77,9 @@ class ViewData:
 class Material:
     """The numbers of a run for its page.
 
-    results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and their
-    folders. notes, pictures: as the sections yield them.
-    views: by data set, method, params and view, in the order of the CSV files.
+    results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and
+    their folders. notes, pictures: as the sections yield them. views: by data set, method, params and view,
+    in the order of the CSV files.
     """
 
     def __init__(self, results: RunResults, run: str = "", details: bool = True):
@@ -99,16 +98,13 @@ class Material:
         self._rows_left, self._views_with_rows = ROWS_OF_PAGE, 0
         self._rows_of_view = min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1)))
 
-    @cached_property
+    @property
     def styles(self) -> dict[str, int]:
-        """Number of colour, dashes and marker of each method and view: its place in the config."""
-        labels = list(dict.fromkeys(self.results.label(cell) for cell in self.results.cells))
-        order = sorted(self.views.values(), key=lambda view: labels.index(self._method_of[view.key[:3]]))
-        return {label: place for place, label in enumerate(dict.fromkeys(view.label for view in order))}
-
-    @cached_property
-    def _method_of(self) -> dict[tuple[str, str, str], str]:
-        return {(cell.dataset, cell.method, cell.variant): self.results.label(cell) for cell in self.cells}
+        """Number of colour, dashes and marker of each method and view, the same on all data sets."""
+        return {
+            label: place
+            for place, label in enumerate(dict.fromkeys(one.label for one in self.views.values()))
+        }
 
     @property
     def datasets(self) -> list[str]:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confml.measures import Metric, known_metrics, metrics_in
+from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.answer import Answer
 from confml.report.answers.differences import Difference
 from confml.report.answers.standings import Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
+from confml.report.files import natural
 from confml.report.numbers.summaries import SummaryRow
 from confml.report.page.material import Material, ViewData
 from confml.report.sections.certified import CERTIFIED
@@ -63,7 +64,7 @@ class DatasetTables:
         self.views.sort(key=lambda pair: known.get(pair[1].label, math.inf))
         self.failed: dict[str, int] = {}  # number of failed cells by label
         for one in material:
-            for failure in one.results.failures:
+            for failure in sorted(one.results.failures, key=lambda one: natural(one.cell.title)):
                 if failure.cell.dataset == dataset:
                     label = one.label(failure.cell)
                     self.failed[label] = self.failed.get(label, 0) + 1

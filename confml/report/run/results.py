@@ -24,10 +24,11 @@ class RunResults(RunCells):
     """The cells of a run with the numbers of its collectors.
 
     stored: numbers of the report in the folder of the run, if it is current, so that no cell is read for
-    them.
+    them. status: called with a phrase on what a report does at the moment.
     """
 
     stored: StoredReport | None = field(default=None, init=False, repr=False)
+    status: Callable[[str], None] = field(default_factory=lambda: lambda text: None, init=False, repr=False)
     _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
 
     def read(
@@ -40,7 +41,10 @@ class RunResults(RunCells):
         prepare: called with the blocks of some cells before the first of these is yielded.
         """
         new = [kind(self) for kind in dict.fromkeys(kinds) if kind not in self._collected]
+        number = 0
         for batch in batches(self.finished()):
+            number += len(batch)
+            self.status(f"reading cell {number} of {len(self.results)}")
             blocks = view_blocks(batch, self.config.levels, self.config.thresholds)
             for collector in new:
                 collector.prepare(blocks)

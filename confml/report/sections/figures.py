@@ -32,7 +32,7 @@ class Figures(Section):
 
     def items(self) -> Iterator[Item]:
         found = list(pictures(self.results))
-        drawing = Drawing(found, self.results.processes)
+        drawing = Drawing(found, self.results.processes, self.results.status)
         try:
             yield from (replace(one, drawing=drawing) for one in found)
         finally:

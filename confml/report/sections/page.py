@@ -55,6 +55,7 @@ class Page(Section):
         self._material.see(item)
 
     def items(self) -> Iterator[Item]:
+        self.results.status("writing the page")
         found = answer_of([self._material], standings_of(self.results))
         text = json.dumps(found.as_dict(), indent=1, ensure_ascii=False)
         yield Document("answer.json", text + "\n")

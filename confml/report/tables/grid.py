@@ -70,20 +70,27 @@ def markdown_text(text: str) -> str:
 
 
 def latex(grid: Grid, label: str, sideways: bool = False) -> str:
-    """Return a grid for LaTeX with booktabs; a longtable if it has more than `PAGE_ROWS` rows.
+    """Return a grid for LaTeX with booktabs and siunitx; a longtable if it has more than `PAGE_ROWS` rows.
 
-    sideways: on a page that is turned, in tiny letters.
+    Columns of numbers are aligned at the decimal mark, with marks after the number. sideways: on a page that
+    is turned, in tiny letters.
     """
-    layout = "l" * grid.keys + "r" * (len(grid.headings) - grid.keys)
+    formats = [_table_format([row[place] for row in grid.rows]) for place in range(len(grid.headings))]
+    formats[: grid.keys] = [""] * grid.keys
+    layout = "".join(
+        "l" if place < grid.keys else f"S[{one}]" if one else "r" for place, one in enumerate(formats)
+    )
     caption = latex_text(
         f"{grid.title}. {grid.source}" if grid.source else " ".join([f"{grid.title}.", *grid.notes])
     )
     caption = f"\\caption{{{caption}}}" + "\n" * bool(grid.source) + f"\\label{{tab:{label}}}"
-    head = " & ".join(map(latex_text, grid.headings)) + " \\\\"
+    names = zip(map(latex_text, grid.headings), formats, strict=True)
+    head = " & ".join(f"{{{name}}}" if one else name for name, one in names) + " \\\\"
     body = []
     for number, row in enumerate(grid.rows):
         body += ["\\midrule"] if grid.starts and grid.starts[number] and (number or grid.source) else []
-        body.append(" & ".join(map(_marked_latex, row)) + " \\\\")
+        cells = (_marked_latex(cell, bool(one)) for cell, one in zip(row, formats, strict=True))
+        body.append(" & ".join(cells) + " \\\\")
     rule = [] if grid.source else ["\\midrule"]
     tabular = [
         f"\\begin{{tabular}}{{{layout}}}",
@@ -95,12 +102,13 @@ def latex(grid: Grid, label: str, sideways: bool = False) -> str:
         "\\end{tabular}",
     ]
     if sideways:
-        begin = ["% needs the packages booktabs and rotating", "\\begin{sidewaystable}\\tiny"]
+        begin = ["% needs the packages booktabs, rotating and siunitx", "\\begin{sidewaystable}\\tiny", SETUP]
         text = [*begin, caption, *tabular, "\\end{sidewaystable}"]
     elif len(grid.rows) > PAGE_ROWS and not grid.source:
         again = f"\\multicolumn{{{len(grid.headings)}}}{{r}}{{continued on the next page}} \\\\"
         text = [
-            "% needs \\usepackage{booktabs,longtable}",
+            "% needs \\usepackage{booktabs,longtable,siunitx}",
+            f"\\begingroup{SETUP}",
             f"\\begin{{longtable}}{{{layout}}}",
             f"{caption} \\\\",
             *("\\toprule", head, "\\midrule", "\\endfirsthead"),
@@ -108,19 +116,57 @@ def latex(grid: Grid, label: str, sideways: bool = False) -> str:
             *("\\midrule", again, "\\endfoot", "\\bottomrule", "\\endlastfoot"),
             *body,
             "\\end{longtable}",
+            "\\endgroup",
         ]
     else:
         below = []
         if grid.source:
             below = ["", "\\medskip", "\\begin{minipage}{\\linewidth}\\footnotesize"]
             below += [*(f"{latex_text(note)}\\par" for note in grid.notes), "\\end{minipage}"]
-        begin = ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
+        begin = ["% needs \\usepackage{booktabs,siunitx}", "\\begin{table}", "\\centering", SETUP]
         text = [*begin, caption, *tabular, *below, "\\end{table}"]
     return "\n".join(text) + "\n"
 
 
-def _marked_latex(cell: str | Mark) -> str:
+SETUP = (
+    "\\sisetup{separate-uncertainty, table-align-uncertainty, table-align-text-after = false, "
+    "text-series-to-math, propagate-math-font}"
+)
+"""Settings of siunitx, version 3: means ± sd, marks next to their numbers, bold numbers."""
+_NUMBER = re.compile(r"([-\N{MINUS SIGN}]?)(\d+)(?:\.(\d+))?(?: ± (\d+)(?:\.(\d+))?)?")
+MISSING = ("-", "\N{EN DASH}")
+
+
+def _table_format(cells: Sequence[str | Mark]) -> str:
+    """Return the options of the siunitx column of some cells; "" if one is no number, or all are empty."""
+    texts = [cell.text if isinstance(cell, Mark) else cell for cell in cells]
+    found = [_NUMBER.fullmatch(text) for text in texts if text and text not in MISSING]
+    numbers = [one for one in found if one is not None]
+    if not numbers or len(numbers) < len(found):
+        return ""
+
+    def longest(*groups: int) -> int:
+        return max(sum(len(one[group] or "") for group in groups) for one in numbers)
+
+    spread, decimals = longest(4, 5), longest(3)
+    text = "-" * bool(longest(1)) + str(longest(2)) + (f".{decimals}" if decimals else ".0")
+    text += f"({spread})" if spread else ""
+    signs = [cell.sign for cell in cells if isinstance(cell, Mark) and cell.sign]
+    after = f", table-space-text-post = {{$^{{{signs[0]}}}$}}" if signs else ""
+    return f"table-format = {text}{after}"
+
+
+def _marked_latex(cell: str | Mark, number: bool = False) -> str:
+    """Return a cell with its marks. number: whether its column is one of siunitx."""
     one = cell if isinstance(cell, Mark) else Mark(cell)
+    if number:
+        if not one.text:
+            return ""
+        if one.text in MISSING:
+            return "{--}"
+        text = one.text.replace("±", "\\pm").replace("\N{MINUS SIGN}", "-")
+        sign = f" {{$^{{{one.sign}}}$}}" if one.sign else ""
+        return f"\\bfseries {text}{sign}" if one.best else f"{text}{sign}"
     text = re.sub("^-(?=[0-9])", "$-$", latex_text(one.text))
     return f"\\textbf{{{text}}}" if one.best else f"{text}$^{{{one.sign}}}$" if one.sign else text
 

@@ -26,13 +26,13 @@ ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set
 MOST = 5  # sentences of one kind in the legend
 
 
-def short_table(results: RunResults) -> ShortTable:
-    """Return error and regions at one level, one row per view.
+def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable:
+    """Return error and regions at one level, one row per view, in the order of the config or of the CSV files.
 
-    With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it is
-    empty.
+    With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it
+    is empty.
     """
-    if results.stored is not None:
+    if results.stored is not None and in_config_order:
         return results.stored.table
     standings = standings_of(results)
     if not standings.lines:
@@ -40,7 +40,7 @@ def short_table(results: RunResults) -> ShortTable:
     level = usual_level(results.config.levels)
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
-    lines = standings.in_config_order()
+    lines = standings.in_config_order() if in_config_order else standings.lines
     shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
     rows = []
     for line in shown:
@@ -125,7 +125,7 @@ def _not_above_majority(standings: Standings, dataset: str) -> str:
 
 def summary_text(results: RunResults, found: RunAnswer, notes: Sequence[str]) -> str:
     """Return the answer, failures by cause, the short table and the notes of a run as Markdown."""
-    table = short_table(results)
+    table = short_table(results, in_config_order=False)
     parts = [f"# {markdown_text(results.config.name)}", *([f"> {found.banner}"] if found.banner else [])]
     parts += ["## Answer", *map(markdown_text, found.sentences)]
     for title, own in (("Failures", found.failures), ("Notes", notes)):

@@ -12,8 +12,8 @@ from confml.measures.prediction import Prediction
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.page.charts import wilson
-from confml.report.page.headline import answer_table, headline
-from confml.report.page.headline import answers as answers_of
+from confml.report.answers.run_answer import causes, run_answer
+from confml.report.page.headline import answer_of, answer_table
 from confml.report.page.images import png_uri
 from confml.report.page.material import Material
 from confml.report.page.svg import ticks, top_of
@@ -52,8 +52,17 @@ def material_of(run, tmp_path):
     return found
 
 
+def whole_answer(material):
+    return answer_of(material, Standings([(one.run, one.results) for one in material]))
+
+
 def answers(material):
-    return answers_of(material, Standings([(one.run, one.results) for one in material]))
+    return whole_answer(material).found
+
+
+def headline(found, planned=()):
+    """The sentences of answers without a run."""
+    return run_answer(Standings([]), found, planned).sentences
 
 
 def test_the_best_method_and_its_differences(tmp_path):
@@ -66,8 +75,9 @@ def test_the_best_method_and_its_differences(tmp_path):
     low, high = one.others[1].difference.interval(3)
     assert 0 < low < 0.5 < high
     assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits" in one.sentence
-    assert "Not shown to differ from it: b." in one.sentence and "1 of 2 others is shown" in one.sentence
-    assert "This run could show differences of about" in one.sentence
+    assert "1 of 2 others is shown" in one.sentence
+    assert "Not shown to differ: b" in one.advice.head
+    assert "This run could show differences of about" in one.advice.rest
     assert "3 splits: fewer than 5" in one.sentence
 
 
@@ -82,7 +92,7 @@ def test_one_split_is_tested_on_its_examples(tmp_path):
 def test_methods_with_the_same_errors(tmp_path):
     (one,) = answers([material_of(run_with_errors({"a": [2], "b": [2]}, ("r0",)), tmp_path)])
     assert one.tied == ("a", "b") and one.alike == ["b"] and "b has the same" in one.sentence
-    assert "the methods err on the same rows" in one.sentence.lower()
+    assert "The methods err on the same rows." in one.advice.rest
 
 
 def test_runs_on_other_examples_are_not_compared(tmp_path):
@@ -111,7 +121,7 @@ def test_an_interrupted_run_says_first_what_is_missing(tmp_path):
     assert sentence.startswith("So far 0 of 3 splits of d are complete; 7 cells are still to be computed")
     (alone,) = answers([material_of(run_with_errors({"a": [5, 6, 4]}), tmp_path)])
     assert "nothing to compare with" in alone.sentence
-    assert alone.not_compared == "" and answer_table([alone]).rows[0][6].text == "\N{EN DASH}"
+    assert alone.not_compared == "" and answer_table([alone]).rows[0][3].text == "\N{EN DASH}"
     (first, _, _) = headline([found[0], replace(alone, dataset="other")])
     assert first.startswith("So far 1 of 2 data sets are complete") and first.endswith(
         "compared on d (0 of 3 splits)."

@@ -137,7 +137,7 @@ def test_filtering(page):
 
 @pytest.mark.parametrize(
     ("form", "expected"),
-    [("CSV", "method,level,"), ("Markdown", "| method | level |"), ("LaTeX", "\\begin{tabular}{l")],
+    [("CSV", "method,level,"), ("Markdown", "| method | level |")],
 )
 def test_copies(page, form, expected):
     page.locator("[id='two.regions'] .tools button", has_text=form).click()
@@ -146,17 +146,25 @@ def test_copies(page, form, expected):
     assert copied.count("\n") >= 13
 
 
-@pytest.mark.parametrize(("form", "mark"), [("CSV", ""), ("Markdown", "**"), ("LaTeX", "\\textbf{")])
+@pytest.mark.parametrize(("form", "mark"), [("CSV", ""), ("Markdown", "**")])
 def test_copies_have_the_bold_values_that_the_caption_names(page, form, mark):
     page.locator("[id='two.results'] .tools button", has_text=form).click()
     copied = page.evaluate("window.confmlCopied")
     best = page.locator("[id='two.results'] td.best").all_inner_texts()
-    assert len(best) > 1 and ("**" in copied or "textbf" in copied) == bool(mark)
-    for text in best:
-        assert mark + text.replace("±", "$\\pm$" if form == "LaTeX" else "±") in copied
+    assert len(best) > 1 and ("**" in copied) == bool(mark)
+    assert all(mark + text in copied for text in best)
+
+
+def test_links_open_what_is_folded(page):
+    for table in ("two.times", "two.view-2"):
+        assert not page.locator(f"[id='{table}']").is_visible()
+        page.evaluate("id => { location.hash = id }", table)
+        page.wait_for_function("id => document.getElementById(id).checkVisibility()", arg=table)
+    assert page.locator("[id='two.view']").input_value() == "2"
 
 
 def test_level_slider(page, report):
+    page.locator("[id='two.view']").select_option("0")
     box = page.locator("[id='two.explorer']")
     data = json.loads(box.locator("script").text_content())
     slider = box.locator("input.level")
@@ -220,13 +228,53 @@ def test_values_under_the_pointer_and_by_keys(page):
     assert not box.locator(".readout").is_visible()
 
 
-def test_links_open_what_is_folded(page):
-    page.evaluate("location.hash = 'two.metrics'")
-    assert page.locator("[id='two.metrics']").is_visible()
-    panel = page.locator("[id='two.panels'] .panel").nth(2).get_attribute("id")
-    page.evaluate("id => { location.hash = id }", panel)
-    page.wait_for_function("id => !document.getElementById(id).hidden", arg=panel)
-    assert page.locator("[id='two.view']").input_value() == "2"
+def test_definitions_of_headings(page):
+    tip = page.locator("#about")
+    head = page.locator("[id='two.results'] thead th").nth(1)
+    head.hover()
+    assert "wrong" in tip.inner_text() and tip.is_visible()
+    page.mouse.move(2, 2)
+    assert not tip.is_visible()
+    head.locator("button").focus()
+    assert tip.is_visible()
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_first_columns_and_contents_stay_and_a_cue_says_that_columns_continue(browser, report, width):
+    one = Watched(browser, report, width)
+    box = one.page.locator("[id='two.results']")
+    narrow = width == 400
+    assert box.locator(".cue").is_visible() == narrow
+    first = box.locator("tbody th").first
+    before = first.bounding_box()["x"]
+    area = box.locator(".scroll")
+    area.evaluate("node => { node.scrollLeft = node.scrollWidth }")
+    assert first.bounding_box()["x"] == pytest.approx(before, abs=1)
+    one.page.wait_for_function("() => document.querySelector(\"[id='two.results'] .cue\").hidden")
+    one.page.evaluate("window.scrollTo(0, 3000)")
+    one.page.wait_for_function("() => scrollY > 100")
+    assert one.page.locator("nav.contents").bounding_box()["y"] == pytest.approx(0, abs=1)
+    one.context.close()
+
+
+def test_the_band_of_a_line_is_shown_at_its_name(page):
+    box = page.locator("[id='two.risk-coverage']")
+    lit = box.locator("svg.chart g.lit")
+    assert lit.count() == 1
+    box.locator("button.key").nth(2).focus()
+    assert box.locator("svg.chart g.series").nth(2).get_attribute("class").endswith("lit") and lit.count() == 1
+
+
+def test_the_print_has_few_pages_and_whole_numbers(browser, report):
+    one = Watched(browser, report)
+    one.page.emulate_media(media="print")
+    broken = """() => [...document.querySelectorAll("td.n")].filter((one) => one.getClientRects().length
+      && one.textContent.includes("±") && one.getBoundingClientRect().height > 30).length"""
+    assert one.page.evaluate(broken) == 0
+    assert len(re.findall(rb"/Type /Page\b", one.page.pdf())) <= 6
+    one.context.close()
 
 
 def test_dark_mode(page):
@@ -258,6 +306,8 @@ def test_nothing_is_wider_than_the_window(browser, report, width):
 def test_it_reads_without_a_script(browser, report):
     one = Watched(browser, report, java_script_enabled=False)
     assert one.page.locator("[id='two.results'] tbody tr").count() == 6
+    for summary in one.page.locator("section.dataset summary").all():
+        summary.click()
     assert one.page.locator("[id='two.panels'] .panel").nth(1).is_visible()
     assert not one.page.locator("[id='two.explorer']").is_visible()
     one.context.close()
