@@ -24,6 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
+	@echo 'page: results/quickstart/report.html   figures: results/quickstart/figures' >&2
 	@echo 'the command is $(CONFML); ". $(VENV)/bin/activate" makes it available as confml' >&2
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests

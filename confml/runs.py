@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -75,6 +76,20 @@ class Run:
         return self._read("rejection-curves.csv")
 
     @cached_property
+    def answer(self) -> dict[str, Any]:
+        """The answer of the report: its state, the advice for each data set and over all, with sentences.
+
+        As in ``answer.json``: ``answer["short"]`` is what ``confml run`` prints.
+        """
+        path = self.folder / "answer.json"
+        if not path.is_file():
+            raise self._missing(path.name)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def _missing(self, name: str) -> ConfmlError:
+        return ConfmlError(f"there is no {name}", where=str(self.folder), hint=f"confml report {self.folder}")
+
+    @cached_property
     def failures(self) -> pd.DataFrame:
         """Failed cells with the reason."""
         return self._read("failures.csv")
@@ -144,9 +159,7 @@ class Run:
 
         path = self.folder / name
         if not path.is_file():
-            raise ConfmlError(
-                f"there is no {name}", where=str(self.folder), hint=f"confml report {self.folder}"
-            )
+            raise self._missing(name)
         header = pd.read_csv(path, nrows=0).columns
         # Only empty numbers are missing: a method may be called "null", and parameters may be empty.
         missing = {column: [""] for column in header.difference(list(_TEXT))}

@@ -107,7 +107,8 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
     if family is None or not family.best:
         if aim == "regions" and any(standings.of(one, SIZE, level) for one in standings.of_dataset(dataset)):
             return Advice(aim, reason=f"None keeps its promise at level {level!r}.")
-        return Advice(aim, reason=f"No method has {'regions' if aim == 'regions' else 'results'}.")
+        missing = {"cost": "costs (costs: in the config)", "regions": "regions"}.get(aim, "results")
+        return Advice(aim, reason=f"No method has {missing}.")
     if len({line.method for line in family.lines}) < 2:
         return Advice(aim, reason="Nothing to compare with.")
     best = family.best[0]

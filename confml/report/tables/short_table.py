@@ -27,7 +27,7 @@ MOST = 5  # sentences of one kind in the legend
 
 
 def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable:
-    """Return error and regions at one level, one row per view, in the order of the config or of the CSV files.
+    """Return error and regions at one level, one row per view, in the order of config or CSV files.
 
     With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it
     is empty.

@@ -9,10 +9,10 @@ import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
+from confml.report.answers.run_answer import run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.page.charts import wilson
-from confml.report.answers.run_answer import causes, run_answer
 from confml.report.page.headline import answer_of, answer_table
 from confml.report.page.images import png_uri
 from confml.report.page.material import Material

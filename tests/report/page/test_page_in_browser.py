@@ -264,7 +264,9 @@ def test_the_band_of_a_line_is_shown_at_its_name(page):
     lit = box.locator("svg.chart g.lit")
     assert lit.count() == 1
     box.locator("button.key").nth(2).focus()
-    assert box.locator("svg.chart g.series").nth(2).get_attribute("class").endswith("lit") and lit.count() == 1
+    assert (
+        box.locator("svg.chart g.series").nth(2).get_attribute("class").endswith("lit") and lit.count() == 1
+    )
 
 
 def test_the_print_has_few_pages_and_whole_numbers(browser, report):

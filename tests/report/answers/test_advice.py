@@ -1,0 +1,184 @@
+"""Advice for each aim: its method, price and guarantee; ranks over data sets; failures by cause."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import click
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.cli import cli
+from confml.config.schema import AIMS
+from confml.measures.costs import Costs
+from confml.measures.prediction import Prediction
+from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall, seconds_text
+from confml.report.answers.run_answer import causes, run_answer, state
+from confml.report.answers.standings import COST, Standings
+from confml.report.answers.thresholds import Decided
+from confml.report.run.cells import DatasetInfo, Failure
+
+SPLITS = ("r0", "r1", "r2", "r3", "r4")
+
+
+def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config):
+    """A run of methods; each maps a cell to (scores, kind) of its test rows, whose labels are 0 and 1."""
+
+    def predict(cell):
+        truth = np.arange(rows) % 2
+        scores, kind = methods[cell.method](cell, truth)
+        found = result_of(cell, {kind: Prediction(np.array([0, 1]), scores, kind)}, truth, train_rows=200)
+        found.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
+        return replace(found, costs=costs, train_class_counts={0: 100, 1: 100})
+
+    infos = {name: DatasetInfo(name, rows + 200, 2, 2) for name in datasets}
+    config = make_config([entry(name) for name in methods], levels=(0.05, 0.2), **config)
+    return make_run(config, predict, infos, SPLITS, failing)
+
+
+def probabilities(wrong, sure=0.9):
+    """Scores with ``wrong`` errors per data set and split, at random rows."""
+
+    def predict(cell, truth):
+        errors = wrong if isinstance(wrong, int) else wrong[cell.dataset]
+        rng = np.random.default_rng(sum(map(ord, cell.dataset + cell.split)))
+        label = truth.copy()
+        label[rng.permutation(len(truth))[:errors]] ^= 1
+        scores = np.where(label[:, None] == [0, 1], sure, 1 - sure)
+        return scores, "probability"
+
+    return predict
+
+
+def p_values(high, missed=0):
+    """p-values: ``high`` of the wrong labels; ``missed`` true labels are excluded at every level."""
+
+    def predict(cell, truth):
+        scores = np.where(truth[:, None] == [0, 1], 0.9, high)
+        scores[:missed] = np.where(truth[:missed, None] == [0, 1], 0.001, 0.9)
+        return scores, "p-value"
+
+    return predict
+
+
+def advice_of(run, aim, decided=None):
+    return advise(Standings([("", run)]), "d", aim, decided or Decided())
+
+
+def test_every_aim_has_a_title_and_can_be_chosen():
+    option = next(one for one in cli.get_command(click.Context(cli), "report").params if one.name == "aim")
+    assert tuple(option.type.choices) == AIMS == tuple(TITLES)
+    assert aim_of(SimpleNamespace()) == "error" and aim_of(SimpleNamespace(costs={"matrix": {}})) == "cost"
+    assert aim_of(SimpleNamespace(costs={"matrix": {}}, aim="regions")) == "regions"
+
+
+def test_the_fastest_of_those_not_shown_to_differ_is_recommended():
+    run = run_of({"slow": probabilities(5), "fast": probabilities(6), "bad": probabilities(50, 0.6)})
+    found = advice_of(run, "error")
+    assert found.best == "slow" and found.fastest == "fast" and list(found.alike) == ["fast"]
+    assert found.head == (
+        "For the lowest error: slow (5.0 %, 25.2 s). Not shown to differ: fast; fast is the fastest (0.5 s)."
+    )
+    assert "This run could show differences of about" in found.rest
+    assert found.rest.endswith("The regions of fast have no guarantee.")
+    assert found.as_dict()["recommended"] == "fast"
+
+
+def test_a_guarantee_and_its_price():
+    run = run_of({"knn": probabilities(5), "slow": p_values(0.01, 6)})
+    found = advice_of(run, "error")
+    assert found.best == "knn"
+    assert found.guarantee.startswith("The regions of knn have no guarantee; those of slow have one, at ")
+    assert "50 times the time" in found.guarantee
+    sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
+    assert "contain the label of a new row with probability at least 95 %" in sure.guarantee
+    low = advice_of(run_of({"knn": p_values(0.01, 18), "bad": p_values(0.99, 45)}), "error")
+    assert "shown to be too low for 95 %" in low.guarantee
+
+
+def test_smallest_valid_regions():
+    """The method with the smallest regions covers too little, so it is not recommended."""
+    run = run_of({"small": p_values(0.01), "large": p_values(0.06), "low": p_values(0.001, 40)})
+    found = advice_of(run, "regions")
+    assert found.best == "small" and found.value == "set size 1.000 at level 0.05"
+    assert found.head.startswith("For the smallest valid regions: small")
+    assert advice_of(run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)}), "regions").reason == (
+        "None keeps its promise at level 0.05."
+    )
+    margins = run_of({"a": lambda cell, truth: (np.eye(2)[truth], "margin")})
+    assert advice_of(margins, "regions").reason == "No method has regions."
+
+
+def test_lowest_cost_is_that_of_the_decisions():
+    """A method with more errors costs less, because it is unsure of them and abstains."""
+    costs = Costs({"0": {"1": 1.0}, "1": {"0": 1.0}}, 0.2)
+    run = run_of({"sure": probabilities(25, 0.99), "unsure": probabilities(30, 0.7)}, costs=costs)
+    standings = Standings([("", run)])
+    family = standings.family("d", COST)
+    means = dict(zip([line.method for line in family.lines], family.found.means.tolist(), strict=True))
+    assert means == pytest.approx({"sure": 0.25, "unsure": 0.2})
+    metrics = {row.method: row.mean for row in run.summary if row.metric == "cost_with_abstaining"}
+    assert means == pytest.approx(metrics)
+    found = advise(standings, "d", "cost", Decided())
+    assert found.best == "unsure" and found.value == "cost 0.2"
+    assert advice_of(run, "error").best == "sure"
+    assert (
+        advice_of(run_of({"a": probabilities(1)}), "cost").reason
+        == "No method has costs (costs: in the config)."
+    )
+
+
+def test_certified_share():
+    run = run_of({"a": probabilities(1), "b": probabilities(9)})
+    decided = Decided(0.9, "a", 0.62, "b", 2, 368, 400)
+    found = advice_of(run, "certified", decided)
+    assert found.head == "For the largest certified share: b (62 % of new predictions, 0.5 s)."
+    assert "wrong with probability at most 1 %; this holds with probability 95 %" in found.guarantee
+    assert advice_of(run, "certified").best is None
+
+
+def test_ranks_over_data_sets_come_first():
+    names = [f"d{number}" for number in range(8)]
+    wrong = {name: 5 + number for number, name in enumerate(names)}
+    run = run_of(
+        {
+            "best": probabilities(wrong),
+            "second": probabilities({name: value + 5 for name, value in wrong.items()}),
+            "third": probabilities({name: value + 10 for name, value in wrong.items()}),
+        },
+        names,
+    )
+    standings = Standings([("", run)])
+    found, verdict = overall(standings, "error")
+    assert verdict.differs and found.best == "best" and list(found.alike) == []
+    assert found.value == "mean rank 1.00 over 8 data sets"
+    assert "Next by mean rank: second 2.00; third 3.00." in found.power
+    few, verdict = overall(
+        Standings([("", run_of({"a": probabilities(1), "b": probabilities(2)}, names[:3]))]), "error"
+    )
+    assert not verdict.testable and few.best == "a" and list(few.alike) == []
+    assert "too few for a test" in few.power
+
+
+def test_failures_are_grouped_and_the_state_is_told():
+    methods = {"a": probabilities(1), "b": probabilities(2)}
+    run = run_of(methods, ("d", "e"), failing=[("d", "b"), ("e", "b")])
+    varied = [Failure(one.cell, f"ValueError: k = {n} is too large") for n, one in enumerate(run.failures)]
+    (cause,) = causes(varied, run.label)
+    assert cause.sentence == "b: 10 cells on 2 data sets: ValueError: k = 0 is too large"
+    assert state(run) == "Failures: 10 of 20 cells failed."
+    first = next(iter(run.results))
+    del run.results[first]
+    assert state(run).startswith("Incomplete: 10 of 20 cells failed, and 1 of 20 cells are still")
+    found = run_answer(Standings([("", run)]), [], ["d", "e"])
+    assert len(found.failures) == 1 and found.as_dict()["state"] == state(run)
+
+
+def test_times_are_short():
+    assert [seconds_text(value) for value in (0.00659, 0.117, 12.345, 1234)] == [
+        "6.6 ms",
+        "0.117 s",
+        "12.3 s",
+        "1234 s",
+    ]
+    assert Advice("error", reason="why").sentence == "why"
