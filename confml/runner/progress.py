@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from confml.errors import printable
@@ -73,23 +73,6 @@ class Progress:
     def _print(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    @contextlib.contextmanager
-    def _watched(self, seconds: float, tell: Callable[[], None]) -> Iterator[None]:
-        """Call ``tell`` every few seconds in a thread."""
-        done = threading.Event()
-
-        def watch() -> None:
-            while not done.wait(seconds):
-                tell()
-
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
 
 class LogProgress(Progress):
     """Print a line every ``seconds``, more often after each tenth of the tasks, and at the end."""
@@ -109,13 +92,22 @@ class LogProgress(Progress):
             file=sys.stderr,
             flush=True,
         )
-        with self._watched(max(self._seconds, LONG), self._name_longest):
+        done = threading.Event()
+        thread = threading.Thread(target=self._name_longest, args=(done,), daemon=True)
+        thread.start()
+        try:
             yield
+        finally:
+            done.set()
+            thread.join()
 
-    def _name_longest(self) -> None:
-        if time.monotonic() - self._printed >= self._seconds and (text := self.longest):
-            self._printed = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
+    def _name_longest(self, done: threading.Event) -> None:
+        """Print the longest task where nothing else was printed for some time, until ``done``."""
+        wait = max(self._seconds, LONG)
+        while not done.wait(wait):
+            if time.monotonic() - self._printed >= wait and (text := self.longest):
+                self._printed = time.monotonic()
+                print(text, file=sys.stderr, flush=True)
 
     def advance(self, tasks: int, cells: int) -> None:
         self._done += tasks
@@ -148,23 +140,31 @@ class BarProgress(Progress):
             TimeRemainingColumn,
         )
         from rich.progress import Progress as RichProgress
+        from rich.text import Text
 
-        self._stored, self._cells = 0, cells
+        self._stored, self._cells, progress = 0, cells, self
+
+        class Bars(RichProgress):
+            """The bar, and below it the name of a long task."""
+
+            def get_renderables(self):
+                yield from super().get_renderables()
+                if text := progress.longest:
+                    yield Text(text, no_wrap=True, overflow="ellipsis")
+
+        console = Console(stderr=True)
+        bar = BarColumn(max(min(40, console.width - 52), 4))
         columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks,"),
+            TextColumn("{task.description}"), bar, MofNCompleteColumn(), TextColumn("tasks,"),
             TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         )  # fmt: skip
-        with RichProgress(*columns, console=Console(stderr=True), transient=True) as self._bar:
+        with Bars(*columns, console=console, transient=True) as self._bar:
             self._task = self._bar.add_task(f"0/{cells} cells", total=tasks)
-            with self._watched(2.0, lambda: self.advance(0, 0)):
-                yield
+            yield
 
     def advance(self, tasks: int, cells: int) -> None:
         self._stored += cells
-        width = max(self._bar.console.width - 56, 0)  # what the other columns leave
-        name = f", {text[: width - 3]}..." if len(text := self.longest) > width > 12 else f", {text}"
-        shown = name if text and width > 12 else ""
-        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells{shown}")
+        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
 
     def _print(self, text: str) -> None:
         self._bar.console.print(text, markup=False, highlight=False)

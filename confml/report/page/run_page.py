@@ -101,7 +101,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         "causes": found.failures,
         "question": question([material], found.found),
         "headline": found.sentences,
-        "summary": answer_table(found.found, found.aim) if len(found.found) > 1 else None,
+        "summary": answer_table(found.found, found.aim) if len(found.complete) > 1 else None,
         "notes": material.notes,
         "ranks": rank_parts(material),
         "leaderboard": leaderboard(material),

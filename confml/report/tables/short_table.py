@@ -98,9 +98,9 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
 
 
 def _some(texts: Sequence[str]) -> list[str]:
-    """Return at most `MOST` sentences on data sets, and the number of the others."""
+    """Return at most `MOST` sentences, and the number of the others."""
     more = len(texts) - MOST
-    return list(texts) if more <= 1 else [*texts[:MOST], f"the same on {more} other data sets (report.html)"]
+    return list(texts) if more <= 1 else [*texts[:MOST], f"{more} more such sentences: see the page"]
 
 
 def _not_above_majority(standings: Standings, dataset: str) -> str:
