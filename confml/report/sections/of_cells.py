@@ -168,5 +168,4 @@ class Dropped(Section):
                 f"dropped/{region_paths(self.results)[result.cell.key]}.csv",
                 ("what", "name"),
                 rows,
-                listed=False,
             )
