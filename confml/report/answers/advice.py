@@ -171,9 +171,9 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
         about = "; the bound is approximate" if promise else ""
         return (
             f"Regions of {label} at level {level!r} contain the label of a new row with probability at least "
-            f"{share}, on average over training sets and rows{about}."
+            f"{share}, on average over training sets and rows, if the rows are exchangeable{about}."
         )
-    text = f"The regions of {label} have no guarantee"
+    text = f"The regions of {label} have no guarantee of {share}"
     if standings.of(chosen, SIZE, level) is None:
         text = f"{label} has no regions"
     others = [
@@ -273,7 +273,8 @@ def overall(
         kept = {line.dataset for line, why in found.items() if why is not None} >= set(table.datasets)
         kept = kept and not any(standings.coverage(line, level).too_low for line in found)
         about = "an approximate guarantee" if any(found.values()) else "a guarantee"
-        text = f"The regions of {advice.fastest} have {about if kept else 'no guarantee'} (level {level!r})."
+        promise = f"{about if kept else 'no guarantee'} of {100 * (1 - level):g} %"
+        text = f"The regions of {advice.fastest} have {promise}."
         advice = replace(advice, guarantee=f"{text} {advice.guarantee}".strip())
     return advice, verdict
 

@@ -80,7 +80,7 @@ def test_the_fastest_of_those_not_shown_to_differ_is_recommended():
         "For the lowest error: slow (5.0 %, 25.2 s). Not shown to differ: fast; fast is the fastest (0.5 s)."
     )
     assert "This run could show differences of about" in found.rest
-    assert found.rest.endswith("The regions of fast have no guarantee.")
+    assert found.rest.endswith("The regions of fast have no guarantee of 95 %.")
     assert found.as_dict()["recommended"] == "fast"
 
 
@@ -88,7 +88,9 @@ def test_a_guarantee_and_its_price():
     run = run_of({"knn": probabilities(5), "slow": p_values(0.01, 6)})
     found = advice_of(run, "error")
     assert found.best == "knn"
-    assert found.guarantee.startswith("The regions of knn have no guarantee; those of slow have one, at ")
+    assert found.guarantee.startswith(
+        "The regions of knn have no guarantee of 95 %; those of slow have one, at "
+    )
     assert "50 times the time" in found.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
     assert "contain the label of a new row with probability at least 95 %" in sure.guarantee
