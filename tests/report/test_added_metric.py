@@ -71,7 +71,7 @@ def test_the_console_has_it(report, everything):
 def test_tables_have_it(report):
     _, folder = report
     latex = (folder / "tables" / "results.tex").read_text()
-    assert "& score gap &" in latex and "& wide gaps (\\%)" in latex and "0.900 $\\pm$ 0.000" in latex
+    assert "& {score gap} &" in latex and "& {wide gaps (\\%)}" in latex and "0.900 \\pm 0.000" in latex
     assert "| score gap |" in (folder / "tables" / "results.md").read_text()
     assert ",score_gap,," in (folder / "tables" / "results.csv").read_text()
 

@@ -109,7 +109,7 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
         figures=[{"reliability": {"bins": True, "draws": 20}}],
         **{"conditional-tests": ["worst-slab", "ert"]},
     )
-    page = (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert ("95 % Wilson intervals" in page) == (not groups)
     assert ("No intervals, because the rows of a group are dependent." in page) == groups
     assert ("certifies the threshold with probability 95 %" in page) == (not groups)

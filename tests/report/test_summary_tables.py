@@ -239,13 +239,14 @@ def test_latex_is_well_formed(methods):
     plain = re.sub(r"\\[\\{}%&#_$]", "", text)
     assert plain.count("{") == plain.count("}")
     body = [line for line in text.splitlines() if line.endswith("\\\\") and " & " in line]
-    columns = len(re.search(r"\{(l+r+)\}", text)[1])
+    layout = re.search(r"\\begin\{(?:tabular|longtable)\}\{(.+)\}", text)[1]
+    columns = len(re.findall(r"l|S\[[^]]*\]", layout))
     assert {len(re.split(r"(?<!\\)&", line)) for line in body} == {columns}
     for line in text.splitlines()[1:]:
         assert not re.search(r"(?<!\\)[%#]", line), line
         assert not re.search(r"(?<!\\)_", line.replace("\\_", "")), line
     assert "$^{*}$" in text
-    assert "\\textbf{" in text and "a\\_b \\& 50 \\% \\#1 \\{x\\}" in text
+    assert "\\bfseries " in text and "a\\_b \\& 50 \\% \\#1 \\{x\\}" in text
     if methods == 60:
         assert "\\endfirsthead" in text and "\\endhead" in text and "longtable" in text.splitlines()[0]
 
