@@ -119,7 +119,8 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
             return Advice(aim, reason=f"{text} ({majority}).")
     mean = float(family.found.means[family.lines.index(best)])
     alike = [line for line in _first_of_methods(family) if line.method != best.method]
-    alike = [line for line in alike if not family.worse(line)]
+    # Without a test, nothing is known of their difference.
+    alike = [line for line in alike if not (family.worse(line) or math.isnan(family.adjusted(line)))]
     advice = Advice(
         aim,
         standings.label(best),

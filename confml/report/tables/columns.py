@@ -35,7 +35,7 @@ HEADINGS = {
     "fit": "Mean seconds of fit per split on one thread.",
     "inner selection": "Mean seconds of inner cross-validation per split on one thread.",
     "grid points": "Number of parameter combinations of inner selection.",
-    "prediction": "Mean seconds of prediction per split on one thread.",
+    "prediction": "Predicted label; in the table of times, mean seconds of prediction per split.",
     "total": "Sum of fit, inner selection and prediction.",
     "chosen": "Grid point that inner selection has chosen.",
     "splits": "Number of splits.",
@@ -72,6 +72,8 @@ HEADINGS = {
     "checksum": "First digits of the SHA-256 of the data.",
     "finding": "Code of a finding in the data.",
     "about": "The finding.",
+    "item": "Version, machine or time of the run.",
+    "key": "Key of the config.",
     "remedy": "Action against it.",
     "first run": "Run of the first number.",
     "second run": "Run of the second number.",
@@ -103,4 +105,5 @@ def _of_metrics() -> dict[str, str]:
 
 def definition(heading: str) -> str:
     """Return the definition of a heading; "" for names, such as those of labels and methods."""
-    return HEADINGS.get(heading) or _of_metrics().get(heading, "")
+    plain = "level" if heading.startswith("level ") else heading
+    return HEADINGS.get(plain) or _of_metrics().get(plain, "")

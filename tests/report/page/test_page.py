@@ -112,6 +112,34 @@ def test_tables_have_captions_and_scopes(page):
     )
 
 
+def test_headings_have_definitions_that_the_glossary_repeats(page):
+    found = re.findall(r'<th scope="col"([^>]*)>([^<]*)</th>', page)
+    assert {text for attributes, text in found if "title=" not in attributes} <= {"a", "b", "c"}
+    terms = set(re.findall(r"<dt>([^<]*)</dt><dd>", page))
+    assert {"error (%)", "method", "p (Holm)", "singleton rate"} <= terms
+
+
+def test_other_tables_are_links_and_incomplete_runs_have_a_banner(tmp_path):
+    run = golden_run()
+    del run.results[next(iter(run.results))]
+    write_report(run, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    found = Elements(text)
+    links = [one["href"] for one in found.of("a") if not one["href"].startswith("#")]
+    assert {"calibration.csv", "summary.csv", "summary.md", "answer.json"} <= set(links)
+    assert all((tmp_path / link).exists() for link in links)
+    assert 'id="others"' not in text
+    assert "Incomplete: 2 of 20 cells failed, and 1 of 20 cells are still to be computed" in text
+    assert "ovo-svm: 2 cells on odd, data: ValueError" in text
+    assert text.count('href="#failures"') >= 3  # contents, banner, table of results
+
+
+def test_tables_are_sorted_by_error(page):
+    for dataset in ("one", "two"):
+        errors = re.findall(rf'id="{dataset}\.results\.[^"]*\.error"[^>]*>(?:<b>)?([0-9.]+)', page)
+        assert len(errors) > 2 and errors == sorted(errors, key=float)
+
+
 def test_numbers_are_those_of_the_summary(page, tmp_path):
     run = some_run()
     for dataset in ("one", "two"):
