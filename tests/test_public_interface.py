@@ -64,6 +64,8 @@ def test_type_checkers_see_the_same_names():
 
 def test_tables_of_a_run(small_run):
     run = confml.load_run(small_run.folder)
+    assert run.answer["sentences"][0] in (run.folder / "summary.md").read_text()
+    assert run.answer["datasets"] and run.answer["aim"] == "error"
     assert run.name == "small" and run.manifest["config"]["name"] == "small"
     assert run.metrics["value"].dtype == float and run.metrics["level"].dtype == float
     errors = run.metrics.query("metric == 'error' and method == 'knn'")["value"]
