@@ -7,9 +7,9 @@ A class that a model file may hold has a dictionary ``stored`` with a text for e
 Names of sizes have one value in an object. The texts:
 
 - ``f8(n, d)``: an array with this dtype and shape (``f8``, ``f4``, ``i8``, ``i4``, ``u8``, ``u4``, ``u1``,
-  ``b1``, ``text``; floats without NaN; ``real`` for finite ``f8``, ``missing`` for ``f8`` with NaN; ``labels``
-  for sorted class labels; ``number`` for integers or floats; ``array`` for any). A size is a name, a number,
-  a name ``+`` or ``-`` a number, or ``*`` for any;
+  ``b1``, ``text``; floats without NaN; ``real`` for finite ``f8``, ``missing`` for ``f8`` with NaN;
+  ``labels`` for sorted class labels; ``number`` for integers or floats; ``array`` for any). A size is a name,
+  a number, a name ``+`` or ``-`` a number, or ``*`` for any;
 - ``i8(n) in 0..c``: the values are at least 0 and less than c; both ends may be left out;
 - ``int``, ``int in 1..``, ``int(c)`` (the value of c), ``float``, ``bool``, ``str``, ``None``, ``dict``,
   ``any``;
@@ -38,7 +38,10 @@ _SCALARS: Mapping[str, tuple[type, ...]] = {
     "str": (str,),
     "dict": (Mapping,),
 }
-_KINDS = ("f8", "f4", "i8", "i4", "u8", "u4", "u1", "b1", "text", "labels", "real", "missing", "number", "array")
+_KINDS = (
+    *("f8", "f4", "i8", "i4", "u8", "u4", "u1", "b1"),
+    *("text", "labels", "real", "missing", "number", "array"),
+)
 _FORM = re.compile(
     r"(?P<name>\w+)(?:\[(?P<item>.*)\])?(?:\((?P<sizes>[^()]*)\))?(?: in (?P<low>[^.]*)\.\.(?P<high>.*))?"
 )

@@ -109,9 +109,12 @@ def _large_k(plan: Plan, data: DataSet) -> Iterator[Warned]:
         elif entry.name == "tcm-nn" and k >= fewest:
             sentence = (
                 f"k = {k} of tcm-nn is not smaller than class {label} ({fewest} training "
-                f"{'row' if fewest == 1 else 'rows'}): neighbours that are missing make its strangeness infinite"
+                f"{'row' if fewest == 1 else 'rows'}): neighbours that are missing make its strangeness "
+                "infinite"
             )
-            remedy = f"choose k below {fewest}" if fewest > 1 else "merge the class with another, or leave it out"
+            remedy = (
+                f"choose k below {fewest}" if fewest > 1 else "merge the class with another, or leave it out"
+            )
             yield Warned("k-too-large", sentence, remedy)
 
 

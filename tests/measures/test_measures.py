@@ -224,8 +224,8 @@ def test_notes_say_which_levels_cannot_be_reached():
         "are counted among 1000000 training rows, no number of rows is enough"
     ]
     assert smallest_p_notes(np.array([0.05]), 18, of="knn", noun="calibration row") == [
-        "level 0.05 is below the smallest possible p-value of knn, 1/19, and cannot exclude any label: p-values "
-        "are counted among 18 calibration rows, at least 19 are needed"
+        "level 0.05 is below the smallest possible p-value of knn, 1/19, and cannot exclude any label: "
+        "p-values are counted among 18 calibration rows, at least 19 are needed"
     ]
 
 

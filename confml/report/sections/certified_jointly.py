@@ -117,11 +117,11 @@ class CertifiedJointly(Section):
     splits, of the accepted rows of all classes together in every scope. broken: number of certified splits
     where it is above the limit (half of a test part is a small sample, so this does not refute the
     certificate). needed: number of accepted calibration rows without an error that the first certificate of a
-    path needs, of each class for scope ``true class``, with its prediction for ``predicted class``. guarantee: the guarantee in one sentence, for rows
-    drawn independently of the distribution of the test part. Not for ``protocol: online``, where each row
-    is predicted by another classifier. For a data set with ``groups`` there is no guarantee, because the
-    rows of a group are not independent. Each row of the file has a guarantee of its own: scope and limit must
-    be chosen before the results are known.
+    path needs, of each class for scope ``true class``, with its prediction for ``predicted class``.
+    guarantee: the guarantee in one sentence, for rows drawn independently of the distribution of the test
+    part. Not for ``protocol: online``, where each row is predicted by another classifier. For a data set with
+    ``groups`` there is no guarantee, because the rows of a group are not independent. Each row of the file
+    has a guarantee of its own: scope and limit must be chosen before the results are known.
     """
 
     name = "certified-jointly"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import sys
 import tempfile
@@ -21,11 +22,13 @@ EVERY = 10  # seconds between the lines that a fuzzer prints
 
 def main(minutes: float, names: list[str], seed: int) -> int:
     warnings.simplefilter("ignore")
+    faulthandler.enable()
     findings: dict[str, str] = {}
     _jit.use_cache_dir(_jit.cache_dir())  # compiled kernels are kept
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""
+        print(f"the last mutant of a process that is killed stays in {folder}/fed", flush=True)
         for name in names:
             ends, fed, shown = None, 0, time.monotonic()
             for origin, data in mutants(name, seed):
@@ -37,6 +40,7 @@ def main(minutes: float, names: list[str], seed: int) -> int:
                     shown = time.monotonic()
                     print(f"{name}: {fed} mutants, {len(findings)} findings", flush=True)
                 fed += 1
+                (Path(folder) / "fed").write_bytes(data)
                 try:
                     feed(FUZZERS[name], data, Path(folder))
                 except Exception as error:
