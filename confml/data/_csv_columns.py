@@ -177,7 +177,7 @@ def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
     if "_" not in "".join(texts):
         try:
-            return np.array([float(text) for text in texts]), []
+            return np.fromiter(map(float, texts), np.float64, len(texts)), []
         except ValueError:
             pass
     values, wrong = np.full(len(texts), np.nan), []

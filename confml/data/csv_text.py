@@ -1,13 +1,14 @@
 """The text of a CSV file as rows of fields: encoding, separator, quotes, header; each row with its line.
 
-The fields are divided by `csv.reader`. `pandas.read_csv` is not used: it gives no lines for messages, fills
-short rows, and converts values before they can be checked.
+The fields are divided by `csv.reader`, from the first quote or blank on. `pandas.read_csv` is not used: it
+gives no lines for messages, fills short rows, and converts values before they can be checked.
 """
 
 import codecs
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from confml.errors import ConfigError, DataError
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
 _LOOKED_AT = 200  # records that the separator is found out from
+_TOGETHER = 1024  # lines that are looked at together
 _HEAD = 1 << 20  # bytes that the header is read from
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -242,8 +244,20 @@ def records_of(
     """Yield the records in lines without their ends, as `_records`; fields have at most ``longest``
     characters.
     """
+    lines, passed = iter(lines), 0
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
+    else:
+        while part := list(islice(lines, _TOGETHER)):
+            if not _is_plain("".join(part), separator, longest):
+                lines = chain(part, lines)
+                break
+            for number, line in enumerate(part, passed + 1):
+                if line.strip(separator):
+                    yield number, line.split(separator)
+            passed += len(part)
+        else:
+            return
     # The csv module refuses fields above a limit of the whole process. It is only ever raised: that is safe
     # for other threads.
     csv.field_size_limit(max(csv.field_size_limit(), min(longest, 2**31 - 1)))
@@ -251,7 +265,7 @@ def records_of(
         (line + "\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
     while True:
-        begins = reader.line_num + 1
+        begins = passed + reader.line_num + 1
         try:
             fields = next(reader)
         except StopIteration:
@@ -267,12 +281,25 @@ def records_of(
             yield begins, fields
 
 
+def _is_plain(text: str, separator: str, longest: int) -> bool:
+    """Return whether a text has no quotes, no blanks and no long fields, so that lines are divided as they
+    are.
+    """
+    if '"' in text or len(text) > longest:
+        return False
+    text = text.replace("\t", "") if separator == "\t" else text
+    return not text or text.split(None, 1) == [text]
+
+
 def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
     """Return the header, once every record has its length; empty fields at the ends of all lines do not
     count.
     """
-    longest = max(len(fields) for fields in _all(header, records))
+    widths = {len(fields) for _, fields in records} | {len(header)}
+    longest = max(widths)
     check_width(longest, f"{path}, line {line}")
+    if len(widths) == 1 and header[-1]:
+        return header
     while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):
         longest -= 1  # a separator at the end of lines
         for fields in _all(header, records):

@@ -16,7 +16,7 @@ REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, se
 
 def reasons(region: np.ndarray) -> np.ndarray:
     """Return (n,) the reason of each row of a (n, c) region, one of `REASONS`."""
-    return np.array(REASONS)[np.minimum(region.sum(axis=1), 2)]
+    return np.array(REASONS, dtype=object)[np.minimum(region.sum(axis=1), 2)]
 
 
 def rows_needed(level: float) -> int | None:

@@ -10,15 +10,14 @@ import numpy as np
 
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
-from confml.measures import Case
 from confml.measures.costs import Costs, Decisions
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
-from confml.report.files import field, numbers
-from confml.report.sections.regions import region_fields, region_table
+from confml.report.files import field, fields, numbers
+from confml.report.sections.regions import region_fields, score_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,28 +66,25 @@ class Batch:
         """Return the header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where
         the file has it, then columns as those of the region tables of a run, and those of the explanation.
         """
-        prediction, lines = self.prediction, self.rows.lines
-        labels = np.asarray(prediction.labels)
-        header, columns = region_table(Case(prediction, labels), lines[self.predicted], ())
-        first = header.index("prediction")
-        header, columns = header[first:], columns[first:]
+        prediction = self.prediction
+        header, columns = score_columns(prediction, prediction.confidence)
         classes = [str(label) for label in prediction.classes.tolist()]
         for level, region in self.regions.items():
             header += [f"region@{level!r}", f"reason@{level!r}"]
             columns += [region_fields(region, classes), self.reasons[level].tolist()]
         if self.accepted is not None:
             header.append("accepted")
-            columns.append([field(one) for one in self.accepted.tolist()])
+            columns.append(fields(self.accepted.tolist()))
         for name, mask in self._selected().items():
             header.append(name)
-            columns.append([field(one) for one in mask.tolist()])
+            columns.append(fields(mask.tolist()))
         if self.decisions is not None:
             header += ["decision", "expected_cost"]
-            columns.append([field(label) for label in self.decisions.labels])
+            columns.append(fields(self.decisions.labels))
             columns.append(numbers(self.decisions.costs))
         if self.explanation is not None:
             header.append("runner_up")
-            columns.append([field(label) for label in self.explanation.runner_up.tolist()])
+            columns.append(fields(self.explanation.runner_up.tolist()))
             for side in SIDES:
                 header += [f"lines@{side}", f"distances@{side}"]
                 columns.append([field("|".join(found)) for found in self.explanation.lines[side]])
@@ -101,7 +97,8 @@ class Batch:
             columns.append([field("|".join(map(_escaped, names))) for names in self.filled])
         own = self._own_columns(taken=header)
         full = [_spread(column, self.predicted) for column in columns]
-        return [*own, *header], [*([field(value) for value in column] for column in own.values()), *full]
+        texts = [map(str, own.pop("line")), *(map(field, column) for column in own.values())]
+        return ["line", *own, *header], [*map(list, texts), *full]
 
     def frame(self) -> pd.DataFrame:
         """Return the same as a DataFrame: regions are tuples of labels, neighbours tuples of lines and

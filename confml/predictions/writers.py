@@ -22,7 +22,8 @@ class CsvWriter:
         if not self._begun:
             self._file.write(f"{','.join(map(field, header))}\n".encode())
             self._begun = True
-        self._file.writelines(f"{','.join(fields)}\n".encode() for fields in zip(*columns, strict=True))
+        lines = "\n".join(map(",".join, zip(*columns, strict=True)))
+        self._file.write(f"{lines}\n".encode() if lines else b"")
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Write nothing: the facts are messages."""

@@ -103,9 +103,26 @@ def field(value: Any) -> str:
     return quoted(str(value))
 
 
+def fields(values: Sequence[Any]) -> list[str]:
+    """Return the fields of values of one type, few of which are different."""
+    known = {value: field(value) for value in set(values)}
+    return [known[value] for value in values]
+
+
 def numbers(values: np.ndarray) -> list[str]:
     """Return the fields of a (n,) column of floats."""
-    return ["" if value != value else repr(value) for value in np.asarray(values, dtype=float).tolist()]
+    return number_columns(np.asarray(values, dtype=float)[:, None])[0]
+
+
+def number_columns(values: np.ndarray) -> list[list[str]]:
+    """Return the fields of each column of (n, k) floats; equal numbers are written once."""
+    values = np.ascontiguousarray(values.T, dtype=float)
+    different, places = values.reshape(-1), np.arange(values.size)
+    if values.size >= _MANY:  # as bits, because 0 and -0 are different
+        bits, places = np.unique(different.view(np.int64), return_inverse=True)
+        different = bits.view(float)
+    texts = ["" if value != value else repr(value) for value in different.tolist()]
+    return np.array(texts, dtype=object)[places.reshape(values.shape)].tolist()
 
 
 @functools.lru_cache(maxsize=4096)  # names are in many rows
@@ -125,6 +142,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
+_MANY = 256  # numbers from which equal ones are looked for
 _SPECIAL = re.compile('[,"\r\n]')
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 

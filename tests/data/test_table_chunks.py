@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.csv_text import CsvFormat
+from confml.data.csv_text import CsvFormat, records_of
 from confml.data.new_rows import RowCoder
 from confml.data.table_chunks import table_chunks
 from confml.data.table_files import read_table
@@ -22,6 +24,33 @@ TEXT = "a,b,c\n" + "".join(f"{row},{row % 3},x{row % 2}\n" for row in range(25))
 def chunks(text, **options):
     data = text if isinstance(text, bytes) else text.encode()
     return list(table_chunks("stream", io.BytesIO(data), **options))
+
+
+def literal_records(lines, separator):
+    """`records_of` by csv.reader only."""
+    reader = csv.reader(
+        (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t"
+    )
+    begins = 1
+    for fields in reader:
+        fields = [entry.strip() for entry in fields]
+        if any(fields):
+            yield begins, fields
+        begins = reader.line_num + 1
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("odd", [[], ['"x,y"'], ['"x\ty\nz"'], [" a", "b\u00a0"], ["", "\x1f7"], ["\u3000"]])
+def test_plain_lines_are_divided_as_by_the_csv_module(separator, odd):
+    """Lines without quotes and blanks are divided without it, before and after the first odd line."""
+    rng = np.random.default_rng(3)
+    for place in (0, 1023, 1024, 2500):
+        rows = [[rng.choice(["1.5", "", "nan", "-2e9", "\xe9"]) for _ in range(3)] for _ in range(2600)]
+        rows[place][1:2] = odd
+        text = "\n".join(separator.join(row) for row in rows)
+        lines = text.split("\n")
+        found = list(records_of(iter(lines), separator, Path("x.csv"), 10**6))
+        assert found == list(literal_records(lines, separator)) and len(found) > 2000
 
 
 @pytest.mark.parametrize("rows", [1, 7, 25, 100])

@@ -31,7 +31,7 @@ from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
 from confml.report.console import print_json, print_run, print_table
 from confml.report.figures import check_figure, known_figures
-from confml.report.files import field, safe_name, safe_names, write_csv
+from confml.report.files import field, fields, number_columns, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.published_tables import combined_tables, compare, find, published_table
@@ -736,3 +736,12 @@ def test_a_config_may_lack_what_reports_do_not_need(tmp_path):
     assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
     header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1" / "r2.csv").read_text().split("\n")[0]
     assert header == "row,label,prediction,confidence,credibility,p[1],p[2],p[7]"
+
+
+@pytest.mark.parametrize("rows", [1, 3, 200])
+def test_equal_numbers_are_written_once_with_the_same_digits(rows):
+    values = np.resize([0.0, -0.0, np.nan, np.inf, -np.inf, 1 / 3, 0.1 + 0.2, 5e-324, 1e22], (rows, 4))
+    values[:, 3] = np.random.default_rng(0).random(rows)
+    assert number_columns(values) == [[field(value) for value in column] for column in values.T.tolist()]
+    assert number_columns(values[:0]) == [[]] * 4
+    assert fields(["-1", "=x", "-1", "a,b"]) == [field(text) for text in ("-1", "=x", "-1", "a,b")]

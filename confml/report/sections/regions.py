@@ -16,10 +16,10 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
-from confml.measures.prediction import SCORE_NAMES, per_class_extra
+from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra
 from confml.measures.regions import reasons
 from confml.report.archives import open_table
-from confml.report.files import field, numbers, quoted, safe_name, safe_names
+from confml.report.files import field, fields, number_columns, numbers, quoted, safe_name, safe_names
 from confml.report.items import Columns, Item, PrintedTable
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
@@ -150,23 +150,11 @@ def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple
     ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|`` or a backslash in a
     label is escaped with a backslash. Margins have no regions, and only p-values have a credibility.
     """
-    header = ["row", "label", "prediction", "confidence", "credibility"]
-    prediction = case.prediction
-    credibility = prediction.credibility
-    columns = [
-        [str(row) for row in np.asarray(rows).tolist()],
-        [field(label) for label in case.truth.tolist()],
-        [field(label) for label in prediction.labels.tolist()],
-        numbers(case.confidence),
-        [""] * len(prediction) if credibility is None else numbers(credibility),
-    ]
-    classes = [str(label) for label in prediction.classes.tolist()]
-    header += [f"{SCORE_NAMES.get(prediction.kind, 'prob')}[{label}]" for label in classes]
-    columns += [numbers(scores) for scores in prediction.scores.T]
-    for name in per_class_extra(prediction):
-        header += [f"{name}[{label}]" for label in classes]
-        columns += [numbers(values) for values in prediction.extra[name].T]
-    if prediction.has_regions:
+    header, columns = score_columns(case.prediction, case.confidence)
+    header = ["row", "label", *header]
+    columns = [[str(row) for row in np.asarray(rows).tolist()], fields(case.truth.tolist()), *columns]
+    classes = [str(label) for label in case.prediction.classes.tolist()]
+    if case.prediction.has_regions:
         for level in map(float, levels):
             region = case.region(level)
             header += [f"region@{level!r}", f"reason@{level!r}"]
@@ -174,17 +162,31 @@ def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple
     return header, columns
 
 
+def score_columns(prediction: Prediction, confidence: np.ndarray) -> tuple[list[str], list[list[str]]]:
+    """Return header and columns of `region_table` from ``prediction`` to the scores and their extras."""
+    credibility, names = prediction.credibility, per_class_extra(prediction)
+    labels = prediction.classes.tolist()
+    header = ["prediction", "confidence", "credibility"]
+    for name in (SCORE_NAMES.get(prediction.kind, "prob"), *names):
+        header += [f"{name}[{label}]" for label in labels]
+    shown = [confidence, *([] if credibility is None else [credibility]), prediction.scores]
+    columns = number_columns(np.column_stack([*shown, *(prediction.extra[name] for name in names)]))
+    if credibility is None:
+        columns.insert(1, [""] * len(prediction))
+    return header, [fields(prediction.labels.tolist()), *columns]
+
+
 def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
     """Return the (n,) CSV fields of a (n, c) region: its labels joined by ``|``."""
     escaped = [label.replace("\\", "\\\\").replace("|", "\\|") for label in classes]
-    known: dict[bytes, str] = {}
-    fields = []
-    for row in region:
-        key = row.tobytes()
-        if key not in known:
-            known[key] = quoted("|".join(escaped[column] for column in np.flatnonzero(row)))
-        fields.append(known[key])
-    return fields
+    packed = np.packbits(region, axis=1)
+    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist() if packed.size else []
+    rows = {key: at for at, key in enumerate(keys)}
+    known = {
+        key: quoted("|".join(escaped[column] for column in np.flatnonzero(region[at])))
+        for key, at in rows.items()
+    }
+    return [known[key] for key in keys]
 
 
 def _variant(cell: Cell) -> str:
