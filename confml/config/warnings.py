@@ -72,7 +72,8 @@ def warning_texts(warnings: Iterable[Warned]) -> list[str]:
     """Return one line per warning; one for all data sets with the same fact but for its numbers."""
     alike: dict[tuple[str, str], list[Warned]] = {}
     for one in warnings:
-        fact = re.split(r" \(| class ", re.sub(r"(?<=1/)\d+|\d+(?= (?:training |calibration )?rows?)", "#", one.sentence))[0]
+        masked = re.sub(r"(?<=1/)\d+|\d+(?= (?:training |calibration )?rows?)", "#", one.sentence)
+        fact = re.split(r" \(| class ", masked)[0]
         own = alike.setdefault((one.code, fact), [])
         own += [one] if one not in own else []
     found = []
