@@ -46,7 +46,7 @@ def escape_controls(stream: Any) -> None:
 
 
 class StatusLine:
-    """What a command does at the moment, on stderr: a line that is replaced, or a new one in a log at times.
+    """Line on stderr with the present work of a command: replaced on a terminal, repeated at times in a log.
 
     seconds: between two lines of a log; the first is printed after this time.
     """
