@@ -162,6 +162,7 @@ class KillOnce(Progress):
     """Kills all workers of a cluster after some tasks."""
 
     def __init__(self, scheduler):
+        super().__init__()
         self._scheduler, self._tasks, self._killed = scheduler, 0, False
 
     def advance(self, tasks, cells):
