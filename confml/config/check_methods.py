@@ -10,6 +10,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.candidates import BEST_OF
 from confml.plugins.parameters import FilePath, IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import flow, got
 
@@ -146,6 +147,8 @@ def _check_grids(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -
             if parameter in entry.params:
                 message = f"it has a fixed value too{draft.line((*place, 'params', parameter))}"
                 draft.add(at, message, "a parameter is fixed, swept or tuned", at_key=True)
+            elif kind == "sweep" and parameter == BEST_OF:
+                draft.add(at, "methods cannot be swept", "list the method once for each best-of", at_key=True)
             elif kind == "tune" and parameter in entry.sweep:
                 draft.add(at, "it is swept too", "a parameter is fixed, swept or tuned", at_key=True)
             else:

@@ -22,7 +22,12 @@ from confml.config.values import (
     one_of,
 )
 from confml.plugins.by import By, divisions_in
+from confml.plugins.candidates import Candidates
+from confml.plugins.parameters import AnyOf, Number, Probabilities
 
+LABEL_NOISE = AnyOf(
+    "", of=(Number("", low=0, high=1, high_open=True), Probabilities("probabilities of observed labels"))
+)
 SELECT_BY = ("accuracy", "error", "ari", "cost")
 
 
@@ -68,6 +73,21 @@ class ConformalSpec(Part):
         None,
         description="Levels at which regions of several divisions come from a linear programme (default: the "
         "levels of the config, for split; [] for none).",
+    )
+    best_of: Annotated[Any, Rule(Candidates("methods"))] | None = Field(
+        None,
+        description="Further methods, each a name or a mapping with name and parameters. Each p-value is of "
+        "the method with the smallest regions, and keeps its bound, for split (default none).",
+        examples=[["naive-bayes", {"name": "knn", "k": 5}]],
+    )
+    best_of_level: Between | None = Field(
+        None, description="Level at which regions of best-of are to be small (default: the first of levels)."
+    )
+    label_noise: Annotated[Any, Rule(LABEL_NOISE)] | None = Field(
+        None,
+        description="Fraction of wrong labels among training rows, or a matrix with a row of probabilities "
+        "of observed labels for each true label: regions are of the true label, for split (default none).",
+        examples=[0.1, [[0.9, 0.1], [0.2, 0.8]]],
     )
     shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = Field(
         None,
@@ -192,8 +212,12 @@ class MethodEntry(Part):
         return {key: spec for key, spec in given.items() if spec is not None}
 
     def at_levels(self, levels: Sequence[float]) -> Self:
-        """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split."""
+        """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with
+        ``best-of-level``, by default the first of them."""
         spec = self.conformal
+        if spec is not None and spec.best_of and spec.best_of_level is None:
+            spec = spec.model_copy(update={"best_of_level": levels[0]})
+            return self.model_copy(update={"conformal": spec})
         values = [] if spec is None else [spec.by, *self.sweep.get("conformal__by", ())]
         several = any(by is not None and len(divisions_in(by)) > 1 for by in values)
         if spec is None or not several or spec.kind != "split" or spec.by_levels is not None:

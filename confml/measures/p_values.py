@@ -118,9 +118,10 @@ def _counted_examples(case: Case) -> np.ndarray | None:
 
 
 def is_weighted(prediction: Prediction) -> bool:
-    """Return whether p-values count weights of examples (``shift``), or are the largest of several divisions
-    (``by``): their coverage has no band."""
-    return bool({"own_share", "division"} & set(prediction.extra))
+    """Return whether p-values count weights of examples (``shift``), are the largest of several divisions
+    (``by``) or of one of several methods (``best_of``), or are estimated (``label_noise``): their coverage
+    has no band."""
+    return bool({"own_share", "division", "chosen", "estimated"} & set(prediction.extra))
 
 
 def is_label_conditional(case: Case) -> bool:

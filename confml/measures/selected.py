@@ -22,6 +22,7 @@ _OTHERS = (
     "conformal__smoothed",
     "conformal__shift",
     "conformal__label_noise",
+    "conformal__best_of",
 )
 
 

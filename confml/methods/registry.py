@@ -10,6 +10,7 @@ from confml.methods.base import Method
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
 from confml.methods.wrappers import WRAPPERS, check_settings, split_settings, wrapped, wrapper_of
+from confml.plugins.candidates import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
 from confml.plugins.registry import PluginRegistry, required_parameters
 
@@ -64,6 +65,12 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
             _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
+        others = {key: value for key, value in settings.items() if not key.startswith(BEST_OF)}
+        for one in settings.get(BEST_OF) or ():
+            other, own = named(one)
+            if method_class(other).takes_rows:
+                raise ConfigError(f"{other} is not fitted, so it cannot be in best-of", hint="remove it")
+            check(other, own | others)
 
 
 def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
@@ -72,6 +79,8 @@ def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
     if settings.get(key or "") == "cross":
         hint = "use conformal: split" if key == "conformal" else "use venn: inductive"
         raise ConfigError(f"{name} is not fitted, so there are no folds", hint=hint)
+    if settings.get(BEST_OF):
+        raise ConfigError(f"{name} is not fitted, so it has no best-of", hint="remove best-of")
     if f"{key}__calibration" in settings:
         raise ConfigError(
             f"{name} is calibrated on the whole training part, because nothing is fitted",
@@ -89,6 +98,8 @@ def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
         method = SklearnMethod(new_classifier(name, params))
     else:
         method = method_class(name)(**params)
+    if settings.get(BEST_OF):
+        settings[BEST_OF] = [build(*named(one)) for one in settings[BEST_OF]]
     return wrapped(method, settings) if settings else method
 
 
@@ -101,13 +112,15 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
     """
     cls = method_class(name)
     key = wrapper_of(params or {})
+    others = [version_of(*named(one)) for one in (params or {}).get(BEST_OF) or ()]
     _, params = split_settings(params or {})
     version = str(cls.version) if cls is SklearnMethod else cls.version
     if cls is SklearnMethod:
         packages = packages_of(name, [*params.values(), *values])
         known = {"scikit-learn": sklearn.__version__, **packages}
         version = ", ".join([str(version), *(f"{package} {one}" for package, one in known.items())])
-    return f"{version}, {key} {WRAPPERS[key].cls.version}" if key else version
+    found = f"{version}, {key} {WRAPPERS[key].cls.version}" if key else version
+    return ", ".join(map(str, [found, *others])) if others else found
 
 
 def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:

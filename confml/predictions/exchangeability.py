@@ -140,7 +140,8 @@ class ExchangeabilityCheck:
         """
         params = self.model.facts.params
         exact = params.get("conformal") == "split" and not self.model.facts.is_label_conditional
-        exact = exact and not params.get("conformal__classes") and not params.get("conformal__smoothed")
+        others = ("conformal__classes", "conformal__smoothed", "conformal__best_of")
+        exact = exact and not any(params.get(name) for name in others)
         if exact and not self.model.facts.single_rows:
             covered = covered_probabilities(n, counted, level)
             return min(1.0, math.fsum(covered[: n - atypical + 1])), "beta-binomial"
@@ -181,8 +182,8 @@ class ExchangeabilityCheck:
         known = sum(rows for rows, _ in parts)
         if not known or not self._is_testable() or facts.is_clustered:
             return None
-        if facts.params.get("conformal") == "cross":  # its bound is another one
-            return None
+        if facts.params.get("conformal") == "cross" or facts.params.get("conformal__best_of"):
+            return None  # the first has another bound, the second no beta-binomial errors
         is_smoothed = bool(facts.params.get("smoothed") or facts.params.get("conformal__smoothed"))
         levels = self.guarantee.levels
         p = []
@@ -219,7 +220,8 @@ class ExchangeabilityCheck:
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
         facts, broken = self.model.facts, self.guarantee.broken is not None
-        return not (facts.groups or facts.shift or (noise_matters and broken))
+        corrected = facts.label_noise is not None
+        return not (facts.groups or facts.shift or (noise_matters and (broken or corrected)))
 
 
 def outside_probability(outside: int, n: int, m: int) -> float:

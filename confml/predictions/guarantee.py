@@ -105,6 +105,11 @@ class Guarantee:
             more = "" if facts.noise else f" (the bound holds for a classifier with {split})"
             yield f"That does not hold here: {self.broken}{more}."
             return
+        if facts.label_noise is not None:
+            yield (
+                "The label is the true label, and the bound is approximate: correct labels are counted with "
+                "the rate of label-noise. It must be the rate of the training rows, whatever their features."
+            )
         if self.approximate:
             part, split = (
                 self.remedies.option(*one) for one in (("selection_part",), ("conformal", "split"))

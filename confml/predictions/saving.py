@@ -68,9 +68,11 @@ def saving_of(name: str) -> str:
 def _parts(method: Method) -> Iterator[Method]:
     """Iterate over a method and the methods and classifiers among its parameters."""
     yield method
-    inner = None if isinstance(method, SklearnMethod) else getattr(method, "estimator", None)
-    if hasattr(inner, "fit"):
-        yield from _parts(inner if isinstance(inner, Method) else SklearnMethod(inner))
+    if isinstance(method, SklearnMethod):
+        return
+    for inner in (getattr(method, "estimator", None), *(getattr(method, "best_of", None) or ())):
+        if hasattr(inner, "fit"):
+            yield from _parts(inner if isinstance(inner, Method) else SklearnMethod(inner))
 
 
 def _check_part(part: Method | Step, trust: Sequence[str], columns: int) -> None:

@@ -19,6 +19,7 @@ from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
 from confml.plugins.by import BY_KEYS, names_in
+from confml.plugins.candidates import BEST_OF
 from confml.runner.external_files import open_table
 from confml.runner.splits import Split, inner_folds, label_schedule, split_identity, split_rows
 from confml.runner.workspace import open_dataset
@@ -356,7 +357,8 @@ def by_places(data: DataSet, grid: Sequence[Mapping[str, Any]]) -> tuple[int, ..
 
 def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[int, ...] | None:
     """Return the value of ``nominal`` in a grid; None for a method without nominal features."""
-    if not method_class(method).takes_nominal:
+    mixed = any(point.get(BEST_OF) for point in grid)  # all candidates get the same columns
+    if mixed or not method_class(method).takes_nominal:
         return None
     forms = [point.get("nominal", "auto") for point in grid] or ["auto"]
     if any(form != forms[0] for form in forms):

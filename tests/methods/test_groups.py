@@ -202,7 +202,7 @@ def test_errors_say_what_to_do():
         Conformal(GaussianNB(), kind="cross", by="predicted", by_columns=COLUMNS).fit(X, y)
     with pytest.raises(ConfigError, match="has categories, not numbers"):
         Conformal(GaussianNB(), by={"site": 2}, by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfigError, match="by alone"):
+    with pytest.raises(ConfigError, match="by and mondrian cannot be combined"):
         build("naive-bayes", {"conformal": "split", "conformal__by": "a", "conformal__mondrian": True})
     for wrong in ("", [], [[]], {"a": 1}, {"a": [2, 1]}, {"label": 2}, ["a", "a"], [["a"], ["a"]], 1.5):
         assert not By("").accepts(wrong)

@@ -78,3 +78,36 @@ def accepted_rows(confidence, known, wrong, rate):
         / sum(k >= t for k in confidence) <= rate
     ]  # fmt: skip
     return [bool(fine) and k >= min(fine) for k in confidence]
+
+
+def best_of_p_value(known, labels, new, label, level):
+    """p-value of a label under the method with the smallest regions of all n + 1 examples, and its place.
+
+    known, new: for each method the scores (n, c) of the calibration examples, and (c,) of the new one.
+    """
+    n, best = len(labels), None
+    for place, (scores, t) in enumerate(zip(known, new, strict=True)):
+        own = [*(row[j] for row, j in zip(scores, labels, strict=True)), t[label]]
+        threshold = sorted(own)[math.ceil((1 - Fraction(str(level))) * (n + 1)) - 1]
+        size = sum(s <= threshold for row in [*scores, t] for s in row)
+        if best is None or size < best[0]:
+            best = size, place, sum(s >= t[label] for s in own) / (n + 1)
+    return best[2], best[1]
+
+
+def clean_p_value(scores, observed, t, matrix):
+    """p-value of a score under the true label, from the estimates of every threshold from it on.
+
+    matrix: probability of each observed label (columns) given the true one.
+    """
+    c, W = len(matrix), np.linalg.inv(matrix)
+    thresholds = [u for u in sorted({s for row in scores for s in row} | {t}) if u >= t]
+    estimates = [
+        sum(
+            W[o][j] * sum(row[j] >= u for row, seen in zip(scores, observed, strict=True) if seen == o)
+            for o in range(c)
+            for j in range(c)
+        )
+        for u in thresholds
+    ]
+    return min(1.0, (1 + max(0.0, *estimates, 0.0)) / (len(scores) + 1))

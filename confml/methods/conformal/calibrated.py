@@ -19,7 +19,7 @@ from confml.data.folds import (
 )
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import Prepared, choose, prepare
@@ -27,6 +27,7 @@ from confml.methods.conformal.wrapper_settings import constructor_parameters, pa
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
+from confml.plugins.candidates import BEST_OF
 from confml.plugins.docstrings import add_sections, described_text
 from confml.plugins.parameters import Parameter, check_parameters
 
@@ -168,7 +169,8 @@ class CalibratedMethod(Method):
 
     def set_point(self, point: Mapping[str, Any]) -> Self:
         """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
-        return self.set_params(**constructor_parameters(point, self.key))
+        own = {name: value for name, value in point.items() if name != BEST_OF}  # it is built, and not swept
+        return self.set_params(**constructor_parameters(own, self.key))
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
@@ -187,6 +189,11 @@ class CalibratedMethod(Method):
         return self.mondrian
 
     # ---- for subclasses: parts of fit and confident_predict
+
+    def _p_value_view(self, p: np.ndarray, extra: dict[str, Any]) -> dict[str, Prediction]:
+        """Return the view of p-values (n, c); labels with equal ones are ordered by ``nonconformity``."""
+        columns = argmax_with_tie_break(p, extra["nonconformity"], smallest=True)
+        return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
         """Check settings and training data; return X (m, d), y (m,), class codes (m,) and group numbers."""
@@ -261,6 +268,11 @@ class CalibratedMethod(Method):
         """Return the classifier as a confml method, not a copy."""
         return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
 
+    def _candidates(self) -> list[Method]:
+        """Return the classifier, and those of ``best_of``, as confml methods, not copies."""
+        others = getattr(self, "best_of", None) or ()
+        return [self._method(), *(one if isinstance(one, Method) else SklearnMethod(one) for one in others)]
+
     def _fitted_without(
         self, rows: np.ndarray, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None
     ) -> FittedPart:
@@ -270,10 +282,12 @@ class CalibratedMethod(Method):
 
     def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> FittedPart:
         """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""
-        method = clone(self._method())
+        candidates = self._candidates()
+        which = min(number, len(candidates) - 1)
+        method = clone(candidates[which])
         if self.random_state is not None:
             method.seed_random_states(self._generator("estimator"))
-        if self.tune and len(np.unique(y)) > 1:
+        if self.tune and which == 0 and len(np.unique(y)) > 1:
             inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
             inner |= dict(self.inner or {})
             tuning = choose(
@@ -281,7 +295,7 @@ class CalibratedMethod(Method):
             )
             method.set_params(**tuning["chosen"])
             self.tuning_ = tuning
-        part = prepare(method, self.steps, X, y, number, groups=groups)
+        part = prepare(method, self.steps, X, y, number - which, groups=groups)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
         return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
@@ -297,13 +311,14 @@ class CalibratedMethod(Method):
         """
         X = self._checked_test(X)
         total = np.zeros((len(X), len(self.classes_)))
-        for part in self.fitted_:
+        parts = self.fitted_[:1] if len(self._candidates()) > 1 else self.fitted_
+        for part in parts:
             views = self._views(part, X) if len(X) else {}
             view = next((one for one in views.values() if one.kind in ("probability", "posterior")), None)
             if view is None:
                 return None
             total += on_all_classes(view, self.classes_)
-        return Prediction(self.classes_, total / len(self.fitted_), "probability")
+        return Prediction(self.classes_, total / len(parts), "probability")
 
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.prediction import Prediction
+from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.calibrated import FittedPart
 from confml.methods.conformal.class_groups import (
     CLUSTERED,
@@ -16,6 +17,7 @@ from confml.methods.conformal.class_groups import (
     rank_cuts,
 )
 from confml.methods.conformal.grouped import Grouped
+from confml.methods.conformal.label_noise import clean_counts, noise_weights
 from confml.methods.conformal.scores import (
     add_counts,
     counts_against,
@@ -26,16 +28,18 @@ from confml.methods.conformal.scores import (
     values_for,
 )
 from confml.methods.conformal.settings import (
-    CLASSES_ALONE,
     KEY,
     MONDRIAN_LABEL,
     PARAMETERS,
+    SPLIT_ONLY,
+    check_combined,
 )
 from confml.methods.conformal.shifted import CalibrationPart, Shifted
 from confml.methods.divisions import optional
 from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
+LEVEL = 0.1  # of best_of
 _MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 CLASS_METRICS = {
     "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
@@ -74,8 +78,10 @@ class Conformal(Grouped, Shifted):
     p-values of ``split`` are then uniform.
 
     The page "Conformal prediction with any classifier" of the documentation defines the scores
-    (``nonconformity``), groups with a guarantee (``by``), p-values for many classes (``classes``, `split`
-    only), groups of dependent examples, and weights for another distribution (``shift``, `split` only).
+    (``nonconformity``), p-values for many classes (``classes``, `split` only), groups of dependent examples,
+    and weights for another distribution (``shift``, `split` only). The page "What is promised to whom"
+    defines groups with a guarantee (``by``), the best of several methods (``best_of``, `split` only) and
+    p-values from labels of which a known fraction is wrong (``label_noise``, `split` only).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
@@ -104,7 +110,7 @@ class Conformal(Grouped, Shifted):
 
     version = 6
     views = ("p-value",)
-    metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS}
+    metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS, **BEST_OF_METRICS}
     key = KEY
     settings = PARAMETERS
     stored = {
@@ -117,7 +123,10 @@ class Conformal(Grouped, Shifted):
         "cut_scores_?": "list[f8(*)](c)",
         "members_?": "any",
         "grouped_?": "GroupCalibration",
-        **optional("by", "by_levels", "by_columns"),
+        "every_?": "list[f8(*)]",
+        "chosen_?": "f8(f)",
+        "clean_?": "CleanCounts",
+        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "label_noise"),
     }
 
     def __init__(
@@ -133,6 +142,9 @@ class Conformal(Grouped, Shifted):
         smoothed=False,
         by=None,
         by_levels=None,
+        best_of=None,
+        best_of_level=None,
+        label_noise=None,
         shift=None,
         randomised=True,
         penalty=0.01,
@@ -156,6 +168,9 @@ class Conformal(Grouped, Shifted):
         self.smoothed = smoothed
         self.by = by
         self.by_levels = by_levels
+        self.best_of = best_of
+        self.best_of_level = best_of_level
+        self.label_noise = label_noise
         self.shift = shift
         self.randomised = randomised
         self.penalty = penalty
@@ -176,9 +191,9 @@ class Conformal(Grouped, Shifted):
         if self.by is not None:
             self._new_groups(columns)
         rng = self._generator("fit")
-        calibration_parts = self._calibration_parts(codes, groups, rng)
+        calibration_parts = self._calibration_parts(codes, groups, rng) * len(self._candidates())
         u = rng.random(len(y))
-        self.fitted_, self.scores_, self.sizes_ = [], [], []
+        self.fitted_, self.scores_, self.sizes_, self.every_ = [], [], [], []
         counts = np.zeros(len(self.classes_), dtype=np.int64)
         self.class_metrics_: dict[str, float] = {}
         for number, rows in enumerate(calibration_parts):
@@ -196,6 +211,12 @@ class Conformal(Grouped, Shifted):
             if self.by is not None:
                 self._add_groups(part, X, values, rows, own, codes[rows], name)
             self.sizes_.append(usual_size(name, own))
+            if self.best_of:
+                self.every_.append(np.sort(scores, axis=None))
+                counts[:] = 0  # the candidates share the calibration part
+            if self.label_noise is not None:
+                weights = noise_weights(self.label_noise, len(counts))
+                self.clean_ = clean_counts(scores, codes[rows], weights, self.sizes_[-1])
             members, scores, rest = self._members(scores, own, codes[rows])
             ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
             self.scores_.append([scores[group] for group in ranked])
@@ -203,7 +224,8 @@ class Conformal(Grouped, Shifted):
                 self.members_ = ranked
             counts += np.bincount(codes[rows[rest]], minlength=len(counts))
         self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
-        sizes = np.array([sum(len(part[group]) for part in self.scores_) for group in range(len(members))])
+        counted = self.scores_[:1] if self.best_of else self.scores_
+        sizes = np.array([sum(len(part[group]) for part in counted) for group in range(len(members))])
         if self.classes == RANK_CUT:
             sizes = counts
         self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
@@ -216,6 +238,8 @@ class Conformal(Grouped, Shifted):
         rng = self._generator("predict") if rng is None else rng
         if self.by is not None:
             return self._group_views(X, rng)
+        if self.best_of:
+            return self._best_views(X, rng)
         X = self._checked_test(X)
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
@@ -246,6 +270,10 @@ class Conformal(Grouped, Shifted):
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_) if len(self.fitted_) > 1 else total
+        if self.label_noise is not None:
+            estimates = self.clean_.at_least(nonconformity)
+            extra = {"estimated": estimates, "nonconformity": nonconformity}
+            return self._p_value_view((1 + estimates) / (self.clean_.rows + 1), extra)
         extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
         if self.shift:
             own = np.ones((n, c)) if weights is None else weights.new / counted
@@ -256,8 +284,23 @@ class Conformal(Grouped, Shifted):
         else:
             p = np.add(greater, equal, dtype=np.float64)
             p /= counted
-        columns = argmax_with_tie_break(p, nonconformity, smallest=True)
-        return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
+        return self._p_value_view(p, extra)
+
+    def _best_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
+        """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
+        X = self._checked_test(X)
+        u, tau = rng.random((2, len(X)))
+        scores = [self._scores(part, X, u)[0] for part in self.fitted_]
+        own, level = [groups[0] for groups in self.scores_], self.best_of_level or LEVEL
+        chosen = smallest_regions(own, self.every_, self.sizes_, scores, level)
+        self.chosen_ = np.bincount(chosen.ravel(), minlength=len(own)) / max(chosen.size, 1)
+        greater, equal = best_counts(own, self.sizes_, scores, chosen)
+        extra = {"n_greater": greater, "n_equal": equal + 1, "chosen": chosen}
+        extra["nonconformity"] = scores[smallest_alone(own, self.every_, level)]
+        if self.smoothed:
+            extra["tau"] = tau
+        ties = tau[:, None] if self.smoothed else 1
+        return self._p_value_view((greater + ties * extra["n_equal"]) / self.counted_, extra)
 
     def predict_p_values(self, X) -> np.ndarray:
         """Return (n, c) p-values of test examples X (n, d), with columns in the order of ``classes_``."""
@@ -265,8 +308,10 @@ class Conformal(Grouped, Shifted):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """Those of the calibrated classifier, of ``classes``, and of the last weights of ``shift``."""
-        return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {})}
+        """Those of the classifier, of ``classes``, and of the last prediction (``shift``, ``best_of``)."""
+        shares = zip(BEST_OF_METRICS, getattr(self, "chosen_", []), strict=False)
+        found = {name: float(share) for name, share in shares}
+        return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {}), **found}
 
     @classmethod
     def compile_kernels(cls) -> None:
@@ -309,18 +354,21 @@ class Conformal(Grouped, Shifted):
 
     def _check_combination(self) -> None:
         self._check_groups()
-        for name in ("shift", "classes"):
+        for name in SPLIT_ONLY:
             if getattr(self, name) and self.kind != "split":
                 raise ConfmlError(f"{name} needs kind 'split', got 'cross'", hint="use split")
+        check_combined(vars(self))
+        if self.is_fitted_before and self.best_of:
+            raise ConfmlError(
+                "best_of fits its classifiers, and a fitted one (FrozenEstimator) cannot be among them",
+                hint="give the classifier itself",
+            )
         if self.is_fitted_before and (self.shift or self.nonconformity == "knn-ratio"):
             raise ConfmlError(
                 "shift and nonconformity knn-ratio need the training examples of the classifier, which "
                 "a fitted one (FrozenEstimator) does not have",
                 hint="give the classifier itself",
             )
-        for name in ("shift", "mondrian"):
-            if self.classes and getattr(self, name):
-                raise ConfmlError(CLASSES_ALONE, hint=f"remove {name}")
         if self.shift in (LABEL, LABEL_EM) and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.prediction import Prediction
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
 from confml.methods.conformal.group_calibration import GroupCalibration
 from confml.methods.conformal.scores import OF_SHARES, on_all_classes, usual_size
-from confml.methods.conformal.settings import BY_ALONE, BY_LEVELS
+from confml.methods.conformal.settings import BY_LEVELS
 from confml.methods.details import FitDetails
 from confml.methods.divisions import DIVISIONS, Divisions, split_columns
 
@@ -43,9 +43,6 @@ class Grouped(CalibratedMethod):
         """Raise ConfmlError for parameters that cannot be combined with ``by``."""
         if self.by is None:
             return
-        for name in ("mondrian", "classes", "shift"):
-            if getattr(self, name):
-                raise ConfmlError(f"by and {name} cannot be combined: {BY_ALONE}", hint=f"remove {name}")
         divisions = Divisions(self.by, [], np.empty(0))
         if self.kind == "cross" and divisions.uses_predictions:
             raise ConfmlError("by: predicted needs kind 'split', got 'cross'", hint="use split")
@@ -87,10 +84,8 @@ class Grouped(CalibratedMethod):
         scores = [self._scores(part, X, u)[0] for part in self.fitted_]
         codes = self.grouped_.divisions.codes(values, self._predicted(self.fitted_[0], X))
         p, extra = self.grouped_.p_values(scores, codes, tau if self.smoothed else None)
-        nonconformity = np.mean(scores, axis=0) if len(scores) > 1 else scores[0]
-        columns = argmax_with_tie_break(p, nonconformity, smallest=True)
-        extra["nonconformity"] = nonconformity
-        return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
+        extra["nonconformity"] = np.mean(scores, axis=0) if len(scores) > 1 else scores[0]
+        return self._p_value_view(p, extra)
 
     @property
     def fit_details_(self) -> FitDetails:

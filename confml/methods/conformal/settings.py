@@ -14,9 +14,18 @@ from confml.methods.conformal.wrapper_settings import (
 )
 from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
 from confml.plugins.by import PREDICTED, By, divisions_in
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.candidates import Candidates
+from confml.plugins.parameters import (
+    AnyOf,
+    Choice,
+    Flag,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    Probabilities,
+)
 
-BY_ALONE = "groups are defined by by alone (label is one of its parts)"
 BY_LEVELS = "by_levels needs kind 'split', got 'cross'"
 
 
@@ -64,6 +73,19 @@ PARAMETERS: dict[str, Parameter] = {
         "those of the config",
         of=(Levels("levels"), Nothing("none")),
     ),
+    f"{KEY}__best_of": AnyOf(
+        "further methods; each p-value is of the one with the smallest regions, and keeps its bound",
+        of=(Candidates("methods"), Nothing("none")),
+    ),
+    f"{KEY}__best_of_level": AnyOf(
+        "level at which regions are to be small; in a run the first level of the config, else 0.1",
+        of=(Number("", low=0, high=1, low_open=True, high_open=True), Nothing("0.1")),
+    ),
+    f"{KEY}__label_noise": AnyOf(
+        "fraction of wrong labels among training rows, or a matrix with a row of probabilities of observed "
+        "labels for each true label; regions are then of the true label",
+        of=(Number("", low=0, high=1, high_open=True), Probabilities("a matrix"), Nothing("no noise")),
+    ),
     f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
@@ -73,14 +95,21 @@ PARAMETERS: dict[str, Parameter] = {
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     **seed_parameter(KEY),
 }
-CLASSES_ALONE = "classes already defines groups of classes"
+LABEL_NOISE = (Number("", low=0, high=1, high_open=True), Probabilities("a matrix"), Nothing("no noise"))
+SPLIT_ONLY = ("shift", "classes", "best_of", "label_noise")
+# Settings that cannot be given with others.
+COMBINED = {
+    "by": ("mondrian", "shift", "classes", "best_of", "label_noise"),
+    "classes": ("mondrian", "shift", "best_of", "label_noise"),
+    "best_of": ("mondrian", "shift", "label_noise"),
+    "label_noise": ("mondrian", "shift", "smoothed"),
+}
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
 # A setting that has no effect unless another setting has one of these values.
 ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
-    f"{KEY}__shift": (KEY, ("split",)),
-    f"{KEY}__classes": (KEY, ("split",)),
+    **{f"{KEY}__{name}": (KEY, ("split",)) for name in SPLIT_ONLY},
     f"{KEY}__class_level": (f"{KEY}__classes", (CLUSTERED, RANK_CUT)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
     f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
@@ -102,12 +131,21 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
     if settings.get(f"{KEY}__by") is not None:
-        for other in ("mondrian", "shift", "classes"):
-            if settings.get(f"{KEY}__{other}"):
-                raise ConfigError(f"{KEY}: {BY_ALONE}", hint=f"remove {KEY}__{other}")
         parts = {part.name for division in divisions_in(settings[f"{KEY}__by"]) for part in division}
         if settings[KEY] == "cross" and PREDICTED in parts:
             raise ConfigError(f"{KEY}__by: predicted needs {KEY}: split", hint=f"write {KEY}: split")
-    for other in ("mondrian", "shift"):
-        if settings.get(f"{KEY}__classes") and settings.get(f"{KEY}__{other}"):
-            raise ConfigError(f"{KEY}: {CLASSES_ALONE}", hint=f"remove {KEY}__{other}")
+    check_combined({setting.removeprefix(f"{KEY}__"): value for setting, value in settings.items()})
+    if settings.get(f"{KEY}__best_of_level") is not None and not settings.get(f"{KEY}__best_of"):
+        raise ConfigError(f"{KEY}__best_of_level needs {KEY}__best_of")
+
+
+def check_combined(given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for settings, by their names in the constructor, that cannot be given together."""
+    used = {name for name, value in given.items() if not (value is None or value is False)}
+    for name, others in COMBINED.items():
+        for other in others:
+            if {name, other} <= used:
+                hint = f"remove {other}"
+                if (name, other) == ("by", "mondrian"):
+                    hint += ", and add label to by"
+                raise ConfigError(f"{name} and {other} cannot be combined", hint=hint)

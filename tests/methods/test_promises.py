@@ -1,0 +1,199 @@
+"""`best_of` and `label_noise` of `Conformal`, against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference.promises import best_of_p_value, clean_p_value
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from confml import KNN, Conformal
+from confml.config import load_config
+from confml.errors import ConfigError, ConfmlError
+from confml.methods.conformal.best_of import smallest_regions
+from confml.methods.conformal.label_noise import clean_counts, noise_weights
+from confml.methods.registry import build, version_of
+from confml.predictions.saving import check_saving
+
+
+def sample(rng, rows, classes=3, ties=False):
+    y = rng.integers(0, classes, rows)
+    X = rng.normal(size=(rows, 2)) + 1.3 * np.column_stack([y % 2, y // 2])
+    return (X.round() if ties else X), y
+
+
+def calibration(model, X, y):
+    """Scores (n, c) of the calibration part under each classifier, and their labels."""
+    (rows,) = model._calibration_parts(y, None, model._generator("fit"))
+    u = model._generator("fit")
+    model._calibration_parts(y, None, u)
+    u = u.random(len(y))[rows]
+    return [model._scores(part, X[rows], u)[0] for part in model.fitted_], y[rows]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("level", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("nonconformity", [None, "aps"])
+def test_best_of_is_its_definition(ties, level, nonconformity):
+    rng = np.random.default_rng(3 * ties + int(100 * level))
+    X, y = sample(rng, 70, ties=ties)
+    T, _ = sample(rng, 25, ties=ties)
+    others = [KNN(k=5), LogisticRegression()] if nonconformity else [KNN(k=5), LinearSVC()]
+    settings = {"nonconformity": nonconformity, "randomised": False, "random_state": 1}
+    model = Conformal(GaussianNB(), best_of=others, best_of_level=level, **settings).fit(X, y)
+    view = model.confident_predict(T)["p-value"]
+    known, labels = calibration(model, X, y)
+    known = [scores.round(9).tolist() for scores in known]
+    new = [model._scores(part, T, np.zeros(len(T)))[0].round(9) for part in model.fitted_]
+    for i in range(len(T)):
+        for j in range(3):
+            p, place = best_of_p_value(known, labels, [one[i].tolist() for one in new], j, level)
+            assert (view.scores[i, j], view.extra["chosen"][i, j]) == (pytest.approx(p), place)
+    shares = [model.fit_metrics_[f"chosen_{place + 1}"] for place in range(3)]
+    np.testing.assert_allclose(shares, [(view.extra["chosen"] == place).mean() for place in range(3)])
+    assert "chosen_4" not in model.fit_metrics_
+
+
+def test_candidates_share_the_calibration_part():
+    X, y = sample(np.random.default_rng(0), 60)
+    alone = [Conformal(one, random_state=2).fit(X, y) for one in (GaussianNB(), KNN(k=5))]
+    both = Conformal(GaussianNB(), best_of=[KNN(k=5)], random_state=2).fit(X, y)
+    for place, model in enumerate(alone):
+        np.testing.assert_array_equal(both.scores_[place][0], model.scores_[0][0])
+    np.testing.assert_array_equal(both.calibration_counts_, alone[0].calibration_counts_)
+    same = Conformal(GaussianNB(), best_of=[GaussianNB()], random_state=2).fit(X, y)
+    np.testing.assert_array_equal(same.predict_p_values(X), alone[0].predict_p_values(X))
+
+
+def test_the_choice_treats_all_examples_alike():
+    """The test example can change places with a calibration example."""
+    rng = np.random.default_rng(4)
+    scores = rng.random((3, 21, 4)).round(1)
+    labels = rng.integers(0, 4, 21)
+    chosen = set()
+    for new in range(21):
+        rest = np.delete(np.arange(21), new)
+        own = [np.sort(one[rest, labels[rest]]) for one in scores]
+        every = [np.sort(one[rest], axis=None) for one in scores]
+        found = smallest_regions(own, every, [1.0] * 3, [one[[new]] for one in scores], 0.2)
+        chosen.add(int(found[0, labels[new]]))
+    assert len(chosen) == 1
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 0.2, "matrix"])
+def test_corrected_p_values_are_their_definition(ties, noise):
+    rng = np.random.default_rng(5 + ties)
+    X, y = sample(rng, 60, ties=ties)
+    T, _ = sample(rng, 20, ties=ties)
+    matrix = np.array([[0.8, 0.15, 0.05], [0.0, 0.9, 0.1], [0.1, 0.2, 0.7]])
+    if noise != "matrix":
+        matrix = np.full((3, 3), noise / 2) + np.eye(3) * (1 - 1.5 * noise)
+    given = matrix.tolist() if noise == "matrix" else noise
+    model = Conformal(GaussianNB(), label_noise=given, random_state=1).fit(X, y)
+    ((scores,), observed) = calibration(model, X, y)
+    new = model._scores(model.fitted_[0], T, np.zeros(len(T)))[0].round(9)
+    expected = [
+        [clean_p_value(scores.round(9).tolist(), observed, t, matrix) for t in row] for row in new.tolist()
+    ]
+    np.testing.assert_allclose(model.predict_p_values(T), expected)
+    if noise == 0.0:
+        plain = Conformal(GaussianNB(), random_state=1).fit(X, y)
+        np.testing.assert_allclose(model.predict_p_values(T), plain.predict_p_values(T))
+
+
+def test_estimates_ignore_places_inside_ties():
+    scores = np.array([[0.5, 0.5], [0.5, 0.5]])
+    counts = clean_counts(scores, np.array([0, 1]), noise_weights(0.2, 2), 1.0)
+    assert counts.at_least(np.array([[0.5, 0.6, 0.4]])) == pytest.approx(np.array([[2.0, 0.0, 2.0]]))
+
+
+def test_corrected_regions_cover_the_true_label():
+    rng = np.random.default_rng(6)
+    X, y = sample(rng, 4000, 4)
+    wrong = rng.random(len(y)) < 0.3
+    noisy = np.where(wrong, (y + rng.integers(1, 4, len(y))) % 4, y)
+    T, truth = sample(rng, 4000, 4)
+    found = {}
+    for rate in (None, 0.3):
+        model = Conformal(GaussianNB(), label_noise=rate, random_state=1).fit(X, noisy)
+        region = model.confident_predict(T)["p-value"].region(0.1)
+        found[rate] = region[np.arange(len(T)), truth].mean(), region.sum(axis=1).mean()
+    assert found[None][0] > 0.95 and abs(found[0.3][0] - 0.9) < 0.03
+    assert found[0.3][1] < found[None][1] - 0.8
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"best_of": [KNN()], "kind": "cross"}, "best_of needs kind 'split'"),
+        ({"best_of": [KNN()], "label_noise": 0.1}, "best_of and label_noise cannot be combined"),
+        ({"best_of": [KNN()], "by": 0}, "by and best_of cannot be combined"),
+        ({"label_noise": 0.1, "smoothed": True}, "label_noise and smoothed cannot be combined"),
+        ({"label_noise": 0.7}, "label_noise must be below 1 - 1/3"),
+        ({"label_noise": [[1, 0], [0, 1]]}, "label_noise has 2 rows, expected one for each of 3 classes"),
+        ({"label_noise": [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]]}, "has no inverse"),
+        ({"label_noise": [[0.5, 0.6], [0, 1]]}, "a square matrix of probabilities whose rows sum to 1"),
+        ({"best_of": []}, "a list of 1 to 9 methods"),
+    ],
+)
+def test_settings_that_cannot_be(settings, message):
+    X, y = sample(np.random.default_rng(0), 40)
+    with pytest.raises(ConfmlError, match=message):
+        Conformal(GaussianNB(), **settings).fit(X, y)
+
+
+def test_a_fitted_classifier_is_no_candidate():
+    X, y = sample(np.random.default_rng(0), 40)
+    with pytest.raises(ConfmlError, match="best_of fits its classifiers"):
+        Conformal(FrozenEstimator(GaussianNB().fit(X, y)), best_of=[KNN()]).fit(X, y)
+
+
+def test_methods_of_a_config():
+    others = ["knn", {"name": "sklearn.ensemble.RandomForestClassifier", "n-estimators": 20}]
+    params = {"conformal": "split", "conformal__best_of": others}
+    model = build("naive-bayes", params)
+    assert isinstance(model.best_of[0], KNN) and isinstance(
+        model.best_of[1].estimator, RandomForestClassifier
+    )
+    assert (
+        version_of("naive-bayes", params).count(",")
+        == 1 + version_of("sklearn.ensemble.RandomForestClassifier").count(",") + 2
+    )
+    check_saving("naive-bayes", {**params, "conformal__best_of": ["knn"]})
+    for wrong, message in (
+        ("knnn", "unknown method 'knnn'"),
+        ({"name": "knn", "k": 0}, "k must be"),
+        ("tcm-nn", "already conformal"),
+        ("external", "external is not fitted"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            build("naive-bayes", {**params, "conformal__best_of": [wrong]})
+    with pytest.raises(ConfigError, match="best_of_level needs"):
+        build("naive-bayes", {"conformal": "split", "conformal__best_of_level": 0.1})
+
+
+CONFIG = """\
+name: x
+datasets: [iris]
+methods:
+  - name: naive-bayes
+    conformal: {kind: split, best-of: [{name: knn, k: 5}]}
+protocol: {kind: holdout}
+levels: [0.2, 0.05]
+seed: 1
+"""
+
+
+def test_the_level_is_the_first_of_the_config(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text(CONFIG)
+    (entry,) = load_config(path).methods
+    assert entry.given["conformal__best_of_level"] == 0.2
+    path.write_text(CONFIG.replace("protocol", "    sweep: {conformal__best_of: [[knn]]}\nprotocol"))
+    with pytest.raises(ConfmlError, match="methods cannot be swept"):
+        load_config(path)
