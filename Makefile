@@ -19,7 +19,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: run test test-all reproduction gallery docs docs-outputs release-check bench validity fuzz \
+.PHONY: run test test-all reproduction gallery docs docs-outputs release-check bench validity promises fuzz \
   kill-trial lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
@@ -94,6 +94,11 @@ bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name)
 validity: $(VENV)/installed  ## error rates of p-values, probabilities and certificates (ONLY, DRAWS)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
+
+# Region sizes of all guarantees on the small and middle data sets of the leaderboard (about 20 minutes).
+promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, costs, noise, folds, local)
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/promises $(if $(ONLY),--only $(ONLY))
+	@cp results/reference/promises/noise.svg docs/pages/explanation/label-noise.svg
 
 # Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.

@@ -9,7 +9,20 @@ import click
 from confml.commands.completion import complete_described
 from confml.commands.options import allow_import_option, json_option
 
-TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning", "term")
+TYPES = (
+    "method",
+    "step",
+    "view",
+    "protocol",
+    "metric",
+    "figure",
+    "section",
+    "table",
+    "warning",
+    "term",
+    "setting",
+    "guarantee",
+)
 
 
 @click.command()
@@ -21,9 +34,9 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
     NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, a term,
-    or a section of the report or one of its files. Without NAME, --type lists the names of a type.
-    'conformal' and 'venn' are wrappers of any classifier. A name with several meanings is described once for
-    each; with --json it is then a list.
+    a setting of 'conformal' or 'venn', a guarantee, or a section of the report or one of its files. Without
+    NAME, --type lists the names of a type. 'conformal' and 'venn' are wrappers of any classifier. A name with
+    several meanings is described once for each; with --json it is then a list.
 
     \b
     confml describe tcm-nn
@@ -115,6 +128,14 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
                 "needs": entry["needs"],
                 "files": entry["files"],
                 "metrics": _joined(entry["metrics"]) if entry["metrics"] else "",
+            }
+        case "setting":
+            return {name: entry[name] for name in ("of", "expected", "default", "guarantee")}
+        case "guarantee":
+            return {
+                name: ", ".join(text) if isinstance(text, list) else text
+                for name, text in entry.items()
+                if name not in ("type", "name", "about")
             }
         case "table":
             return {

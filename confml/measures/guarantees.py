@@ -1,6 +1,102 @@
-"""Reasons why the bound of p-values is approximate. All outputs ask this module."""
+"""Guarantees of confml, and reasons why the bound of p-values is approximate. All outputs ask this module."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Promise(NamedTuple):
+    """A guarantee. promise: what is bounded. whom: the rows it is for. condition: when it holds. exact: for
+    how many rows. source: of the proof. simulated: entries of ``make validity``."""
+
+    promise: str
+    whom: str
+    condition: str
+    exact: str
+    source: str
+    simulated: tuple[str, ...]
+
+
+ANY_ROWS, EXCHANGEABLE = "for any number of rows", "exchangeable rows"
+MISSES = "region misses the label with probability at most the level"
+PROMISES: Mapping[str, Promise] = {
+    "marginal-coverage": Promise(
+        MISSES, "all new rows", f"{EXCHANGEABLE}; `tcm-nn` or `conformal: split`", ANY_ROWS,
+        "Vovk, Gammerman, Shafer 2005", ("tcm-nn", "split"),
+    ),
+    "cross-coverage": Promise(
+        "region misses the label with probability at most about twice the level", "all new rows",
+        f"{EXCHANGEABLE}; `conformal: cross`", ANY_ROWS, "Vovk, Wang 2020", ("cross",),
+    ),
+    "class-coverage": Promise(
+        MISSES, "rows of each class", f"{EXCHANGEABLE}; `mondrian`, `classes: rank-cut`, `by: label`",
+        ANY_ROWS, "Vovk et al. 2005", ("tcm-nn-mondrian", "split-mondrian", "rank-cut"),
+    ),
+    "cluster-coverage": Promise(
+        MISSES, "rows of each cluster of classes", f"{EXCHANGEABLE}; `classes: clustered`", ANY_ROWS,
+        "Ding et al. 2023", ("clustered",),
+    ),
+    "group-coverage": Promise(
+        MISSES, "rows of each group of `by`", f"{EXCHANGEABLE}; groups of columns, predicted label and label",
+        ANY_ROWS, "Vovk et al. 2005", ("groups-split", "groups-tcm-nn"),
+    ),
+    "coverage-of-several-divisions": Promise(
+        MISSES, "rows of each group of each division of `by`", f"{EXCHANGEABLE}; largest p-value, all levels",
+        f"{ANY_ROWS}; conservative", "the largest of p-values is one", ("groups-largest",),
+    ),
+    "coverage-by-programme": Promise(
+        MISSES, "rows of each group of each division of `by`",
+        f"{EXCHANGEABLE}; linear programme at the levels of the config, `split`", ANY_ROWS,
+        "Gibbs, Cherian, Candes 2023", ("groups-programme",),
+    ),
+    "coverage-after-choice": Promise(
+        MISSES, "all new rows, after one of several methods is chosen for its small regions",
+        f"{EXCHANGEABLE}; `best-of`, `split`", ANY_ROWS, "Liang, Zhu, Barber 2024", ("best-of",),
+    ),
+    "coverage-of-true-label": Promise(
+        "region misses the true label with probability at most the level", "all new rows",
+        "wrong training labels with a known rate, whatever their features; `label-noise`, `split`",
+        "approximate: for many rows", "Sesia, Wang, Tong 2023", ("label-noise",),
+    ),
+    "coverage-under-shift": Promise(
+        MISSES, "all new rows, of another distribution", "known weights; `shift` estimates them",
+        f"{ANY_ROWS} if the weights are known, else approximate",
+        "Tibshirani et al. 2019; Podkopaev, Ramdas 2021", ("shift-known", "shift-estimated", "shift-bbse"),
+    ),
+    "certified-threshold": Promise(
+        "error probability of an accepted row at most the risk", "rows above a certified threshold",
+        "independent rows, with probability 95 % over held-out rows", ANY_ROWS, "Geifman, El-Yaniv 2017",
+        ("certified", "predict-risk"),
+    ),
+    "risk-control": Promise(
+        "new row is accepted and wrong with probability at most the limit", "all new rows",
+        "rows exchangeable with held-out rows", ANY_ROWS, "Angelopoulos et al. 2022", ("risk-control",),
+    ),
+    "false-coverage-rate": Promise(
+        "expected share of errors among the certain rows of a batch at most the rate",
+        "rows with a region of one label after selection",
+        f"{EXCHANGEABLE}; `split` as it is, other methods at a smaller rate", ANY_ROWS,
+        "Gazin et al. 2024; Benjamini, Yekutieli 2001", ("selected-certain",),
+    ),
+    "false-discovery-rate": Promise(
+        "expected share of errors among the accepted predictions of a batch at most the rate",
+        "selected rows of any method", "new rows exchangeable with held-out rows", ANY_ROWS,
+        "Jin, Candes 2023", ("selected-accepted",),
+    ),
+    "venn-calibration": Promise(
+        "one of the probabilities of a Venn predictor is calibrated", "all new rows, on average",
+        f"{EXCHANGEABLE}; `venn`, `venn-knn`", ANY_ROWS, "Vovk, Petej 2014", ("venn-abers", "venn-knn"),
+    ),
+}  # fmt: skip
+"""Every guarantee by name: who is promised what, under which condition, proved where, simulated how."""
+
+
+def promise_table() -> str:
+    """Return the guarantees as a Markdown table."""
+    heads = ("name", "guarantee", "for", "condition", "holds", "source", "simulated")
+    lines = [heads, ("---",) * len(heads)]
+    for name, one in PROMISES.items():
+        lines.append((f"`{name}`", *one[:5], ", ".join(f"`{entry}`" for entry in one.simulated)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def approximations(selected: Sequence[str], steps: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean
+from confml.measures.guarantees import PROMISES
 from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
 from confml.report.declared import declared_metrics, describe_metric
@@ -106,6 +107,40 @@ def describe_table(name: str) -> Entry:
     }
 
 
+def known_settings() -> dict[str, tuple[str, str]]:
+    """Return the key in the wrapper and the parameter of each setting of ``conformal`` and ``venn``."""
+    from confml.methods.wrappers import wrapper_parameters
+
+    found: dict[str, tuple[str, str]] = {}
+    for parameter in wrapper_parameters():
+        wrapper, _, name = parameter.partition("__")
+        if name and name != "random_state":
+            found.setdefault(name.replace("_", "-"), (wrapper, parameter))
+    return found
+
+
+def describe_setting(name: str) -> Entry:
+    """Return name, about, wrapper, accepted values and default of a setting, and its guarantees."""
+    from confml.methods.wrappers import wrapper_classes
+
+    wrapper, parameter = known_settings()[name]
+    described = next(
+        one for one in wrapper_classes()[wrapper].description()["parameters"]
+        if parameter.removeprefix(f"{wrapper}__") == one["name"]
+    )  # fmt: skip
+    promises = [key for key, one in PROMISES.items() if f"`{name}" in one.condition + one.whom]
+    about = {"about": described["about"], "of": f"{wrapper}: {{kind: ..., {name}: ...}} on a method"}
+    values = {"expected": described["expected"], "default": str(described["default"])}
+    return {"name": name, **about, **values, "guarantee": ", ".join(promises)}
+
+
+def describe_promise(name: str) -> Entry:
+    """Return a guarantee: about, whom, condition, exactness, source and entries of ``make validity``."""
+    one = PROMISES[name]
+    keys = {"for": one.whom, "condition": one.condition, "holds": one.exact, "source": one.source}
+    return {"name": name, "about": one.promise, **keys, "simulated": list(one.simulated)}
+
+
 def describe_protocol(name: str) -> Entry:
     """Return name, about and parameters (the keys of a config that it uses) of a protocol."""
     from confml.config.part import hyphenated
@@ -157,6 +192,8 @@ def known_types() -> dict[str, Described]:
         "table": Described(known_tables, describe_table),
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
         "term": Described(lambda: TERMS, lambda name: {"name": name, "about": TERMS[name]}),
+        "setting": Described(known_settings, describe_setting),
+        "guarantee": Described(lambda: PROMISES, describe_promise),
     }
 
 

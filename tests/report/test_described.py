@@ -12,12 +12,13 @@ from confml.commands.describe import TYPES, description_lines
 from confml.config.protocol import PROTOCOLS
 from confml.config.warnings import WARNINGS
 from confml.errors import ConfigError
+from confml.measures.guarantees import PROMISES
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
 from confml.published import known_tables
 from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
-from confml.report.described import MEANINGS, VIEWS, describe_all, known_types
+from confml.report.described import MEANINGS, VIEWS, describe_all, known_settings, known_types
 from confml.report.figures import known_figures
 from confml.report.sections.base import known_sections
 from confml.steps.registry import known_steps
@@ -33,6 +34,8 @@ REGISTRIES = {
     "table": known_tables,
     "warning": lambda: WARNINGS,
     "term": lambda: TERMS,
+    "setting": known_settings,
+    "guarantee": lambda: PROMISES,
 }
 
 

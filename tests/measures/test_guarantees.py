@@ -1,0 +1,22 @@
+"""The list of guarantees: its entries are simulated, and the page shows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from confml.measures.guarantees import PROMISES, promise_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_guarantee_is_simulated():
+    checks = "".join(path.read_text() for path in (ROOT / "tests/programs/validity").glob("check_*.py"))
+    known = set(re.findall(r"Entry\(\s*\"([a-z-]+)\"", checks))
+    for one in PROMISES.values():
+        assert one.simulated and known.issuperset(one.simulated), one.simulated
+
+
+def test_the_page_has_the_list():
+    page = (ROOT / "docs/pages/explanation/promises.md").read_text(encoding="utf-8")
+    assert promise_table() in page
