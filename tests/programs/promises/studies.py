@@ -332,12 +332,14 @@ def weighted(own: np.ndarray, new: np.ndarray, weights: np.ndarray, mine: np.nda
 
 
 class Study(NamedTuple):
-    """A study. about: for readers. datasets: selects data sets. forms: yields rows. draw: its figure."""
+    """A study. about: for readers. datasets: selects data sets. forms: yields rows. draw: its figure.
+    splits: random splits of a data set, fewer of more than 2,000 rows."""
 
     about: str
     forms: Callable[..., Iterator[dict[str, Any]]]
     datasets: Callable[[Callable[[], Iterable]], Iterable] = lambda known: known()
     draw: Callable[[list[dict[str, Any]], Path], None] | None = None
+    splits: int = 8
 
 
 STUDIES = {
@@ -347,5 +349,5 @@ STUDIES = {
     "local": Study(
         "Logistic regression; coverage of the worst slab, all splits together.", local, slabs_sets
     ),
-    "costs": Study("Logistic regression; half of the training rows calibrate.", costs),
+    "costs": Study("Logistic regression; half of the training rows calibrate.", costs, splits=4),
 }
