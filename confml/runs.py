@@ -257,20 +257,13 @@ def run(
     from confml.config.warnings import unsilenced, warning_texts
     from confml.report.sections.notes import result_warnings
     from confml.report.write import update_report
+    from confml.runner.run import Execution
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
     folder = Path("results") / settings.name if out is None else Path(out)
-    state = compute(
-        settings,
-        folder,
-        jobs=jobs or cpu_count(),
-        engine=engine,
-        scheduler=scheduler,
-        retry_failed=retry_failed,
-        shard=shard,
-        say=say,
-    )
+    execution = Execution(jobs or cpu_count(), engine, scheduler, retry_failed, shard)
+    state = compute(settings, folder, execution, say=say)
     finished = Run(folder)
     update_report(finished._results, folder, tried=bool(state.tried), whole=shard is None)
     for text in warning_texts(unsilenced(result_warnings(finished._results), settings.silence)):

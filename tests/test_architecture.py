@@ -262,3 +262,37 @@ def test_no_measure_imports_another_measure():
     assert len(names) > 10
     for path in measures:
         assert not names & {module for _, module in imports(path)}, path
+
+
+MOST_PARAMETERS = 9
+# Functions for users, whose parameters are the keys and options that their docstrings list.
+PUBLIC_WITH_MORE = {"confml.runs.run", "confml.predictions.predict", "confml.bayes_error.rates.bayes_errors"}
+
+
+def long_signatures():
+    """Every function with more parameters than a person can keep in mind.
+
+    Kernels are left out, as they take plain arrays, and so are constructors: the parameters of estimators are
+    those of scikit-learn's interface.
+    """
+    for path in MODULES:
+        module = ".".join(["confml", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(
+            ".__init__"
+        )
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
+                continue
+            if any(re.match("kernel|intrinsic", ast.unparse(decorator)) for decorator in node.decorator_list):
+                continue
+            names = [given.arg for given in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            if len([name for name in names if name not in ("self", "cls")]) > MOST_PARAMETERS:
+                yield f"{module}.{node.name}"
+
+
+def test_functions_have_few_parameters():
+    assert set(long_signatures()) == PUBLIC_WITH_MORE
+
+
+def test_files_have_a_size_that_a_person_likes():
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {str(path): length for path, length in lengths.items() if length > 450} == {}

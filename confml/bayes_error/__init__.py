@@ -8,7 +8,7 @@ from confml.bayes_error.complexity import (
 )
 from confml.bayes_error.extrapolation import Extrapolation, extrapolate
 from confml.bayes_error.global_tree import GlobalTreeBounds
-from confml.bayes_error.label_noise import NoiseSeries, noise_series
+from confml.bayes_error.label_noise import EstimatorSettings, NoiseSeries, noise_series
 from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
 from confml.bayes_error.rates import (
     BayesErrorRates,
@@ -24,6 +24,7 @@ from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error
 __all__ = [
     "BayesErrorRates",
     "BayesErrors",
+    "EstimatorSettings",
     "Extrapolation",
     "GlobalTreeBounds",
     "Measure",

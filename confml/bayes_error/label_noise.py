@@ -86,6 +86,19 @@ class NoiseSeries:
         return float(np.trapezoid(mean, self.rates) / (self.rates[-1] - self.rates[0]))
 
 
+@dataclass(frozen=True)
+class EstimatorSettings:
+    """Parameters of the estimators of `ABOUT`.
+
+    k: largest number of neighbours; trees: number of orthogonal trees of "pair-trees"; extrapolate: whether
+    "k-nn-limit" is computed.
+    """
+
+    k: int = NEIGHBOURS
+    trees: int = 3
+    extrapolate: bool = False
+
+
 class FixedRows:
     """Spanning trees and neighbour lists of rows, for estimates with any labels of these rows.
 
@@ -135,11 +148,9 @@ def noise_series(
     y,
     rates: Sequence[float],
     rng: np.random.Generator,
+    settings: EstimatorSettings = EstimatorSettings(),
     *,
     repeats: int = 5,
-    k: int = NEIGHBOURS,
-    trees: int = 3,
-    extrapolate: bool = False,
     best_error: float | None = None,
     true_error: float | None = None,
 ) -> NoiseSeries:
@@ -153,10 +164,9 @@ def noise_series(
     R is between 0 and ``best_error``, so R_r is between r (1 - 1/K) and best_error + r (1 - 1/K -
     best_error). With ``true_error`` both are R_r. best_error: error of the best known classifier; the
     smallest leave-one-out k-NN error of these rows if None, a range that favours "k-nn". Trees and neighbours
-    are computed once, as they do not depend on the labels. extrapolate: with "k-nn-limit". Estimators: see
-    `ABOUT`.
+    are computed once, as they do not depend on the labels. Estimators: see `ABOUT`.
     """
-    check_neighbours(k)
+    check_neighbours(settings.k)
     if not isinstance(repeats, (int, np.integer)) or repeats < 1:
         raise ConfigError(f"repeats: expected a whole number of at least 1, got {repeats!r}")
     for name, value in (("best_error", best_error), ("true_error", true_error)):
@@ -165,8 +175,9 @@ def noise_series(
     levels = np.unique(np.asarray(rates, dtype=float))
     if levels.size == 0 or not ((levels >= 0) & (levels <= 1)).all():
         raise ConfigError(f"rates: expected noise rates from 0 to 1, got {list(rates)!r}")
-    X, classes, codes = check_problem(X, y, trees)
-    fixed = FixedRows(X, k, trees, derived_generator(rng, "subsamples") if extrapolate else None)
+    X, classes, codes = check_problem(X, y, settings.trees)
+    part_rng = derived_generator(rng, "subsamples") if settings.extrapolate else None
+    fixed = FixedRows(X, settings.k, settings.trees, part_rng)
     found: dict[str, list[list[Bounds]]] = {}
     for place, rate in enumerate(levels.tolist()):
         for repeat in range(repeats):

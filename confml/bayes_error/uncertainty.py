@@ -1,7 +1,6 @@
 """Uncertainty of an estimated Bayes error: intervals, and a test of equal distributions of two classes."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -40,14 +39,10 @@ def leave_block_out_intervals(
     X,
     y,
     rng,
+    errors: BayesErrors | None = None,
     *,
     blocks: int = 20,
     level: float = 0.95,
-    trees: int = 3,
-    count: str = "all",
-    correct_bias: bool = True,
-    normalise: bool = True,
-    errors: BayesErrors | None = None,
 ) -> ErrorIntervals:
     """Return leave-block-out (grouped jackknife) intervals of the estimates for pairs and one-vs-rest.
 
@@ -58,29 +53,27 @@ def leave_block_out_intervals(
     is at least the change of the estimate by one crossing edge: without this floor, intervals of separated
     classes have width 0, and those of 60 rows of classes that overlap much (a Bayes error of 40 %) miss in 11
     to 15 % of the data sets. A class of fewer than B rows loses no row in some blocks, and always keeps one;
-    intervals of a class of one row are NaN. errors: `bayes_errors` of the same rows and options, if known.
+    intervals of a class of one row are NaN. errors: `bayes_errors` of the same rows, whose options are also
+    used without each block; by default those with default options.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
             f"expected at least two blocks and a level between 0 and 1, got {blocks} and {level}"
         )
+    whole = bayes_errors(X, y) if errors is None else errors
+    of_rates = whole.pairwise
+    trees = len(of_rates.per_tree)
+    kind = {"correct_bias": of_rates.correct_bias, "normalise": of_rates.normalise}
     X, classes, codes = check_problem(X, y, trees)
     block = np.empty(codes.size, dtype=np.int64)
     for k in range(classes.size):
         rows = np.flatnonzero(codes == k)
         dealt = (rng.permutation(rows.size) + rng.integers(blocks)) % blocks
         block[rows] = dealt if rows.size > 1 else -1
-    options: dict[str, Any] = {
-        "trees": trees,
-        "count": count,
-        "correct_bias": correct_bias,
-        "normalise": normalise,
-    }
-    whole = bayes_errors(X, y, **options) if errors is None else errors
     pairs, rest = [], []
     for b in range(blocks):
         kept = block != b
-        part = bayes_errors(X[kept], codes[kept], **options)
+        part = bayes_errors(X[kept], codes[kept], trees, of_rates.count, **kind)
         pairs.append(part.pairwise.estimate)
         rest.append(part.one_vs_rest.estimate)
     reach = stdtrit(blocks - 1, 0.5 + level / 2)
@@ -88,7 +81,6 @@ def leave_block_out_intervals(
 
     def interval(rates, without, m, n):
         estimate, without = rates.estimate, np.stack(without)
-        kind = {"correct_bias": correct_bias, "normalise": normalise}
         se = np.sqrt((blocks - 1) / blocks * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
         se = np.maximum(se, _change_of_one_edge(rates.crossings, m, n, kind))
         single = counts == 1

@@ -52,9 +52,7 @@ from confml.commands.options import (
 @json_option
 @quiet_option
 @keeps_files
-def bayes_error_trials(
-    priors, separations, trees, trials, rows, attributes, seed, jobs, out, as_json, quiet
-) -> None:
+def bayes_error_trials(priors, separations, trees, jobs, out, as_json, quiet, **drawn) -> None:
     """Measure bias and variance of the estimates.
 
     The Bayes error estimates are applied to data with a known Bayes error. Data sets of two spherical
@@ -77,22 +75,20 @@ def bayes_error_trials(
     from confml.terminal import track
 
     tell = say_unless(quiet)
-    tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
+    sets = f"{drawn['trials']} data sets of {drawn['rows']} rows"
+    tell(f"{len(points[0]) * len(points[1])} points, {sets} at each")
     compile_bayes_error_kernels(tell)
     begun, jobs = time.perf_counter(), jobs or joblib.cpu_count()
     found = gaussian_trials(
         *points,
         counts,
-        rows=rows,
-        attributes=attributes,
-        trials=trials,
-        seed=seed,
+        **drawn,
         jobs=jobs,
         progress=None if quiet else track,
     )
     if out is not None:
         seconds = time.perf_counter() - begun
-        paths = [*write_trials(found, out), write_study_provenance(out, seed, seconds, jobs)]
+        paths = [*write_trials(found, out), write_study_provenance(out, drawn["seed"], seconds, jobs)]
         tell(f"{len(paths)} files in {out}")
     if as_json:
         click.echo(json.dumps(trial_document(found), indent=1))

@@ -1,6 +1,10 @@
-"""Checks of the files that ``confml predict`` reads."""
+"""Files of ``confml predict``: new rows, and the answers about them."""
 
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
 
@@ -35,3 +39,88 @@ def check_new(new: str) -> None:
             where=new,
             hint=f"confml predict {new} NEW.csv predicts with it",
         )
+
+
+def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Return the config or model, None with --train, and the file of new rows, None if the model is saved
+    only.
+    """
+    given = list(files)
+    train = options["train"] is not None
+    least = (0 if train else 1) + (0 if options["save"] is not None else 1)
+    if len(given) > (1 if train else 2):
+        if train:
+            raise click.UsageError(
+                f"with --train there is one argument, the file of new rows; got {len(files)}"
+            )
+        raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
+    if len(given) < least:
+        raise click.UsageError(
+            "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
+            "without a config: confml predict --train FILE --label COLUMN NEW"
+        )
+    source = None if train else given.pop(0)
+    return source, given[0] if given else None
+
+
+def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
+    """Raise ConfmlError for an output that is an input, or a file that confml did not make."""
+    from confml import _outputs
+    from confml.predictions.model_file import is_model_file
+    from confml.predictions.monitoring import BatchRow
+    from confml.predictions.writers import JSON_START
+
+    kinds = {
+        "out": lambda path: (
+            {"prediction", "confidence"} <= set(_header(path)) or _header(path) == [JSON_START]
+        ),
+        "save": is_model_file,
+        "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
+    }
+    outputs = [(options[key], is_ours) for key, is_ours in kinds.items() if options[key] is not None]
+    _outputs.check_outputs(outputs, [one for one in inputs if one is not None], options["force"])
+
+
+def _header(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        return file.readline(1 << 16).decode("utf-8", "replace").rstrip("\n").split(",")
+
+
+def tables_of(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
+    from confml.data.table_chunks import table_chunks
+
+    stream = sys.stdin.buffer if new == "-" else None
+    return table_chunks(
+        "standard input" if new == "-" else new,
+        stream,
+        rows=model.chunk_rows,
+        separator=options["separator"],
+        encoding=options["encoding"],
+        expected=model.coder.columns,
+        usual=model.coder.csv_format,
+        sheet=options["sheet_of_new"],
+    )
+
+
+def divide_sheet(new: str | None, options: dict[str, Any]) -> None:
+    """Give ``--sheet`` to those of the training file and the new rows that are workbooks."""
+    from confml.data.table_files import FRAMES
+
+    sheet, train = options["sheet"], options["train"]
+    new_is_book, train_is_book = (Path(one or "").suffix.lower() in FRAMES for one in (new, train))
+    options["sheet_of_new"] = sheet if new_is_book or not train_is_book else None
+    options["sheet"] = sheet if train_is_book or not new_is_book else None
+
+
+@contextlib.contextmanager
+def destination(path: Path | None) -> Iterator[BinaryIO]:
+    """Open standard output, or a file that appears when it is complete."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from confml.runner.store import open_atomically
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_atomically(path, durable=True) as file:
+        yield file

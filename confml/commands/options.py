@@ -1,7 +1,5 @@
 """Options and click classes that several commands share."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import math
@@ -34,64 +32,54 @@ class Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+_TABLE_OPTIONS = {
+    "label": click.option("--label", metavar="COLUMN", help="Column of the class in a table file."),
+    "id": click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
+    "nominal": click.option(
+        "--nominal",
+        metavar="COLUMNS",
+        help="Columns of categories; comma-separated. Non-numeric columns are always categorical.",
+    ),
+    "ignore": click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
+    "missing": click.option(
+        "--missing",
+        type=click.Choice(["error", "drop", "mean"]),
+        help="Treatment of missing values.  [default: error]",
+    ),
+    "duplicates": click.option(
+        "--duplicates",
+        type=click.Choice(["keep", "drop"]),
+        help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
+    ),
+    "separator": click.option(
+        "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
+    ),
+    "encoding": click.option(
+        "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
+    ),
+    "decimal": click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
+    "header": click.option(
+        "--no-header",
+        "header",
+        flag_value=False,
+        default=None,
+        type=bool,
+        help="The file has no header; its columns are column-1, column-2, ...",
+    ),
+    "sheet": click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first one]"),
+    "thousands": click.option(
+        "--thousands", metavar="MARK", help="Separator of thousands.  [default: detected]"
+    ),
+}
+TABLE_KEYS = tuple(_TABLE_OPTIONS)
+"""Keys of a data set in a config that are options of a table file."""
+
+
 def table_options(command):
     """Add the options of commands that take a table file; see `table_spec`."""
-    options = [
-        click.option("--label", metavar="COLUMN", help="Column of the class in a table file."),
-        click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
-        click.option(
-            "--nominal",
-            metavar="COLUMNS",
-            help="Columns of categories; comma-separated. Non-numeric columns are always categorical.",
-        ),
-        click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "drop", "mean"]),
-            help="Treatment of missing values.  [default: error]",
-        ),
-        click.option(
-            "--duplicates",
-            type=click.Choice(["keep", "drop"]),
-            help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
-        ),
-        click.option(
-            "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
-        ),
-        click.option(
-            "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
-        ),
-        click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
-        click.option(
-            "--no-header",
-            "header",
-            flag_value=False,
-            default=None,
-            type=bool,
-            help="The file has no header; its columns are column-1, column-2, ...",
-        ),
-        click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first one]"),
-        click.option("--thousands", metavar="MARK", help="Separator of thousands.  [default: detected]"),
-    ]
-    for option in reversed(options):
+    for option in reversed(_TABLE_OPTIONS.values()):
         command = option(command)
     return command
-
-
-TABLE_KEYS = (
-    "label",
-    "id",
-    "nominal",
-    "ignore",
-    "missing",
-    "separator",
-    "encoding",
-    "decimal",
-    "thousands",
-    "header",
-    "sheet",
-    "duplicates",
-)
 
 
 def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:

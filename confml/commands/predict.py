@@ -1,17 +1,21 @@
 """``confml predict``."""
 
-from __future__ import annotations
-
-import contextlib
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from confml.commands.completion import complete_config, complete_dataset, complete_method
-from confml.commands.new_rows import check_new, check_source
+from confml.commands.new_rows import (
+    arguments,
+    check_new,
+    check_outputs,
+    check_source,
+    destination,
+    divide_sheet,
+    tables_of,
+)
 from confml.commands.options import (
     TABLE_KEYS,
     allow_import_option,
@@ -217,10 +221,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.remedies import Remedies
     from confml.predictions.writers import CsvWriter, JsonWriter
 
-    source, new = _arguments(files, options)
+    source, new = arguments(files, options)
     check_source(source, new)
-    _divide_sheet(new, options)
-    _check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
+    divide_sheet(new, options)
+    check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
     if new is not None:
@@ -263,9 +267,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         notes.append(text.removeprefix("note: "))
         say(text)
 
-    with _destination(options["out"]) as file:
+    with destination(options["out"]) as file:
         writer = JsonWriter(file) if options["as_json"] else CsvWriter(file)
-        for batch in predict_new(model, _tables(new, model, options), output, summary, note_columns):
+        for batch in predict_new(model, tables_of(new, model, options), output, summary, note_columns):
             writer.add(batch)
             if monitor is not None:
                 monitor.add(batch)
@@ -284,29 +288,6 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         _tell_batches(monitor, options["batches"], quiet)
     if options["out"] is not None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
-
-
-def _check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
-    """Raise ConfmlError for an output that is an input, or a file that confml did not make."""
-    from confml._outputs import check_outputs
-    from confml.predictions.model_file import is_model_file
-    from confml.predictions.monitoring import BatchRow
-    from confml.predictions.writers import JSON_START
-
-    kinds = {
-        "out": lambda path: (
-            {"prediction", "confidence"} <= set(_header(path)) or _header(path) == [JSON_START]
-        ),
-        "save": is_model_file,
-        "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
-    }
-    outputs = [(options[key], is_ours) for key, is_ours in kinds.items() if options[key] is not None]
-    check_outputs(outputs, [one for one in inputs if one is not None], options["force"])
-
-
-def _header(path: Path) -> list[str]:
-    with path.open("rb") as file:
-        return file.readline(1 << 16).decode("utf-8", "replace").rstrip("\n").split(",")
 
 
 def _monitor(model: Any, options: dict[str, Any]) -> Any:
@@ -328,28 +309,6 @@ def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_csv(path, BatchRow._fields, monitor.table())
-
-
-def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Return the config or model, None with --train, and the file of new rows, None if the model is saved
-    only.
-    """
-    given = list(files)
-    train = options["train"] is not None
-    least = (0 if train else 1) + (0 if options["save"] is not None else 1)
-    if len(given) > (1 if train else 2):
-        if train:
-            raise click.UsageError(
-                f"with --train there is one argument, the file of new rows; got {len(files)}"
-            )
-        raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
-    if len(given) < least:
-        raise click.UsageError(
-            "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
-            "without a config: confml predict --train FILE --label COLUMN NEW"
-        )
-    source = None if train else given.pop(0)
-    return source, given[0] if given else None
 
 
 def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
@@ -401,7 +360,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
             if options[key] is not None:
                 raise click.UsageError(f"--{key} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
-        _check_outputs(inputs_of(config), options)
+        check_outputs(inputs_of(config), options)
         return config
     for key, option in OF_CONFIG.items():
         if options[key]:
@@ -416,43 +375,3 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
         levels=options["levels"] or LEVELS,
     )
     return make_config(values, where="confml predict")
-
-
-def _tables(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
-    from confml.data.table_chunks import table_chunks
-
-    stream = sys.stdin.buffer if new == "-" else None
-    return table_chunks(
-        "standard input" if new == "-" else new,
-        stream,
-        rows=model.chunk_rows,
-        separator=options["separator"],
-        encoding=options["encoding"],
-        expected=model.coder.columns,
-        usual=model.coder.csv_format,
-        sheet=options["sheet_of_new"],
-    )
-
-
-def _divide_sheet(new: str | None, options: dict[str, Any]) -> None:
-    """Give ``--sheet`` to those of the training file and the new rows that are workbooks."""
-    from confml.data.table_files import FRAMES
-
-    sheet, train = options["sheet"], options["train"]
-    new_is_book, train_is_book = (Path(one or "").suffix.lower() in FRAMES for one in (new, train))
-    options["sheet_of_new"] = sheet if new_is_book or not train_is_book else None
-    options["sheet"] = sheet if train_is_book or not new_is_book else None
-
-
-@contextlib.contextmanager
-def _destination(path: Path | None) -> Iterator[BinaryIO]:
-    """Open standard output, or a file that appears when it is complete."""
-    if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    from confml.runner.store import open_atomically
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open_atomically(path, durable=True) as file:
-        yield file

@@ -1,9 +1,8 @@
 """``confml report``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,10 +30,10 @@ from confml.commands.options import (
 @click.option("--against", metavar="KEY", help="Draw a metric against a key of the runs' configs.")
 @click.option("--metric", default="error", show_default=True, help="Metric to draw against KEY.")
 @click.option(
-    "--line", "lines", multiple=True, metavar="LABEL", help="Method variant to draw; may be repeated."
+    "--line", "methods", multiple=True, metavar="LABEL", help="Method variant to draw; may be repeated."
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
-@click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
+@click.option("--log-metric", "log_y", is_flag=True, help="Use a logarithmic axis for the metric.")
 @click.option(
     "--aim",
     type=click.Choice(["error", "cost", "regions", "certified"]),
@@ -51,14 +50,11 @@ def report(
     out: Path | None,
     figures: bool,
     against: str | None,
-    metric: str,
-    lines: tuple[str, ...],
-    log: bool,
-    log_metric: bool,
     aim: str | None,
     as_json: bool,
     everything: bool,
     quiet: bool,
+    **plot: Any,
 ) -> None:
     """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
@@ -89,7 +85,7 @@ def report(
             raise ConfmlError("--against needs --out and cannot be combined with --table")
         from confml.report.across import plot_across_runs
 
-        paths = plot_across_runs(runs, against, metric, out, lines, log=log, log_y=log_metric)
+        paths = plot_across_runs(runs, against, folder=out, **plot)
         if not quiet:
             click.echo("".join(f"{path}\n" for path in paths), nl=False)
         return

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import signal
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +26,9 @@ from confml.commands.options import (
     status_of,
 )
 from confml.commands.plan import show_plan
+
+if TYPE_CHECKING:
+    from confml.runner.run import Execution
 
 
 @click.command()
@@ -62,25 +66,7 @@ from confml.commands.plan import show_plan
 @json_option
 @all_option
 @quiet_option
-def run(
-    config,
-    out,
-    overrides,
-    jobs,
-    engine,
-    scheduler,
-    retry_failed,
-    shard,
-    timeout,
-    memory,
-    fail_fast,
-    force,
-    dry_run,
-    verbose,
-    as_json,
-    everything,
-    quiet,
-) -> int:
+def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **options: Any) -> int:
     """Run a config and write its reports.
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that are already in
@@ -108,40 +94,25 @@ def run(
     import joblib
 
     from confml._outputs import protected
-    from confml.config.limits import parse_limits
     from confml.config.warnings import unsilenced, warning_texts
-    from confml.errors import ConfmlError
     from confml.report.imports import import_report
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import run as compute
-    from confml.runner.shards import parse_shard
 
-    if jobs is not None and jobs < 1:
-        raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    jobs = jobs or (1 if engine == "serial" else joblib.cpu_count())
-    part = parse_shard(shard) if shard else None
-    limits = parse_limits(timeout, memory)
+    execution = _execution(**options)
     try:
         with stopped_by_signals(), protected(inputs_of(settings)):
             state = compute(
                 settings,
                 folder,
-                jobs=jobs,
-                engine=engine,
-                scheduler=scheduler,
-                retry_failed=retry_failed,
-                shard=part,
-                limits=limits,
-                fail_fast=fail_fast,
-                force=force,
+                execution,
                 progress=progress_for(
                     quiet, verbose, click.get_current_context().find_root().params.get("debug", False)
                 ),
                 say=say_unless(quiet),
                 warn=say,
                 meanwhile=functools.partial(import_report, settings),
-                forks=True,
             )
             from confml.report.console import print_json, print_run
             from confml.report.run.stored import open_run
@@ -150,9 +121,9 @@ def run(
 
             with guarded(folder):
                 results = open_run(folder, known=state.done)
-                results.processes = min(jobs, joblib.cpu_count())
+                results.processes = min(execution.jobs, joblib.cpu_count())
                 with status_of(results, quiet):
-                    update_report(results, folder, tried=bool(state.tried), whole=part is None)
+                    update_report(results, folder, tried=bool(state.tried), whole=execution.shard is None)
         for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
             say(f"warning: {text}")
     except KeyboardInterrupt:
@@ -168,10 +139,38 @@ def run(
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")
     if state.left:
         noun = "cell was" if len(state.left) == 1 else "cells were"
-        stopped = fail_fast and state.failed
+        stopped = execution.fail_fast and state.failed
         why = "--fail-fast stopped the run" if stopped else "their tasks ended without a result"
         say(f"confml: {len(state.left)} {noun} not computed, as {why}; run the same command again to go on")
     return 1 if state.failed or state.left else 0
+
+
+def _execution(
+    jobs: int | None,
+    engine: str | None,
+    shard: str | None,
+    timeout: str | None,
+    memory: str | None,
+    **options: Any,
+) -> Execution:
+    """Return the execution that the options ask for."""
+    import joblib
+
+    from confml.config.limits import parse_limits
+    from confml.errors import ConfmlError
+    from confml.runner.run import Execution
+    from confml.runner.shards import parse_shard
+
+    if jobs is not None and jobs < 1:
+        raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
+    return Execution(
+        jobs=jobs or (1 if engine == "serial" else joblib.cpu_count()),
+        engine=engine,
+        shard=parse_shard(shard) if shard else None,
+        limits=parse_limits(timeout, memory),
+        forks=True,
+        **options,
+    )
 
 
 @contextlib.contextmanager

@@ -143,50 +143,6 @@ def search_products(queries, X, codes, products, slack, usable, lows, highs, dis
 
 
 @kernel
-def vote(k, distances, found, beyond, shares, winners):
-    """Fill the vote shares (n, c) of the k nearest and the class of each winner (n,).
-
-    All rows at the k-th distance count, each with an equal share of the remaining places. Equal votes: the
-    smaller sum of distances, with those shares; then the first class.
-    """
-    n, c = shares.shape
-    k = min(k, distances.shape[1])
-    votes = np.empty(c, dtype=np.int64)
-    tied = np.empty(c, dtype=np.int64)
-    sums = np.empty(c, dtype=np.float64)
-    for i in range(n):
-        last = distances[i, k - 1]
-        votes[:] = 0
-        tied[:] = 0
-        sums[:] = 0.0
-        nearer = 0
-        while distances[i, nearer] < last:
-            votes[found[i, nearer]] += 1
-            sums[found[i, nearer]] += distances[i, nearer]
-            nearer += 1
-        end = nearer
-        while end < distances.shape[1] and distances[i, end] == last:
-            tied[found[i, end]] += 1
-            end += 1
-        if end == distances.shape[1]:
-            for j in range(c):
-                tied[j] += beyond[i, j]
-        # In units of one row's share: equal votes are equal integers, sums of integer distances are exact.
-        parts = tied.sum()
-        left = k - nearer
-        best = 0
-        for j in range(c):
-            votes[j] = votes[j] * parts + tied[j] * left
-            sums[j] *= parts
-            if tied[j] > 0:  # the distance may be infinite
-                sums[j] += tied[j] * left * last
-            shares[i, j] = votes[j] / (k * parts)
-            if votes[j] > votes[best] or (votes[j] == votes[best] and sums[j] < sums[best]):
-                best = j
-        winners[i] = best
-
-
-@kernel
 def search_mixed(rows, X, codes, nominal, distances, found, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
     filled.

@@ -7,6 +7,7 @@ import numpy as np
 from confml.neighbours import _kernels as kernels
 from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import SafeScale
+from confml.neighbours.votes import vote
 from confml.neighbours.wide_tree import WideTree, leaves_in_order, tree_order, wide_tree
 
 _TREE_FEATURES = 12  # with more features than this, the boxes of a tree exclude too few rows
@@ -49,7 +50,7 @@ class Neighbours:
         """Vote shares (n, c) and winning class codes (n,) of the min(k, K) nearest rows."""
         shares = np.empty(self.beyond.shape)
         winners = np.empty(len(shares), dtype=np.int64)
-        kernels.vote(k, self.distances, self.codes, self.beyond, shares, winners)
+        vote(k, self.distances, self.codes, self.beyond, shares, winners)
         return shares, winners
 
 

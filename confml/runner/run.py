@@ -1,7 +1,5 @@
 """`run`: compute the cells of a plan and store each result as soon as it is computed."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -80,45 +78,59 @@ def run_state(
     return State(done, failed, frozenset(left) - failed)
 
 
+@dataclass(frozen=True)
+class Execution:
+    """How the cells of a run are computed.
+
+    jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, fail_fast, force: as the options
+    of ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
+    config. forks: whether worker processes may be forks of this process, which start faster than new
+    interpreters: only for the process of a command, in which no library has threads that a fork would lose.
+    """
+
+    jobs: int
+    engine: str | None = None
+    scheduler: str | None = None
+    retry_failed: bool = False
+    shard: tuple[int, int] | None = None
+    limits: Limits = NO_LIMITS
+    fail_fast: bool = False
+    force: bool = False
+    forks: bool = False
+
+    @property
+    def part(self) -> str | None:
+        """The shard as "part/parts"."""
+        return f"{self.shard[0]}/{self.shard[1]}" if self.shard else None
+
+
 def run(
     config: Config,
     out: Path,
+    execution: Execution,
     *,
-    jobs: int,
-    engine: str | None = None,
-    scheduler: str | None = None,
-    retry_failed: bool = False,
-    shard: tuple[int, int] | None = None,
-    limits: Limits = NO_LIMITS,
-    fail_fast: bool = False,
-    force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
     warn: Callable[[str], None] | None = None,
     meanwhile: Callable[[], None] | None = None,
-    forks: bool = False,
 ) -> State:
     """Compute the cells of a config that are not stored in ``out`` and return their state.
 
-    limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
-    force: write into a folder that holds the run of another config, or files that confml did not write.
     say: called with each message. warn: called with notes on the data and warnings, by default ``say``.
-    meanwhile: called in a thread while this process waits for worker processes. forks: whether worker
-    processes may be forks of this process, which takes less time than new interpreters: only for the process
-    of a command, in which no library has threads that a fork would lose.
+    meanwhile: called in a thread while this process waits for worker processes.
 
     Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started, warn = time.monotonic(), warn or say
-    worker_engine = make_engine(engine, jobs, scheduler, forks)
-    check_limits(config, limits, worker_engine)
+    engine = make_engine(execution.engine, execution.jobs, execution.scheduler, execution.forks)
+    check_limits(config, execution.limits, engine)
     store = Store(Path(out).absolute())  # a method may change the working folder
-    if not force:
+    if not execution.force:
         check_folder(store.folder, config)
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
-    if not force:
+    if not execution.force:
         check_same_run(store.folder, config, whole.cells)
     for data in datasets.values():
         for note in notes_on(data):
@@ -127,12 +139,11 @@ def run(
     warnings = run_warnings(whole, audited)
     for text in warning_texts(unsilenced(warnings, config.silence)):
         warn(f"warning: {text}")
-    plan = whole.shard(*shard) if shard else whole
+    plan = whole.shard(*execution.shard) if execution.shard else whole
     store.make()
     with guarded(store.folder):
-        state = run_state(store, plan.cells, retry_failed)
-        part = f"{shard[0]}/{shard[1]}" if shard else None
-        manifest = new_manifest(whole, jobs=jobs, engine=worker_engine.name, shard=part)
+        state = run_state(store, plan.cells, execution.retry_failed)
+        manifest = new_manifest(whole, jobs=execution.jobs, engine=engine.name, shard=execution.part)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
         for info in manifest["datasets"]:
             info["audit"] = audited[info["name"]].as_list()
@@ -151,14 +162,9 @@ def run(
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
-            progress = progress or Progress()
-            waiting = BackgroundCall(
-                meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0
-            )
-            told = _compute(
-                plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting
-            )
-            for text in told:
+            waiting = BackgroundCall(meanwhile, engine.workers if engine.name != "serial" else 0)
+            display = progress or Progress()
+            for text in _compute(plan, state, done, store, engine, execution, display, say, waiting):
                 warn(text)
         else:
             remove_leftovers(store.folder)
@@ -188,9 +194,7 @@ def _compute(
     done: set[str],
     store: Store,
     engine: Engine,
-    limits: Limits,
-    fail_fast: bool,
-    part: str | None,
+    execution: Execution,
     progress: Progress,
     say: Callable[[str], None],
     waiting: BackgroundCall,
@@ -220,13 +224,13 @@ def _compute(
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
-            limits,
+            execution.limits,
             packed,
         )
         for key in state.left & store.keys("failures"):  # they are tried again
             store.remove("failures", key)
         schedule = Schedule(tasks)
-        most = 1 if fail_fast else MOST
+        most = 1 if execution.fail_fast else MOST
         batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
 
         def next_batch() -> tuple[Task, ...] | None:
@@ -240,7 +244,7 @@ def _compute(
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
         heartbeat = Heartbeat(
-            workspace.folder, part, engine.name, engine.workers, len(tasks), len(state.left)
+            workspace.folder, execution.part, engine.name, engine.workers, len(tasks), len(state.left)
         )
         with progress.of(len(tasks), len(state.left)):
             results = engine.run(next_batch, run_tasks, lambda batch: batch[0].context.limits)
@@ -261,7 +265,7 @@ def _compute(
                         done.update(outcome.done)
                         progress.advance(before - len(schedule), len(outcome.done))
                         heartbeat.advance(before - len(schedule), len(outcome.done), new, engine.workers)
-                    if fail_fast and failures:
+                    if execution.fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
         progress.print_counts()

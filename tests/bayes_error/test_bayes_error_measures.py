@@ -331,14 +331,14 @@ def test_intervals_have_a_width(separation, count):
     rng = np.random.default_rng(3)
     for _ in range(5):
         X, y = gaussian_classes(30, 30, separation, rng)
-        found = leave_block_out_intervals(X, y, rng, count=count).pairwise
+        found = leave_block_out_intervals(X, y, rng, bayes_errors(X, y, count=count)).pairwise
         assert found.high[0, 1] - found.low[0, 1] > 0.01
 
 
 def test_intervals_hold_uncorrected_estimates_above_one():
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], [20, 180])
-    found = leave_block_out_intervals(X, y, rng, blocks=5, correct_bias=False)
+    found = leave_block_out_intervals(X, y, rng, bayes_errors(X, y, correct_bias=False), blocks=5)
     for view in ("pairwise", "one_vs_rest"):
         estimate, interval = getattr(found.errors, view).estimate, getattr(found, view)
         known = ~np.isnan(estimate)

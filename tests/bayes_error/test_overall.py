@@ -23,7 +23,7 @@ from confml.bayes_error import neighbour_lists as lists_module
 from confml.bayes_error.assessment import assess
 from confml.bayes_error.extrapolation import EXPONENTS, fit_curves, subsamples
 from confml.bayes_error.gaussians import gaussian_classes
-from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS, raised_error
+from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS, EstimatorSettings, raised_error
 from confml.bayes_error.neighbour_errors import lower_bound, sampling_interval
 from confml.bayes_error.soft_labels import votes_bounds
 from confml.data.generators import GENERATORS
@@ -318,7 +318,7 @@ def test_noise_series_of_known_data():
     rng = np.random.default_rng(4)
     X, y = gaussian_classes(800, 800, 2.0, rng)
     rates = [1.0, 0.0, 0.5]
-    found = noise_series(X, y, rates, rng, repeats=2, true_error=0.1587, extrapolate=True)
+    found = noise_series(X, y, rates, rng, EstimatorSettings(extrapolate=True), repeats=2, true_error=0.1587)
     assert found.rates.tolist() == [0.0, 0.5, 1.0]
     assert set(found.estimate) == set(ABOUT)
     assert found.known_low.tolist() == found.known_high.tolist() == pytest.approx([0.1587, 0.32935, 0.5])
@@ -358,7 +358,7 @@ def test_noise_series_without_a_known_error_has_a_range():
         ({"rates": []}, "noise rates from 0 to 1"),
         ({"rates": [0.1], "repeats": 0}, "repeats"),
         ({"rates": [0.1], "best_error": 2}, "best_error"),
-        ({"rates": [0.1], "k": 0}, "k: expected"),
+        ({"rates": [0.1], "settings": EstimatorSettings(k=0)}, "k: expected"),
     ],
 )
 def test_noise_that_cannot_be(options, words):

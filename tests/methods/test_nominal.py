@@ -10,7 +10,7 @@ import pytest
 from confml.config import load_config
 from confml.methods.knn import KNN
 from confml.runner.plan import load_datasets, make_plan
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 from confml.runner.split_data import SplitData
 from confml.runner.splits import outer_splits
 from confml.runner.tasks import TaskContext
@@ -165,7 +165,7 @@ def test_a_run_with_both_forms(fruit):
         steps="steps: [min-max, tomek-links]",
     )
     out = fruit / "out"
-    state = run(config, out, jobs=1, engine="serial")
+    state = run(config, out, Execution(1, engine="serial"))
     assert len(state.done) == 12 and not state.failed
     plan = make_plan(config, load_datasets(config))
     assert len({cell.key for cell in plan.cells}) == 12
@@ -188,5 +188,5 @@ def test_a_run_with_both_forms(fruit):
 
 def test_a_tuned_form_is_refused(fruit):
     config = config_of(fruit, ["{name: knn, tune: {nominal: [auto, dummy]}}"])
-    state = run(config, fruit / "out", jobs=1, engine="serial")
+    state = run(config, fruit / "out", Execution(1, engine="serial"))
     assert len(state.failed) == 2

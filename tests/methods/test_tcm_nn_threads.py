@@ -61,7 +61,7 @@ def test_a_large_cell_of_a_run_uses_idle_workers(tmp_path, monkeypatch):
         runs, "_outcomes", lambda batch, *rest: given.append(batch[0].threads) or outcomes(batch, *rest)
     )
     for jobs in (1, 2):
-        runs.run(config, tmp_path / str(jobs), jobs=jobs)
+        runs.run(config, tmp_path / str(jobs), runs.Execution(jobs))
         stored = [np.load(path) for path in (tmp_path / str(jobs) / "cells").glob("*.npz")]
         files.append([{name: arrays[name].tobytes() for name in arrays.files} for arrays in stored])
     assert given == [1, 2]

@@ -20,7 +20,7 @@ from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.figures.error_against import metric_curves
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 from confml.runner.workspace import Workspace
 
 CONFIG = """\
@@ -45,7 +45,7 @@ seed: 1
 def computed(folder, *overrides, name="out"):
     (folder / "plane.yaml").write_text(CONFIG)
     config = load_config(str(folder / "plane.yaml"), overrides)
-    run(config, folder / name, jobs=1, engine="serial")
+    run(config, folder / name, Execution(1, engine="serial"))
     return folder / name
 
 
@@ -94,7 +94,7 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
         "name: own\ndatasets: [{name: own, csv: own.csv, label: kind}]\nmethods: [knn]\n"
         "protocol: {kind: holdout}\nfigures: [decision-boundary]\n"
     )
-    run(load_config(str(tmp_path / "own.yaml")), tmp_path / "out", jobs=1, engine="serial")
+    run(load_config(str(tmp_path / "own.yaml")), tmp_path / "out", Execution(1, engine="serial"))
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     assert (tmp_path / "out" / "figures" / "decision-boundary-own.svg").is_file()
     os.remove(tmp_path / "own.csv")
@@ -166,7 +166,7 @@ def test_the_bayes_error_goes_with_its_own_lines(tmp_path):
     folders = []
     for distance in (1.0, 2.0):
         config = load_config(str(tmp_path / "two.yaml"), [f"datasets.0.distance={distance}"])
-        run(config, tmp_path / str(distance), jobs=1, engine="serial")
+        run(config, tmp_path / str(distance), Execution(1, engine="serial"))
         folders.append(open_run(tmp_path / str(distance)))
     curves = combined_curves(folders, "bayes-error", "error")
     assert list(curves) == [("knn",), ("2 e (1 - e)",), ("Bayes error e",)]
@@ -181,7 +181,7 @@ def noised(folder, share, on="all"):
         "methods: [knn]\nprotocol: fixed-split\n"
     )
     config = load_config(str(folder / "arcs.yaml"), [f"noise.labels={share}", f"noise.on={on}"])
-    run(config, folder / f"{share}-{on}", jobs=1, engine="serial")
+    run(config, folder / f"{share}-{on}", Execution(1, engine="serial"))
     return open_run(folder / f"{share}-{on}")
 
 
@@ -205,7 +205,7 @@ def test_label_noise_and_overlap_together(tmp_path):
         "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 50, test-n: 50, distance: 2.0}]\n"
         "noise: {labels: 0.1}\nmethods: [knn]\nprotocol: fixed-split\n"
     )
-    run(load_config(str(tmp_path / "two.yaml")), tmp_path / "two", jobs=1, engine="serial")
+    run(load_config(str(tmp_path / "two.yaml")), tmp_path / "two", Execution(1, engine="serial"))
     (point,) = combined_curves([open_run(tmp_path / "two")], "bayes-error", "error")["knn",]
     bayes_error = 0.5 * math.erfc(1 / math.sqrt(2))
     assert point.x == pytest.approx(0.9 * bayes_error + 0.1 * (1 - bayes_error))

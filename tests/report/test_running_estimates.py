@@ -12,7 +12,7 @@ from confml.report.figures import check_figure
 from confml.report.figures.running_estimates import running_means
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 
 CONFIG = """\
 name: chains
@@ -26,7 +26,7 @@ seed: 2
 
 def test_it_is_drawn_of_two_classes_in_the_plane(tmp_path):
     (tmp_path / "chains.yaml").write_text(CONFIG)
-    run(load_config(str(tmp_path / "chains.yaml")), tmp_path / "out", jobs=1, engine="serial")
+    run(load_config(str(tmp_path / "chains.yaml")), tmp_path / "out", Execution(1, engine="serial"))
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     drawn = {path.stem for path in (tmp_path / "out" / "figures").glob("*.svg")}
     assert drawn == {"running-estimates-five-gaussians"}

@@ -17,7 +17,7 @@ from confml.report.sections.published_tables import Line, grid_of
 from confml.report.sections.ranks import published_ranks, ranking
 from confml.report.tables.grid import markdown
 from confml.report.write import write_report
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 
 STUDY = """
 name: study
@@ -50,7 +50,7 @@ def study(tmp_path_factory):
         rows = ["a,b,c,y", *(f"{a:.4f},{b:.4f},{c:.4f},{k}" for (a, b, c), k in zip(X, y, strict=True))]
         (folder / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     config = load_config(str(folder / "study.yaml"))
-    state = run(config, folder / "run", jobs=1, engine="serial")
+    state = run(config, folder / "run", Execution(1, engine="serial"))
     assert not state.failed and not state.left
     results = open_run(folder / "run")
     write_report(results, folder / "run")

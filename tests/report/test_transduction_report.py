@@ -13,7 +13,7 @@ from confml.report.figures.version_space import Sphere, toy_of
 from confml.report.run.stored import open_run
 from confml.report.sections.published_tables import combined_tables
 from confml.report.write import write_items, write_report
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 from confml.studies.reproduction import keep_runs
 
 LINKED = """\
@@ -33,7 +33,7 @@ seed: 1
 
 def computed(folder, text):
     (folder / "c.yaml").write_text(text)
-    run(load_config(str(folder / "c.yaml")), folder / "out", jobs=1, engine="serial")
+    run(load_config(str(folder / "c.yaml")), folder / "out", Execution(1, engine="serial"))
     write_report(open_run(folder / "out"), folder / "out")
     return folder / "out"
 

@@ -14,6 +14,7 @@ from confml.config import load_config
 from confml.runner.engines import DaskEngine, WorkerLost
 from confml.runner.environment import EnvironmentFault
 from confml.runner.progress import Progress
+from confml.runner.run import Execution
 from confml.runner.run import run as run_config
 
 distributed = pytest.importorskip("distributed")
@@ -181,9 +182,9 @@ def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_o
     (tmp_path / "dask.yaml").write_text(CONFIG)
     config = load_config(tmp_path / "dask.yaml")
     killer = KillOnce(cluster)
-    state = run_config(config, tmp_path / "dask-run", jobs=1, scheduler=cluster, progress=killer)
+    state = run_config(config, tmp_path / "dask-run", Execution(1, scheduler=cluster), progress=killer)
     assert killer._killed and not state.failed and not state.left
-    run_config(config, tmp_path / "serial", jobs=1, engine="serial")
+    run_config(config, tmp_path / "serial", Execution(1, engine="serial"))
     files = []
     for folder in ("dask-run", "serial"):
         write_report(open_run(tmp_path / folder), tmp_path / folder)

@@ -15,7 +15,7 @@ from programs.fuzz.json_mutants import mutate
 
 from confml import cli
 from confml.config import make_config
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 
 VALUES = {
     "name": "small",
@@ -28,7 +28,7 @@ VALUES = {
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("manifest") / "run"
-    state = run(make_config(VALUES), folder, jobs=1, engine="serial")
+    state = run(make_config(VALUES), folder, Execution(1, engine="serial"))
     assert len(state.done) == 8
     return folder
 
@@ -108,7 +108,7 @@ def test_cells_of_an_older_format_are_computed_again_in_one_run(whole, tmp_path)
     document = json.loads(inner.read_text())
     inner.write_text(json.dumps({"arrays": None, "scores": document["scores"]}))
     told = []
-    state = run(make_config(VALUES), tmp_path / "run", jobs=1, engine="serial", say=told.append)
+    state = run(make_config(VALUES), tmp_path / "run", Execution(1, engine="serial"), say=told.append)
     assert "3 of 8 cells are done already" in told and len(state.done) == 8
     assert invoke("report", tmp_path / "run", "--quiet").code == 0
 

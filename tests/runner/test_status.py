@@ -10,7 +10,7 @@ from confml.commands.status import status
 from confml.config import load_config
 from confml.runner.heartbeat import Heartbeat, running_parts
 from confml.runner.progress import Progress
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 from confml.runner.status import RunStatus
 from confml.runner.store import Store
 from confml.runner.workspace import Workspace
@@ -36,7 +36,7 @@ def folder(tmp_path):
     """A run whose first part of two is done."""
     (tmp_path / "parts.yaml").write_text(CONFIG)
     config = load_config(tmp_path / "parts.yaml")
-    run(config, tmp_path / "out", jobs=1, engine="serial", shard=(1, 2))
+    run(config, tmp_path / "out", Execution(1, engine="serial", shard=(1, 2)))
     return tmp_path / "out"
 
 
@@ -59,7 +59,8 @@ def test_a_run_shows_its_progress_while_it_computes(tmp_path, monkeypatch):
         def advance(self, tasks, cells):
             seen.append(running_parts(tmp_path / "out"))
 
-    run(load_config(tmp_path / "parts.yaml"), tmp_path / "out", jobs=1, engine="serial", progress=Look())
+    config = load_config(tmp_path / "parts.yaml")
+    run(config, tmp_path / "out", Execution(1, engine="serial"), progress=Look())
     assert len(seen) == 8 and all(len(parts) == 1 for parts in seen)
     steps = [parts[0].progress for parts in seen]
     assert [one.cells_done for one in steps] == [one.tasks_done for one in steps] == list(range(8))
@@ -139,7 +140,7 @@ def test_watch_ends_when_no_cell_is_left(folder, monkeypatch):
 
     def meanwhile(seconds):
         assert seconds == 0.5
-        run(config, folder, jobs=1, engine="serial", shard=(2, 2))
+        run(config, folder, Execution(1, engine="serial", shard=(2, 2)))
 
     monkeypatch.setattr("confml.commands.status.sleep", meanwhile)
     done = CliRunner().invoke(status, [str(folder), "--watch", "--every", "0.5", "--json"])

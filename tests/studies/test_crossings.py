@@ -8,7 +8,7 @@ import yaml
 
 from confml.config import load_config
 from confml.measures.rejection import RejectionCurve
-from confml.runner.run import run
+from confml.runner.run import Execution, run
 from confml.studies.reproduction.crossings import compare_curves, write_crossings
 
 
@@ -49,7 +49,7 @@ def test_pairs_of_methods_over_their_common_splits(tmp_path):
         }
         path = tmp_path / f"{name}.yaml"
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
-        run(load_config(str(path)), out=tmp_path / name, jobs=1)
+        run(load_config(str(path)), tmp_path / name, Execution(1))
         return tmp_path / name
 
     runs = [

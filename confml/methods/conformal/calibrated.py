@@ -22,7 +22,7 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
-from confml.methods.conformal.selection import Prepared, choose, prepare
+from confml.methods.conformal.selection import InnerSelection, Prepared, choose, prepare
 from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
@@ -288,11 +288,9 @@ class CalibratedMethod(Method):
         if self.random_state is not None:
             method.seed_random_states(self._generator("estimator"))
         if self.tune and which == 0 and len(np.unique(y)) > 1:
-            inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
-            inner |= dict(self.inner or {})
-            tuning = choose(
-                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
-            )
+            inner = InnerSelection(self.tune, **(self.inner or {}))
+            rng = self._generator("tune")
+            tuning = choose(method, X, y, inner, rng=rng, groups=groups, steps=self.steps)
             method.set_params(**tuning["chosen"])
             self.tuning_ = tuning
         part = prepare(method, self.steps, X, y, number - which, groups=groups)

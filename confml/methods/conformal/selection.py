@@ -53,15 +53,21 @@ def prepare(
     return Prepared(method, X, y, chain)
 
 
+class InnerSelection(NamedTuple):
+    """Grid of an inner cross-validation, its folds, and the measure that selects a point."""
+
+    grid: Sequence[Mapping[str, Any]]
+    folds: int = 10
+    stratify: bool = True
+    select_by: str = "accuracy"
+    costs: Mapping[str, Any] | None = None
+
+
 def choose(
     method: Method,
     X: np.ndarray,
     y: np.ndarray,
-    grid: Sequence[Mapping[str, Any]],
-    folds: int,
-    stratify: bool,
-    select_by: str,
-    costs: Mapping[str, Any] | None = None,
+    inner: InnerSelection,
     *,
     rng: np.random.Generator,
     groups: np.ndarray | None = None,
@@ -74,6 +80,7 @@ def choose(
     point that fails on a fold is excluded. Raises ConfmlError if every point is excluded.
     """
     started = cpu_seconds()
+    grid, folds, stratify, select_by, costs = inner
     _, codes = np.unique(y, return_inverse=True)
     numbers = fold_numbers(codes, folds, rng, stratify, groups)
     values: list[list[float | None]] = [[] for _ in grid]

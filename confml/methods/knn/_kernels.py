@@ -3,6 +3,7 @@
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.votes import count_votes
 
 
 @kernel
@@ -49,9 +50,8 @@ def weighted_vote(k, distances, found, beyond, shares, winners):
 def teacher_vote(k, weight, distances, found, beyond, shares, winners):
     """Fill the shares (n, c) of the weighted votes of the k nearest, and the class of each winner (n,).
 
-    Codes from c on are those of the teacher's examples: code c + j is class j with ``weight`` votes. As in
-    `confml.neighbours`, all rows at the k-th distance count, each with an equal share of the remaining
-    places. Equal votes: the smaller sum of distances, with the same weights; then the first class.
+    Codes from c on are those of the teacher's examples: code c + j is class j with ``weight`` votes. See
+    `count_votes`. Equal votes: the smaller sum of distances, with the same weights; then the first class.
     """
     n, c = shares.shape
     k = min(k, distances.shape[1])
@@ -59,30 +59,9 @@ def teacher_vote(k, weight, distances, found, beyond, shares, winners):
     tied = np.empty(2 * c, dtype=np.int64)
     sums = np.empty(2 * c, dtype=np.float64)
     for i in range(n):
-        last = distances[i, k - 1]
-        rows[:] = 0
-        tied[:] = 0
-        sums[:] = 0.0
-        nearer = 0
-        while distances[i, nearer] < last:
-            rows[found[i, nearer]] += 1
-            sums[found[i, nearer]] += distances[i, nearer]
-            nearer += 1
-        end = nearer
-        while end < distances.shape[1] and distances[i, end] == last:
-            tied[found[i, end]] += 1
-            end += 1
-        if end == distances.shape[1]:
-            for code in range(2 * c):
-                tied[code] += beyond[i, code]
-        parts = tied.sum()
-        left = k - nearer
+        count_votes(k, distances[i], found[i], beyond[i], rows, sums, tied)
         total = 0.0
         for code in range(2 * c):
-            rows[code] = rows[code] * parts + tied[code] * left
-            sums[code] *= parts
-            if tied[code] > 0:  # the distance may be infinite
-                sums[code] += tied[code] * left * last
             total += rows[code] * (weight if code >= c else 1.0)
         best = 0
         most = -1.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._seeds import derived_generator, stable_generator
 from confml.bayes_error.assessment import Assessment, assess
-from confml.bayes_error.label_noise import NoiseSeries, noise_series
+from confml.bayes_error.label_noise import EstimatorSettings, NoiseSeries, noise_series
 from confml.bayes_error.neighbour_errors import NEIGHBOURS
 from confml.bayes_error.rates import BayesErrors, warnings_about
 from confml.bayes_error.selection import (
@@ -182,10 +182,8 @@ def study(
             labels,
             request.noise,
             derived_generator(rng, "noise"),
+            EstimatorSettings(request.neighbours, request.trees, request.extrapolate),
             repeats=request.repeats,
-            k=request.neighbours,
-            trees=request.trees,
-            extrapolate=request.extrapolate,
             best_error=request.best_error,
             true_error=true_error if request.best_error is None else None,
         )
@@ -195,10 +193,9 @@ def study(
             used,
             labels,
             derived_generator(rng, "intervals"),
+            found.errors,
             blocks=request.blocks,
             level=request.intervals,
-            errors=found.errors,
-            **options,
         )
         short = classes[rows < request.blocks]
         if len(short):

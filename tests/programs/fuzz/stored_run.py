@@ -43,9 +43,9 @@ def copy_to(folder: Path) -> Path:
 def resume(folder: Path):
     """Run the config again, which computes the cells that are not stored whole; return the final state."""
     from confml.config import make_config
-    from confml.runner.run import run
+    from confml.runner.run import Execution, run
 
-    return run(make_config(VALUES), folder, jobs=1, engine="serial")
+    return run(make_config(VALUES), folder, Execution(1, engine="serial"))
 
 
 def metrics(folder: Path) -> str:

@@ -1,0 +1,134 @@
+"""Descriptions of data sets and generators, for ``confml data``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from confml.data.cards import Card, CardFile
+    from confml.data.files import FileState
+    from confml.data.generators import Generator
+
+_WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
+
+
+def listed(card: Card, states: list[FileState]) -> dict[str, Any]:
+    return {
+        "name": card.name,
+        "rows": card.expect.rows,
+        "attributes": card.expect.attributes,
+        "classes": len(card.expect.classes),
+        "train_rows": card.expect.train_rows,
+        "test_rows": card.expect.test_rows,
+        "files": _files_state(states),
+        "base": card.base,
+        "title": card.title,
+    }
+
+
+def _files_state(states: list[FileState]) -> str:
+    """Return one word for all files of a card."""
+    if not states:
+        return "bundled"
+    if any(state.state == "wrong" for state in states):
+        return "wrong"
+    if all(state.state == "found" for state in states):
+        return "here"
+    by_hand = any(state.state == "missing" and state.file.address is None for state in states)
+    return "by hand" if by_hand else "to fetch"
+
+
+def card_info(card: Card, states: list[FileState]) -> dict[str, Any]:
+    return {
+        **listed(card, states),
+        "class_rows": dict(card.expect.classes),
+        "columns": card.expect.columns,
+        **{key: getattr(card, key) for key in ("about", "provider", "licence", "citation", "page")},
+        "paper": None if card.paper is None else card.paper.model_dump(mode="json"),
+        "notes": list(card.notes),
+        "card": str(card.path),
+        "files": [{**_file_info(state.file), **state.as_dict()} for state in states],
+    }
+
+
+def _file_info(file: CardFile) -> dict[str, Any]:
+    keys = ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual")
+    return {key: getattr(file, key) for key in keys if getattr(file, key) is not None}
+
+
+def generator_info(name: str, generator: Generator) -> dict[str, Any]:
+    from confml.data.generators import COMMON
+
+    common = {"n": generator.default_n, "test_n": 0, "seed": 1}
+    return {
+        "name": name,
+        "title": "synthetic data",
+        "about": generator.about,
+        "classes": list(generator.classes),
+        "bayes_error": round(generator.bayes_error(**generator.defaults), 5),
+        "parameters": {
+            key.replace("_", "-"): {
+                "about": parameter.about,
+                "expected": parameter.expected(),
+                "default": {**common, **generator.defaults}[key],
+            }
+            for key, parameter in {**COMMON, **generator.parameters}.items()
+        },
+    }
+
+
+def print_info(told: dict[str, Any]) -> None:
+    click.echo(f"{told['name']}: {told['title']}")
+    click.echo(f"\n{told['about'].strip()}\n")
+    if "parameters" in told:
+        click.echo(f"classes       {', '.join(map(str, told['classes']))}")
+        click.echo(f"Bayes error   {told['bayes_error']:.2%} with the parameters' defaults")
+        for name, parameter in told["parameters"].items():
+            words = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
+            click.echo(f"  {name:<12}{words}")
+        return
+    parts = ""
+    if told["train_rows"]:
+        parts = f" ({told['train_rows']} to train on, {told['test_rows']} to test)"
+    columns = told["columns"]
+    coded = f" ({columns} columns when coded)" if columns and columns != told["attributes"] else ""
+    classes = ", ".join(f"{label}: {rows}" for label, rows in told["class_rows"].items())
+    for key, value in {
+        "rows": f"{told['rows']}{parts}",
+        "attributes": f"{told['attributes']}{coded}",
+        "classes": f"{told['classes']} ({classes})",
+        "provider": told["provider"],
+        "licence": told["licence"],
+        "citation": told["citation"].strip(),
+        "page": told["page"],
+        "variant of": told["base"],
+        "card": told["card"],
+    }.items():
+        if value:
+            click.echo(f"{key:<12}{value}")
+    if told["paper"]:
+        click.echo(f"{'as in':<12}{told['paper']['source']}")
+        for change in told["paper"]["changed"]:
+            click.echo(f"{'':<12}- {change}")
+    for note in told["notes"]:
+        click.echo(f"{'note':<12}{note.strip()}")
+    for file in told["files"]:
+        state = _WORDS[file["state"]] if "address" in file or file["state"] != "missing" else "by hand"
+        click.echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
+        for key in ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual"):
+            if key in file:
+                click.echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
+
+
+def print_table(heads: list[str] | None, rows: list[list[Any]]) -> None:
+    """Print columns of text, numbers aligned to the right."""
+    texts = [*([heads] if heads else []), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[j]) for row in texts) for j in range(len(texts[0]))]
+    for row in texts:
+        cells = []
+        for j, text in enumerate(row):
+            number = isinstance(rows[0][j], int)
+            cells.append(text.rjust(widths[j]) if number else text.ljust(widths[j]))
+        click.echo("  ".join(cells).rstrip())
