@@ -4,8 +4,6 @@ Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or confi
 70 internal error; 130 interrupted, results kept.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import importlib

@@ -1,7 +1,5 @@
 """``confml bundle``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

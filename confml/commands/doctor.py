@@ -1,7 +1,5 @@
 """``confml doctor``."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

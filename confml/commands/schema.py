@@ -1,7 +1,5 @@
 """``confml schema``."""
 
-from __future__ import annotations
-
 import click
 
 

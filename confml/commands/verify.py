@@ -1,7 +1,5 @@
 """``confml verify``."""
 
-from __future__ import annotations
-
 import functools
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """`read_costs`: costs of decisions from a YAML or CSV file."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

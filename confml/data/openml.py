@@ -4,8 +4,6 @@ The cache has a folder ``openml/<number>`` for each data set, with its descripti
 number of each name that was looked up, so that a run is repeated without a network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@ coverage rate control, 2024. Accepted rows: Jin and Candes, Selection by predict
 another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A division puts each row into one group. Its parts are columns, bins of a numeri
 label that the fitted classifier predicts) and ``label``; a group is a combination of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`By`: declaration of the parameter ``by``, the groups in which p-values are to be valid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Columns and lines of the data set that a model is fitted to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.config.dataset_spec import DatasetSpec

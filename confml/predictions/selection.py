@@ -1,7 +1,5 @@
 """`Selection`: the rows of a whole batch that are certain (``fcr``) or accepted (``fdr``)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`fit_model`: fit a method of a config to the training rows of its data set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

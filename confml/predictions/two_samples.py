@@ -4,8 +4,6 @@ Each feature is tested alone, and a classifier that tells new from training rows
 (Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

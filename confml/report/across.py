@@ -1,7 +1,5 @@
 """Figures of several runs together: ``confml report RUN... --against KEY``, or ``--figures``."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -5,8 +5,6 @@ It computes differences of metrics and of accuracy-rejection curves at each reje
 (`confml.measures.signed_rank`).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The declarations of all metrics that a run can report, and which of them can be ranked."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError, did_you_mean

@@ -6,8 +6,6 @@ Numbers are the shortest decimals that read back as the same number; what is not
 field.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import math

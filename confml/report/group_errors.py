@@ -1,7 +1,5 @@
 """`GroupErrors`: errors and sizes of regions in the groups of ``by``, for all methods of a data set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`Pair`: two method variants on the same splits, with the losses of their test rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

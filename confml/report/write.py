@@ -1,7 +1,5 @@
 """`write_report`: every file of a run's report, made from stored results."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

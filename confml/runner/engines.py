@@ -1,7 +1,5 @@
 """Engines: call a function on items in this process, in worker processes of joblib or on a dask cluster."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

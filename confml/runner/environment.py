@@ -4,8 +4,6 @@ Such an error is not stored as the failure of a cell. The run stops, and can be 
 removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import re

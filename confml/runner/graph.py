@@ -1,7 +1,5 @@
 """Tasks of a run and their dependencies."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from pathlib import Path

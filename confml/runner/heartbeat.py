@@ -1,7 +1,5 @@
 """Progress that each running process of a run writes into its workspace, for ``confml status``."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import platform

@@ -3,8 +3,6 @@
 A worker that dies, hangs or exceeds its memory takes down its own slot and no other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -5,8 +5,6 @@ An archive holds ``bundle.json`` (SHA-256 of every member, checksum of every dat
 reports of the run in ``results/``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`GroupCalibration`: p-values that are valid in each group of each division of ``by``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

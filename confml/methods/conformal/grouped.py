@@ -1,7 +1,5 @@
 """`Grouped`: the part of `Conformal` that makes p-values valid in each group of ``by``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Source: Gibbs, Cherian, Candes, Conformal Prediction with Conditional Guarantees
 indicator features.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 _BELOW = 1e-7  # distance of the dual variable of the new example from 1 - level

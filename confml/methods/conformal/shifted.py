@@ -1,7 +1,5 @@
 """`Shifted`: the part of `Conformal` that weights calibration examples for another distribution."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`GroupRows`: the groups of the training examples of a TCM-NN whose p-values are valid in each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

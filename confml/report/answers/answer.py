@@ -1,7 +1,5 @@
 """`Answer`: the best method of a data set, which others are shown to be worse, and what could be shown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The best one was chosen on the same rows, so any pair may be read: Holm's correction is over all pairs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

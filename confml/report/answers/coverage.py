@@ -4,8 +4,6 @@ Where p-values promise a coverage, the errors of a split are beta-binomial. Give
 are independent and each keeps the promise, so that overlapping splits need no correction.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

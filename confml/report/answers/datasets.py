@@ -1,7 +1,5 @@
 """Methods over several data sets: which of them are ranked, and which are shown to differ."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar

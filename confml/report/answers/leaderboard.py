@@ -1,7 +1,5 @@
 """`Leaderboard`: all methods of a run by many measures, as means and mean ranks over the data sets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field

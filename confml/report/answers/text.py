@@ -1,7 +1,5 @@
 """Numbers, lists of names and verdicts as text, in the same words everywhere."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ A threshold that is chosen on the test rows has a higher risk on new rows (1.4 t
 the best of 5 to 20 methods on 50 to 1,000 rows), so the certified share comes first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

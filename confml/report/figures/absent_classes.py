@@ -1,7 +1,5 @@
 """Credibility of test examples of absent classes and of known classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.measures import Case

@@ -4,8 +4,6 @@ Krzanowski et al. (2006), section 4.1: sure incorrect against unsure over all th
 curve is the best; or the selective risk (error of the accepted) against the rejection rate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

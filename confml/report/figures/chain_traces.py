@@ -1,7 +1,5 @@
 """Traces of Markov chains, to check convergence."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.methods.details import ChainSummary

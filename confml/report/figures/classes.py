@@ -1,7 +1,5 @@
 """Errors of each class, and the class tree of a hierarchical method."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Coverage of classes, region sizes and groups of columns, with intervals and the band of valid p-values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Confidence against credibility of single predictions, correct and wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.plugins.parameters import Integer

@@ -3,8 +3,6 @@
 Alternatively coverage against confidence level, as in papers: valid regions are above the diagonal.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml._seeds import stable_generator

@@ -1,7 +1,5 @@
 """Curves of a metric against a number, with bands, for several figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The figure fits the method again, because stored results have predictions of tes
 drawn if the data set is missing.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable
 from pathlib import Path

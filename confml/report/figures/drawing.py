@@ -1,7 +1,5 @@
 """`Drawing`: draws the figures of a report in this process or in several."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Generator, Sequence

@@ -1,7 +1,5 @@
 """Efficiency of p-values: set size against significance level, and the criteria without a level."""
 
-from __future__ import annotations
-
 import math
 import statistics
 

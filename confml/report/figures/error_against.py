@@ -1,7 +1,5 @@
 """Error, or any metric, against a swept parameter, one line per method that sweeps it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from numbers import Real

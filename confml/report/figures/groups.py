@@ -1,7 +1,5 @@
 """Errors and sizes of regions in the groups of ``by``, one colour for each method."""
 
-from __future__ import annotations
-
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, COLUMN, PALETTE, Panels

@@ -1,7 +1,5 @@
 """Exchangeability martingales and errors of prediction regions over an online pass."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

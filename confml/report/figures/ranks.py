@@ -1,7 +1,5 @@
 """Mean ranks of the methods over data sets: a critical-difference diagram, and the leaderboard's table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fits of a run again, for figures that need more than predictions of test examples."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Shares of singleton (correct, wrong), multiple and empty regions, by significance level and method."""
 
-from __future__ import annotations
-
 import math
 
 from confml.report.figures import Figure, NotApplicable, Subject

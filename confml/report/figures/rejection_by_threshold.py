@@ -6,8 +6,6 @@ examples below it. Each theta gives one point: mean rejection rate and mean erro
 splits, with bars of the standard errors of both means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ Bayesian k-NN is fitted again to the first split's training part, with the paper
 burn-in, every 7th of the rest kept) and by exact integration, so the figure needs the data.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Share of a batch that is selected, against the rate of errors among the selected rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.measures.selected import ACCEPTED, CERTAIN

@@ -1,7 +1,5 @@
 """The style of all figures: sizes, colour-blind safe colours, panels; the same bytes for the same figure."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import io

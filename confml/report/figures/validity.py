@@ -1,7 +1,5 @@
 """Validity per class: error of regions against significance level, and distance from uniform."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The test and calibration examples behind the p-values of a variant, over its splits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ The paths of small test parts are computed together for many splits. They are th
 `Path.of_every_class`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Points of papers for figures: numbers of published tables on the same data set, method and setting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

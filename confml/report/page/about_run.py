@@ -1,7 +1,5 @@
 """Where the numbers of a page come from: data sets, config, software, machine, and how to cite them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

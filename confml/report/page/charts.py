@@ -1,7 +1,5 @@
 """The charts of one data set: risk and coverage, errors and sizes of regions, calibration, ranks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Details of single methods: confusion matrix, coverage of classes, test examples and their regions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The answer on a page: sentences at its top, and the table over the data sets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

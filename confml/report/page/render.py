@@ -1,7 +1,5 @@
 """The templates of the page, with style and script inside of it."""
 
-from __future__ import annotations
-
 import functools
 import json
 from importlib import resources

@@ -1,7 +1,5 @@
 """The tables of one data set: results, regions, accepted predictions, certificates, times, tuning."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

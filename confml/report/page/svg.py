@@ -5,8 +5,6 @@ the values under the pointer and for copying. matplotlib, which draws the figure
 colours and no data for a script.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

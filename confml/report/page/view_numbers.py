@@ -1,7 +1,5 @@
 """Numbers of one view of a cell for the page: regions at many levels at once, and bins of the confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`open_run`: the stored results of a run's folder as input of reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ The tables of rich fit a terminal by folding or cutting words; on the console th
 columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of the estimates for all classes: k-NN by k and by number of rows, and the noise series."""
 
-from __future__ import annotations
-
 from confml.report.figures.style import (
     BLACK,
     BLUE,

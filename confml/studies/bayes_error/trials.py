@@ -1,7 +1,5 @@
 """Bias and variance of estimated Bayes errors: table, files, and figures 1 and 2 of the paper."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`Action`: one command, copy or stored table of a target; it is executed by calling it."""
 
-from __future__ import annotations
-
 import glob
 import os
 import shutil

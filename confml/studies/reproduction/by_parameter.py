@@ -4,8 +4,6 @@ A paper that tunes a parameter prints one number and often not the chosen value.
 give that number.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`write_crossings`: crossings of accuracy-rejection curves, for figures 2 to 4 of Krzanowski et al."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of the page: each published number against that of confml, one figure per table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill

@@ -1,7 +1,5 @@
 """`markdown_table`, `joined` and `anchor`: parts of the Markdown pages of the reproduction."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ The paper matches reject and posterior to the envelope: reject at equal SURE INC
 SURE CORRECT. All thresholds between two values give the same proportions, and the paper prints one of them.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

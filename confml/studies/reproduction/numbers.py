@@ -1,7 +1,5 @@
 """`published_numbers`: every number of a published table with the stored number of confml."""
 
-from __future__ import annotations
-
 import csv
 import enum
 import math

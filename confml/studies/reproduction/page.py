@@ -1,7 +1,5 @@
 """`write_page`: the Markdown page of all published numbers and claims, and its figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`write_ranks`: mean ranks of methods over the data sets of a stored published table, and their figures."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

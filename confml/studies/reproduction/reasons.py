@@ -1,7 +1,5 @@
 """`Reasons`: why numbers of confml differ from the published ones, from ``reasons.yaml``."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Numbers, figures and provenance of runs that are kept below ``results/reference``."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`Source`: a paper or textbook whose numbers and claims confml reproduces."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 The CSV file has the numbers of the runs. Titles and notes are those of this version of confml.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`summary_pages`: the summary of all sources, and the counts and terms behind it."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`plan`: the actions of a target of ``targets.yaml``, such as ``table-tcm-nn``."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
