@@ -1,4 +1,8 @@
-"""The YAML reader of configs and cards: one grammar, one set of messages, every value with its place."""
+"""The YAML reader of configs and cards, with the place of every value.
+
+PyYAML scans and composes the text. Its constructors lose lines and columns, which messages name, read ``no``
+as false and ``1e-3`` as text, and accept repeated keys.
+"""
 
 from confml.yaml.nodes import Node, spelling
 from confml.yaml.problems import Mark, Problems
