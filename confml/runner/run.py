@@ -80,7 +80,7 @@ def run_state(
 
 @dataclass(frozen=True)
 class Execution:
-    """How the cells of a run are computed.
+    """Settings of the computation of the cells of a run.
 
     jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, fail_fast, force: as the options
     of ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
