@@ -1,5 +1,7 @@
 """`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -1,5 +1,7 @@
 """The page of one run: its parts in order."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
