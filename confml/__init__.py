@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from confml.bayes_error import bayes_errors as bayes_errors
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
+    from confml.methods.bayes_discriminant import BayesDiscriminant as BayesDiscriminant
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
     from confml.methods.change_point_knn import ChangePointKNN as ChangePointKNN
     from confml.methods.conformal import Conformal as Conformal
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from confml.methods.linear import Winnow as Winnow
     from confml.methods.naive_bayes import NaiveBayes as NaiveBayes
     from confml.methods.pipelines import confident_predict as confident_predict
+    from confml.methods.samples import Samples as Samples
     from confml.methods.svm import DAGSVM as DAGSVM
     from confml.methods.svm import CrammerSinger as CrammerSinger
     from confml.methods.svm import GenSVM as GenSVM
@@ -52,6 +54,7 @@ _HOMES = {
     "confml.bayes_error": ("bayes_errors",),
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),
+    "confml.methods.bayes_discriminant": ("BayesDiscriminant",),
     "confml.methods.bayes_knn": ("BayesKNN",),
     "confml.methods.change_point_knn": ("ChangePointKNN",),
     "confml.methods.conformal": ("Conformal",),
@@ -59,6 +62,7 @@ _HOMES = {
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),
     "confml.methods.naive_bayes": ("NaiveBayes",),
     "confml.methods.pipelines": ("confident_predict",),
+    "confml.methods.samples": ("Samples",),
     "confml.methods.svm": ("CrammerSinger", "DAGSVM", "GenSVM", "OvOSVM", "OvRSVM", "SmartSVM"),
     "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
     "confml.methods.tcm_svm": ("TCMSVM",),

@@ -56,6 +56,7 @@ _PARTS = {
     "StepSpec": "steps: one step",
     "NoiseSpec": "noise",
     "MethodEntry": "methods: one method",
+    "SamplesSpec": "samples: of a method",
     "ConformalSpec": "conformal: of a method",
     "VennSpec": "venn: of a method",
     "LimitsSpec": "limits: of a method",

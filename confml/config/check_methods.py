@@ -18,6 +18,7 @@ Check = Callable[[str, Mapping[str, Any]], None]
 
 ABOUT_SEVERAL = (MissingParameter, IncompatibleParameters)  # errors that other parameters can remove
 TUNED_IN_VAIN = {"conformal": "conformal predictors", "venn": "Venn-Abers predictors"}
+ONE_PART = {"conformal": "split", "venn": "inductive"}
 MOST_VALUES = 1000  # of a long series (1..50000) that are checked, half at each end
 MOST_POINTS = 200  # combinations of values that are checked for parameters that cannot be combined
 
@@ -124,15 +125,16 @@ def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:
 
 
 def _check_wrappers(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:
-    """Note settings of ``conformal`` and ``venn`` that the method cannot have, and their tuning."""
+    """Note settings of wrappers that the method cannot have, and their tuning."""
+    inner: dict[str, Any] = {}
     for key, spec in entry.wrappers.items():
-        error = _problem(check, entry.name, spec.as_params())
+        error = _problem(check, entry.name, {**inner, **spec.as_params()})
+        inner = spec.as_params() if key == "samples" and error is None else inner
         if error is not None and not isinstance(error, ABOUT_SEVERAL):
             draft.add((*place, key), error.message, error.hint)
         if spec.kind == "cross" and entry.tune:
             message = f"a choice for each fold of {key}: cross is not possible"
-            one = {"conformal": "split", "venn": "inductive"}[key]
-            draft.add((*place, "tune"), message, f"take {key}: {one}, or a value", at_key=True)
+            draft.add((*place, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
     for parameter in entry.tune:
         key = parameter.partition("__")[0]
         if key in TUNED_IN_VAIN:

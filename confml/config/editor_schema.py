@@ -5,7 +5,7 @@ from typing import Any
 
 from confml.config import grids
 from confml.config.dataset_spec import DatasetSpec
-from confml.config.method_entry import ConformalSpec, MethodEntry, VennSpec
+from confml.config.method_entry import ConformalSpec, MethodEntry, SamplesSpec, VennSpec
 from confml.config.part import hyphenated
 from confml.config.protocol import Protocol
 from confml.config.schema import Config, FigureSpec, PaperSpec, StepSpec
@@ -75,11 +75,13 @@ def json_schema(
             _with_parameters(parts["FigureSpec"], "name", options)
     if tables is not None:
         _suggest(parts["PaperSpec"], "table", tables, in_list=True)
+    # A number of samples is a parameter of the method.
+    parts["MethodEntry"]["properties"]["samples"]["anyOf"].append({"type": "integer"})
     for model, names in ((DatasetSpec, known_cards()), (MethodEntry, methods), (StepSpec, steps)):
         _or_a_word(parts, model.__name__, names)
     _or_a_word(parts, FigureSpec.__name__, figures)
     _or_a_word(parts, PaperSpec.__name__, tables)
-    for wrapper in (ConformalSpec.__name__, VennSpec.__name__):
+    for wrapper in (SamplesSpec.__name__, ConformalSpec.__name__, VennSpec.__name__):
         _or_a_word(parts, wrapper, None, parts[wrapper]["properties"]["kind"])
     _or_a_word(parts, Protocol.__name__, None, parts["Protocol"]["properties"]["kind"])
     _tidy(schema)

@@ -1,4 +1,4 @@
-"""`MethodEntry`: an entry of ``methods`` in a config, with its conformal settings and limits."""
+"""`MethodEntry`: an entry of ``methods`` in a config, with the settings of its wrappers and limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
@@ -44,6 +44,10 @@ class ConformalSpec(Part):
         None,
         description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
+    )
+    view: Annotated[str, one_of("reject", "envelope", "posterior", "exceedance")] | None = Field(
+        None,
+        description="View of a method with a posterior, whose scores are calibrated (default reject).",
     )
     calibration: Between | None = Field(
         None,
@@ -137,6 +141,34 @@ class VennSpec(Part):
         }
 
 
+class SamplesSpec(Part):
+    """Settings of posterior draws; `confml describe samples` has the defaults."""
+
+    short = "kind"
+
+    kind: Annotated[str, one_of("ensemble", "bootstrap", "laplace")] = Field(
+        "bootstrap",
+        description="ensemble: the members of a forest; bootstrap: fits to random weights; laplace: Gaussian "
+        "approximation of logistic regression.",
+    )
+    draws: Count | None = Field(
+        None, description="Number of draws (default 60 of bootstrap, 1000 of laplace)."
+    )
+    exceeding: Share | None = Field(
+        None, description="Threshold of the class probability for the view exceedance (default 0.5)."
+    )
+    entropies: Switch | None = Field(
+        None,
+        description="Views total-entropy, expected-entropy and mutual-information too (default false).",
+    )
+
+    def as_params(self) -> dict[str, Any]:
+        """Return the given settings as parameters of the method: ``samples``, ``samples__draws``."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        others = {f"samples__{name}": value for name, value in given.items() if value is not None}
+        return {"samples": self.kind, **others}
+
+
 class LimitsSpec(Part):
     """The time and memory that one task of a method may take; they do not change results."""
 
@@ -171,6 +203,11 @@ class MethodEntry(Part):
     select_by: Annotated[str, one_of(*SELECT_BY)] = Field(
         "accuracy", description="Metric that tuning optimises."
     )
+    samples: SamplesSpec | None = Field(
+        None,
+        description="Posterior draws of this method; a single word is the kind. A number is a parameter.",
+        examples=["ensemble", {"kind": "bootstrap", "draws": 60}],
+    )
     conformal: ConformalSpec | None = Field(
         None,
         description="Conformal prediction with this method; a single word is the kind.",
@@ -191,6 +228,10 @@ class MethodEntry(Part):
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(values.get("samples"), int | float):  # such as the number of states of bayes-knn
+            params = values.get("params", {})
+            own = {"samples": values["samples"], **params} if isinstance(params, Mapping) else params
+            values = {**{key: value for key, value in values.items() if key != "samples"}, "params": own}
         values = super()._collect(values)
         for key in ("sweep", "tune"):
             if isinstance(values.get(key), Mapping):
@@ -199,17 +240,22 @@ class MethodEntry(Part):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters that all variants share, including the settings of ``conformal`` or ``venn``."""
+        """The parameters that all variants share, including the settings of wrappers."""
         params = dict(self.params)
         for spec in self.wrappers.values():
             params |= spec.as_params()
         return params
 
     @property
-    def wrappers(self) -> dict[str, ConformalSpec | VennSpec]:
-        """The settings of ``conformal`` and ``venn``, where they are given; a method can have one of them."""
-        given = {"conformal": self.conformal, "venn": self.venn}
+    def wrappers(self) -> dict[str, SamplesSpec | ConformalSpec | VennSpec]:
+        """The settings of ``samples``, ``conformal`` and ``venn``, where they are given."""
+        given = {"samples": self.samples, "conformal": self.conformal, "venn": self.venn}
         return {key: spec for key, spec in given.items() if spec is not None}
+
+    @property
+    def calibrating(self) -> str | None:
+        """The key of the wrapper with a calibration part, ``conformal`` or ``venn``, or None."""
+        return next((key for key in self.wrappers if key != "samples"), None)
 
     def at_levels(self, levels: Sequence[float]) -> Self:
         """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with

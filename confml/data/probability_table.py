@@ -17,6 +17,7 @@ from confml.errors import DataError, did_you_mean
 
 SPLIT_COLUMNS = ("repeat", "fold")
 KEY_COLUMNS = ("line", "row", "part")
+DRAW_COLUMN = "draw"
 # Decimals that were cut off: the sum of a row may differ from 1 by this, and the row is divided by it.
 SUM_TOLERANCE = 0.005
 
@@ -28,9 +29,10 @@ class ProbabilityTable:
     """Class probabilities for rows of a data set.
 
     path: the file. classes: (c,) labels, sorted. probabilities: (r, c), one row per line of the file.
-    lines: (r,) line of the file. places: for each (repeat, fold) of the file the row of ``probabilities``
-    for each of the n rows of the data set, -1 for none; None stands for every repeat, or fold.
-    names: (n,) text that identifies a row of the data set in messages.
+    lines: (r,) line of the file. places: for each (repeat, fold) of the file the row of ``probabilities``, or
+    of ``draws``, for each of the n rows of the data set, -1 for none; None stands for every repeat, or fold.
+    names: (n,) text that identifies a row of the data set in messages. draws: (q, s) the rows of
+    ``probabilities`` that are the s draws of a row of the data set; None for one line per row.
     """
 
     path: Path
@@ -39,6 +41,7 @@ class ProbabilityTable:
     lines: np.ndarray
     places: Mapping[SplitKey, np.ndarray]
     names: Sequence[str]
+    draws: np.ndarray | None = None
 
     def at(self, repeat: int | None, fold: int | None) -> np.ndarray:
         """Return (n,) the row of ``probabilities`` for each row of the data set in one split, -1 for none."""
@@ -65,6 +68,8 @@ class ProbabilityTable:
         """SHA-256 (hex) of the probabilities and of the rows that they belong to."""
         digest = hashlib.sha256(repr(self.classes.tolist()).encode())
         digest.update(np.ascontiguousarray(self.probabilities, dtype="<f8").data)
+        if self.draws is not None:
+            digest.update(np.ascontiguousarray(self.draws, dtype="<i8").data)
         for key, places in sorted(self.places.items(), key=repr):
             digest.update(repr(key).encode())
             digest.update(np.ascontiguousarray(places, dtype="<i8").data)
@@ -72,7 +77,7 @@ class ProbabilityTable:
 
 
 def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = False) -> ProbabilityTable:
-    """Read a table file with one line per row of a data set and one column per class.
+    """Read a table file with one line per row of a data set, or per row and ``draw``, and a column per class.
 
     A class column is called as the class, or ``prob[<class>]``. The rows are identified by the id columns of
     the data set, else by ``line`` (of the data file), else by ``row`` (from 0, as in ``regions/``). A column
@@ -86,26 +91,39 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
     keys = _key_columns(table, data)
     known = _rows_by_key(table, data, keys, fixed_split)
     probabilities = _probabilities(table, columns)
+    has_draws = DRAW_COLUMN in table.place and DRAW_COLUMN not in labels
     places: dict[SplitKey, np.ndarray] = {}
+    lines_of: list[list[int]] = []
     for at, (split, key) in enumerate(zip(_splits(table), _keys(table, keys), strict=True)):
         row = known.get(key)
         if row is None:
             _unknown_row(table, at, keys, key, data)
         of_split = places.setdefault(split, np.full(len(data), -1))
-        if of_split[row] >= 0:
+        if of_split[row] < 0:
+            of_split[row] = len(lines_of)
+            lines_of.append([at])
+        elif has_draws:
+            lines_of[of_split[row]].append(at)
+        else:
             raise DataError(
                 f"{_shown(keys, key)} is listed twice, first on {table.unit} {table.lines[of_split[row]]}",
                 where=table.where(at, keys[-1]),
-                hint="remove one of the lines; probabilities per split need the columns repeat or fold",
+                hint="remove one of the lines; probabilities per split need the columns repeat or fold, and "
+                "draws of a posterior the column draw",
             )
-        of_split[row] = at
     names = [""] * len(data)
     for key, row in known.items():
         names[row] = _shown(keys, key)
     for row in np.flatnonzero([not name for name in names]).tolist():
         names[row] = f"row {row}"
     return ProbabilityTable(
-        table.path, data.classes, probabilities, np.array(table.lines, dtype=np.int64), places, names
+        table.path,
+        data.classes,
+        probabilities,
+        np.array(table.lines, dtype=np.int64),
+        places,
+        names,
+        _draws(table, lines_of) if has_draws else None,
     )
 
 
@@ -114,7 +132,7 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
 
 def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> list[str]:
     """Return the column of each class; raise DataError for columns that are missing or unknown."""
-    own = {*SPLIT_COLUMNS, *KEY_COLUMNS, *data.id_columns}
+    own = {*SPLIT_COLUMNS, *KEY_COLUMNS, DRAW_COLUMN, *data.id_columns}
     by_label = {
         label: next((c for c in (label, f"prob[{label}]") if c in table.place), None) for label in labels
     }
@@ -205,6 +223,25 @@ def _splits(table: TextTable) -> Iterator[SplitKey]:
                 raise DataError(message, where=table.where(at, name), hint="repeats and folds count from 0")
             numbers[name][at] = int(text)
     yield from zip(numbers["repeat"], numbers["fold"], strict=True)
+
+
+def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return (q, s) lines in the order of the draws; every row needs the same draws, each once."""
+    names = table.column(DRAW_COLUMN)
+    found = [sorted(lines, key=lambda at: (len(names[at]), names[at])) for lines in lines_of]
+    expected = [names[at] for at in found[0]] if found else []
+    for lines in found:
+        own = [names[at] for at in lines]
+        twice = next((at for at, name in zip(lines[1:], own, strict=False) if names[at] == name), None)
+        if twice is not None or own != expected:
+            at = lines[-1] if twice is None else twice
+            what = "is listed twice for one row" if twice is not None else f"ends {len(own)} draws of a row"
+            raise DataError(
+                f"draw '{short(names[at])}' {what}, expected the same {len(expected)} draws for every row",
+                where=table.where(at, DRAW_COLUMN),
+                hint="write one line for each row and draw, for example with draws 0 to 99",
+            )
+    return np.array(found, dtype=np.int64).reshape(len(found), len(expected))
 
 
 # ---- values

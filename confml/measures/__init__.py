@@ -18,6 +18,7 @@ from confml.measures import (
     costs,
     decomposition,
     efficiency,
+    entropies,
     martingales,
     novelty,
     point,
@@ -37,7 +38,7 @@ MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
     *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
-    *(decomposition.MEASURE, venn.MEASURE, conditional.MEASURE, costs.MEASURE),
+    *(decomposition.MEASURE, venn.MEASURE, entropies.MEASURE, conditional.MEASURE, costs.MEASURE),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures.confusion_matrix import Confusion
-from confml.measures.prediction import Prediction, accepted
+from confml.measures.prediction import ORDERED_APART, Prediction, accepted
 from confml.measures.rejection import RejectionCurve, rejection_curve
 
 
@@ -79,7 +79,7 @@ class Case:
     @property
     def confidence(self) -> np.ndarray:
         """(n,) `Prediction.confidence`."""
-        if self.prediction.kind != "posterior":
+        if self.prediction.kind not in ORDERED_APART:
             return self.certainty
         return self.once("confidence", lambda: self.prediction.confidence)
 

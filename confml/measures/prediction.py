@@ -12,10 +12,17 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "margin")
+KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "exceedance", "margin")
 PROBABILITY_KINDS = ("probability", "posterior")
 SHARES = ("probability", "posterior", "vote", "envelope")
 """Kinds whose scores sum to 1; the scores of a posterior are its means, votes and envelopes are shares."""
+ENTROPIES = ("total_entropy", "expected_entropy", "mutual_information")
+"""Parts of the entropy of an example: total = expected + mutual information."""
+WITHOUT_REGIONS = ("margin", "exceedance")
+"""Kinds without prediction regions."""
+ORDERED_APART = ("posterior", "exceedance")
+"""Kinds whose `Prediction.certainty` is not the confidence."""
+_SHARES = 2.0**24  # shares closer than half of its inverse are equal
 SCORE_NAMES = {"p-value": "p", "margin": "margin"}
 """Column names of scores in tables, by kind; ``prob`` for every other kind."""
 
@@ -122,7 +129,8 @@ class Prediction:
     def confidence(self) -> np.ndarray:
         """(n,) confidence of each prediction; its scale depends on the kind.
 
-        p-values: 1 - second largest p (1 with one class). Probability, vote and envelope: the largest score.
+        p-values: 1 - second largest p (1 with one class). Probability, vote, envelope and exceedance: the
+        largest score.
         Posterior: Phi((mean - t0) / sd) of the predicted class. Margin: the largest decision value minus the
         second largest; with one column, the decision value.
         """
@@ -142,8 +150,11 @@ class Prediction:
     def certainty(self) -> np.ndarray:
         """(n,) values that order predictions by confidence: the confidence; for a posterior (mean - t0) / sd.
 
-        In double precision Phi is 1 from 8.3 on, so different posteriors would tie.
+        In double precision Phi is 1 from 8.3 on, so different posteriors would tie. Exceedances that are
+        equal (up to 2^-25) are ordered by ``extra["mean"]``, the mean of the predicted class.
         """
+        if self.kind == "exceedance" and "mean" in self.extra:
+            return np.round(self.confidence * _SHARES) / _SHARES + (self.extra["mean"] - 1) / (4 * _SHARES)
         return self._standardised() if self.kind == "posterior" else self.confidence
 
     @property
@@ -153,18 +164,18 @@ class Prediction:
 
     @property
     def has_regions(self) -> bool:
-        """Whether this kind has prediction regions; margins have none."""
-        return self.kind != "margin"
+        """Whether this kind has prediction regions; margins and exceedances have none."""
+        return self.kind not in WITHOUT_REGIONS
 
     def region(self, level: float) -> np.ndarray:
         """Return (n, c) bool: the prediction regions at significance ``level``.
 
         p-values: ``p > level``, which is exact because p is one correctly rounded division. Probabilities and
         vote shares: the smallest set by decreasing score (earlier classes first for ties) whose sum is at
-        least ``1 - level``. Raises ValueError for margins.
+        least ``1 - level``. Raises ValueError for margins and exceedances.
         """
         if not self.has_regions:
-            raise ValueError("margins have no prediction regions; make the method conformal")
+            raise ValueError(f"{self.kind}s have no prediction regions; make the method conformal")
         if not 0 <= level <= 1:
             raise ValueError(f"level must be between 0 and 1, got {level}")
         if self.kind == "p-value":
@@ -201,6 +212,7 @@ class Prediction:
             columns["credibility"] = self.credibility
         name = SCORE_NAMES.get(self.kind, "prob")
         columns |= {f"{name}[{label}]": self.scores[:, j] for j, label in enumerate(self.classes.tolist())}
+        columns |= {name: self.extra[name] for name in per_row_extra(self)}
         for extra in per_class_extra(self) if self.kind != "posterior" else ():
             values = self.extra[extra]
             columns |= {f"{extra}[{label}]": values[:, j] for j, label in enumerate(self.classes.tolist())}
@@ -264,12 +276,18 @@ def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold
 
 
 def per_class_extra(prediction: Prediction) -> list[str]:
-    """Return the names of the extra (n, c) arrays that tables show: ``sd``, or ``lower`` and ``upper``."""
-    if prediction.kind == "posterior":
-        return ["sd"]
-    shape = prediction.scores.shape
-    bounds = [name for name in ("lower", "upper") if name in prediction.extra]
-    return bounds if all(prediction.extra[name].shape == shape for name in bounds) else []
+    """Return the names of the extra (n, c) arrays that tables show.
+
+    ``sd``; ``lower`` and ``upper``; ``standard_error``, the Monte Carlo error of the score.
+    """
+    shape, extra = prediction.scores.shape, prediction.extra
+    names = ("sd",) if prediction.kind == "posterior" else ("lower", "upper")
+    return [name for name in (*names, "standard_error") if name in extra and extra[name].shape == shape]
+
+
+def per_row_extra(prediction: Prediction) -> list[str]:
+    """Return the names of the extra (n,) arrays that tables show: entropies, in nats."""
+    return [name for name in ENTROPIES if name in prediction.extra]
 
 
 def argmax_with_tie_break(

@@ -1,5 +1,6 @@
 """`external`: class probabilities that another program computed, from a file."""
 
+import warnings
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
@@ -8,6 +9,8 @@ import numpy as np
 from confml._sklearn import check_is_fitted
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
+from confml.measures.metric import Metric
+from confml.measures.posterior import DRAW_METRICS, Summary, draw_metrics, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.plugins.parameters import FilePath, Parameter
@@ -17,7 +20,7 @@ class External(Method):
     """Class probabilities from a file, computed by another program.
 
     Nothing is fitted. The file is a table (CSV, Parquet or Excel) with one line per row of the data set, in
-    any order, and these columns:
+    any order, or one line per row and draw of a posterior, and these columns:
 
     - one per class, called as the class or ``prob[<class>]``: probabilities that sum to 1 per line (a sum
       within 0.005 of 1 is taken for rounding, and the line is divided by it);
@@ -25,15 +28,19 @@ class External(Method):
       the number of the row from 0 as in ``regions/``. If the data set has a training and a test file, a
       column ``part`` holds train or test; without it, under fixed-split, all lines are of the test part;
     - optionally ``repeat`` and ``fold``, counted from 0, if each split of the protocol has probabilities of
-      its own.
+      its own;
+    - optionally ``draw``: each row of the data set has one line for each draw, with the same draws for every
+      row. The views are then those of `Samples`: reject, envelope, posterior and exceedance (of 1/2), with
+      Monte Carlo errors of independent draws.
 
     Every test row of every split needs a line. With ``conformal: split`` every training row needs one too:
     the whole training part of a split is the calibration part. The p-values are valid if the other program
     has not used these rows, for example with out-of-fold probabilities, or if the data set holds only rows
     that it has not seen. Steps and noise on features do not change the probabilities.
 
-    The view is ``probability``. The largest probability decides the label, the first class for ties. A cell
-    is computed again when the probabilities of the file change; the manifest has the SHA-256 of the file.
+    The view is ``probability`` without draws. The largest probability decides the label, the first class for
+    ties. A cell is computed again when the probabilities of the file change; the manifest has the SHA-256 of
+    the file.
     """
 
     name: ClassVar[str] = "external"
@@ -43,6 +50,8 @@ class External(Method):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "probabilities": FilePath("table file with the class probabilities"),
     }
+
+    metrics: ClassVar[Mapping[str, Metric]] = DRAW_METRICS
 
     def __init__(self, probabilities):
         self.probabilities = probabilities
@@ -68,16 +77,36 @@ class External(Method):
             )
         self.classes_ = self.table.classes
         self.places_ = self.table.at(*self.split)
+        for text in few_draws(self.table.draws.shape[1]) if self.table.draws is not None else ():
+            warnings.warn(f"external: {text}", UserWarning, stacklevel=2)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view ``probability`` of rows of the data set. X: (n, 1) row numbers."""
-        return {"probability": Prediction(self.classes_, self.predict_proba(X), "probability")}
+        """Return ``probability``, or the views of draws, of rows of the data set. X: (n, 1) row numbers."""
+        found = self._found(X)
+        if found.ndim == 3:
+            return posterior_views(self.classes_, Summary.of_draws(found))
+        return {"probability": Prediction(self.classes_, found, "probability")}
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probabilities (n, c) of rows of the data set. X: (n, 1) row numbers."""
+        """Return the probabilities (n, c) of rows of the data set, the mean of draws. X: (n, 1) rows."""
+        found = self._found(X)
+        return found.mean(axis=0) if found.ndim == 3 else found
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """``effective_draws`` and ``share_error`` of draws."""
+        if self.table is None or self.table.draws is None:
+            return {}
+        return draw_metrics(self.table.draws.shape[1])
+
+    def _found(self, X) -> np.ndarray:
+        """Return the probabilities (n, c), or (s, n, c) of draws."""
         check_is_fitted(self)
         assert self.table is not None  # `fit` checks it
         rows = np.asarray(X)[:, 0].astype(np.int64)
         self.table.check_rows(rows, *self.split, "rows")
-        return self.table.probabilities[self.places_[rows]]
+        places = self.places_[rows]
+        if self.table.draws is not None:
+            return self.table.probabilities[self.table.draws[places].T]
+        return self.table.probabilities[places]

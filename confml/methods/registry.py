@@ -9,7 +9,14 @@ from confml.errors import ConfigError, ConfmlError, nearest
 from confml.methods.base import Method
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
-from confml.methods.wrappers import WRAPPERS, check_settings, split_settings, wrapped, wrapper_of
+from confml.methods.wrappers import (
+    WRAPPERS,
+    check_settings,
+    split_settings,
+    wrapped,
+    wrapper_of,
+    wrapper_versions,
+)
 from confml.plugins.candidates import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
 from confml.plugins.registry import PluginRegistry, required_parameters
@@ -53,7 +60,8 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     """Raise ConfigError unless the method is known and can be built with exactly these parameters.
 
     A mistake in a parameter raises a `confml.plugins.parameters.ParameterError`. Every method also accepts
-    the settings of one wrapper: ``conformal`` and ``conformal__...``, or ``venn`` and ``venn__...``.
+    the settings of wrappers: ``samples`` and ``samples__...``; ``conformal`` and ``conformal__...``, or
+    ``venn`` and ``venn__...``.
     """
     settings, params = split_settings(params or {})
     if method_class(name) is SklearnMethod:
@@ -65,7 +73,8 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
             _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
-        others = {key: value for key, value in settings.items() if not key.startswith(BEST_OF)}
+        apart = (BEST_OF, "samples")  # a candidate has samples in its own mapping
+        others = {key: value for key, value in settings.items() if not key.startswith(apart)}
         for one in settings.get(BEST_OF) or ():
             other, own = named(one)
             if method_class(other).takes_rows:
@@ -76,6 +85,9 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
     """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
     key = wrapper_of(settings)
+    if "samples" in settings:
+        hint = "add a column draw to the file: one line for each row and draw"
+        raise ConfigError(f"{name} is not fitted, so samples cannot draw from a posterior", hint=hint)
     if settings.get(key or "") == "cross":
         hint = "use conformal: split" if key == "conformal" else "use venn: inductive"
         raise ConfigError(f"{name} is not fitted, so there are no folds", hint=hint)
@@ -107,11 +119,11 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
     """Return the version of a method, which changes whenever its results may change.
 
     For a dotted name it contains the versions of scikit-learn and of the packages of all classes that the
-    parameters name; with ``conformal`` or ``venn`` in ``params`` it also contains the version of that.
+    parameters name; with ``samples``, ``conformal`` or ``venn`` in ``params`` also the versions of those.
     values: further values of parameters, such as those of a grid.
     """
     cls = method_class(name)
-    key = wrapper_of(params or {})
+    wrappers = wrapper_versions(params or {})
     others = [version_of(*named(one)) for one in (params or {}).get(BEST_OF) or ()]
     _, params = split_settings(params or {})
     version = str(cls.version) if cls is SklearnMethod else cls.version
@@ -119,8 +131,8 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
         packages = packages_of(name, [*params.values(), *values])
         known = {"scikit-learn": sklearn.__version__, **packages}
         version = ", ".join([str(version), *(f"{package} {one}" for package, one in known.items())])
-    found = f"{version}, {key} {WRAPPERS[key].cls.version}" if key else version
-    return ", ".join(map(str, [found, *others])) if others else found
+    both = [*wrappers, *map(str, others)]
+    return ", ".join([str(version), *both]) if both else version
 
 
 def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
@@ -154,8 +166,8 @@ def describe(name: str) -> dict[str, Any]:
 
     Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
     views (with default parameters), depends_on_processor, parameters (each with name, about, expected and,
-    where there is one, default). The names ``conformal`` and ``venn`` describe the settings that every method
-    accepts.
+    where there is one, default). The names ``samples``, ``conformal`` and ``venn`` describe the settings that
+    every method accepts.
     """
     if name in WRAPPERS:
         return WRAPPERS[name].cls.description()

@@ -1,7 +1,8 @@
-"""Wrappers of any method: settings in a config that make it conformal or a Venn-Abers predictor.
+"""Wrappers of any method: settings in a config that draw from its posterior, or calibrate it.
 
-Every method accepts the key of one wrapper, and settings with this key as a prefix: ``conformal: split``,
-``conformal__nonconformity``.
+Every method accepts the key ``samples``, the key of one wrapper with a calibration part (``conformal`` or
+``venn``), and settings with these keys as prefixes: ``conformal: split``, ``conformal__nonconformity``. With
+both, the draws are calibrated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,27 +12,30 @@ from confml.errors import ConfigError
 from confml.methods.base import Method
 from confml.methods.conformal import Conformal
 from confml.methods.conformal import settings as conformal_settings
-from confml.methods.conformal.calibrated import CalibratedMethod
+from confml.methods.samples import Samples
+from confml.methods.samples import settings as samples_settings
 from confml.methods.venn_abers import VennAbers
 from confml.methods.venn_abers import settings as venn_settings
+from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.parameters import Parameter
 
 
 class Wrapper(NamedTuple):
     """A class around a method. check: raises ConfigError for settings."""
 
-    cls: type[CalibratedMethod]
+    cls: type[WrapperMethod]
     check: Callable[[str, Mapping[str, Any], Sequence[str]], None]
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
+    samples_settings.KEY: Wrapper(Samples, samples_settings.check_settings),
     conformal_settings.KEY: Wrapper(Conformal, conformal_settings.check_settings),
     venn_settings.KEY: Wrapper(VennAbers, venn_settings.check_settings),
 }
-"""Every wrapper by its key in a config."""
+"""Every wrapper by its key in a config, the innermost first."""
 
 
-def wrapper_classes() -> dict[str, type[CalibratedMethod]]:
+def wrapper_classes() -> dict[str, type[WrapperMethod]]:
     """Return the class of every wrapper by its key."""
     return {key: wrapper.cls for key, wrapper in WRAPPERS.items()}
 
@@ -42,27 +46,47 @@ def wrapper_parameters() -> dict[str, Parameter]:
 
 
 def wrapper_of(params: Mapping[str, Any]) -> str | None:
-    """Return the key of the wrapper that a method's parameters have settings of, or None."""
-    keys = (name.partition("__")[0] for name in params)
-    return next((key for key in keys if key in WRAPPERS), None)
+    """Return the key of the wrapper with a calibration part that parameters have settings of, or None."""
+    return next((key for key in _by_key(split_settings(params)[0]) if key != samples_settings.KEY), None)
 
 
 def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of wrappers among a method's parameters, and the other parameters."""
-    ours = {name: value for name, value in params.items() if name.partition("__")[0] in WRAPPERS}
+    ours = {name: value for name, value in params.items() if _is_setting(name, value)}
     return ours, {name: value for name, value in params.items() if name not in ours}
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    # A number of samples is a parameter of the method, such as that of bayes-knn.
+    own = name == samples_settings.KEY and not isinstance(value, str)
+    return name.partition("__")[0] in WRAPPERS and not own
+
+
+def _by_key(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the settings of each wrapper, the innermost first."""
+    found = {key: {n: v for n, v in settings.items() if n.partition("__")[0] == key} for key in WRAPPERS}
+    return {key: of_key for key, of_key in found.items() if of_key}
 
 
 def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
-    keys = {setting.partition("__")[0] for setting in settings}
-    if len(keys) > 1:
+    by_key = _by_key(settings)
+    calibrating = [key for key in by_key if key != samples_settings.KEY]
+    if len(calibrating) > 1:
         hint = "list the method twice, with one of them each"
-        raise ConfigError(f"{name} has the settings of {' and '.join(sorted(keys))}", hint=hint)
-    WRAPPERS[keys.pop()].check(name, settings, views)
+        raise ConfigError(f"{name} has the settings of {' and '.join(sorted(calibrating))}", hint=hint)
+    for key, of_key in by_key.items():
+        WRAPPERS[key].check(name, of_key, views)
+        views = WRAPPERS[key].cls.views
 
 
-def wrapped(method: Method, settings: Mapping[str, Any]) -> CalibratedMethod:
-    """Return a method in the wrapper of these settings, which are checked already."""
-    (key,) = {setting.partition("__")[0] for setting in settings}
-    return WRAPPERS[key].cls.around(method, settings)
+def wrapped(method: Method, settings: Mapping[str, Any]) -> Method:
+    """Return a method in the wrappers of these settings, which are checked already."""
+    for key, of_key in _by_key(settings).items():
+        method = WRAPPERS[key].cls.around(method, of_key)
+    return method
+
+
+def wrapper_versions(params: Mapping[str, Any]) -> list[str]:
+    """Return key and version of each wrapper that parameters have settings of."""
+    return [f"{key} {WRAPPERS[key].cls.version}" for key in _by_key(split_settings(params)[0])]

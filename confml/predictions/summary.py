@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.measures.costs import ABSTAIN
+from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
 from confml.predictions.exchangeability import ExchangeabilityCheck
@@ -229,7 +230,7 @@ class Summary:
         return f"{text}; the decision is {ABSTAIN} for {left} of {row_count(n)} ({percent(left, n)})."
 
     def _shown(self) -> tuple[float, ...]:
-        return self.levels if self.kind and self.kind != "margin" else ()
+        return self.levels if self.kind and self.kind not in WITHOUT_REGIONS else ()
 
     def _fit(self) -> str:
         """Return the method, its parameters, and the rows that it is fitted to."""
@@ -243,8 +244,8 @@ class Summary:
         kind = self.kind or self.model.none.kind
         if kind == "p-value":
             return self.guarantee.sentences()
-        if kind == "margin":
-            what = "The scores are margins: they have no regions and no probability of an error is guaranteed"
+        if kind in WITHOUT_REGIONS:
+            what = f"The scores are {kind}s: they have no regions, and no error probability is guaranteed"
         else:
             what = (
                 "A region is the smallest set of labels whose estimated probability is at least "

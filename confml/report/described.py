@@ -29,12 +29,29 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     "reject": ("probability", "posterior mean of each class probability"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),
     "posterior": ("posterior", "posterior mean and standard deviation of each class probability"),
+    "exceedance": (
+        "exceedance",
+        "posterior probability that the class probability exceeds 1/2",
+    ),
+    "total-entropy": (
+        "margin",
+        "1 - entropy / ln c of the posterior mean of the c class probabilities, of the label of reject",
+    ),
+    "expected-entropy": (
+        "margin",
+        "1 - mean entropy of the draws / ln c (aleatoric uncertainty), of the label of reject",
+    ),
+    "mutual-information": (
+        "margin",
+        "1 - mutual information of label and draw / ln c (epistemic uncertainty), of the label of reject",
+    ),
     "vote": ("vote", "share of the votes for each class"),
     "margin": ("margin", "decision value of each class"),
     "bayes-point": ("margin", "decision value of each class at the Bayes point"),
 }
 
 _SMALLEST_SET = "smallest set of classes, by decreasing score, whose sum is at least 1 - level"
+_NONE = "none (give the method p-values with conformal: split)"
 # kind of prediction -> prediction region, confidence, acceptance at a threshold
 MEANINGS: Mapping[str, tuple[str, str, str]] = {
     "p-value": ("classes with p > level", "1 - second largest p-value", "confidence >= threshold"),
@@ -42,8 +59,9 @@ MEANINGS: Mapping[str, tuple[str, str, str]] = {
     "vote": (_SMALLEST_SET, "largest score", "confidence >= threshold"),
     "envelope": (_SMALLEST_SET, "largest score", "score > threshold; a score of 1 is always accepted"),
     "posterior": (_SMALLEST_SET, "Phi((mean - 1/2) / sd)", "mean - c sd > 1/2 with c = Phi^-1(threshold)"),
+    "exceedance": (_NONE, "largest score; equal ones are ordered by the mean", "confidence >= threshold"),
     "margin": (
-        "none (give the method p-values with conformal: split)",
+        _NONE,
         "largest decision value minus the second largest; with one value per example, that value",
         "confidence >= threshold",
     ),

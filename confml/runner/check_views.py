@@ -13,7 +13,7 @@ from confml.methods.base import Views
 from confml.methods.details import FitDetails
 
 # Kinds with scores in [0, 1], and kinds with scores that sum to 1 in each row.
-UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior")
+UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "exceedance")
 SUM_KINDS = ("probability", "vote", "envelope", "posterior")
 # In single precision with 1,000 classes the sum is within 1e-5 of 1.
 SUM_TOLERANCE = 1e-5

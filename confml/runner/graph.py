@@ -63,7 +63,7 @@ def make_tasks(
         if place not in sizes:
             train, test = map(len, split_rows(data, config.protocol, job.split, config.seed))
             sizes[place] = train, test
-        if job.entry.tune and not job.entry.wrappers:
+        if job.entry.tune and job.entry.calibrating is None:
             for cell in cells:
                 folds = config.protocol.inner_folds
                 tasks += _tuned_tasks(job, context, cell, folds, stored_inner, instances, *sizes[place])
@@ -76,9 +76,9 @@ def make_tasks(
 
 def _wrapper_tuning(job: Job, config: Config) -> dict:
     """Return the tune grid as parameters of a wrapper, which tunes without its calibration part."""
-    if not job.entry.tune:
+    key = job.entry.calibrating
+    if not job.entry.tune or key is None:
         return {}
-    (key,) = job.entry.wrappers
     return {f"{key}__tune": job.entry.tune_grid(), f"{key}__inner": inner_settings(config, job.entry)}
 
 

@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +24,7 @@ from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.base import Views
 from confml.methods.conformal import Conformal
+from confml.methods.samples import Samples
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.venn_abers import VennAbers
 from confml.plugins.parameters import Integer
@@ -169,6 +171,7 @@ WRAPPERS = [
     Conformal(LogisticRegression(), nonconformity="raps", randomised=False),
     Conformal(CLASSES["naive-bayes"](), "cross", folds=2, mondrian=True),
     VennAbers(LogisticRegression()),
+    Samples(CLASSES["naive-bayes"](), draws=50),
     SklearnMethod(LogisticRegression()),
     make_pipeline(StandardScaler(), CLASSES["knn"]()),
 ]
@@ -178,6 +181,8 @@ MORE_WRAPPERS = [
     Conformal(SCALED_SVM, nonconformity="margin"),
     Conformal(CLASSES["knn"](), mondrian=True),
     VennAbers(SCALED_SVM, "cross", folds=2),
+    Samples(LogisticRegression(), "laplace"),
+    Samples(RandomForestClassifier(50, random_state=0), "ensemble"),
     make_pipeline(StandardScaler(), CLASSES["tcm-nn"]()),
     # The checks seed a parameter random_state of the pipeline, which has none.
     make_pipeline(StandardScaler(), Conformal(LogisticRegression(), random_state=0)),

@@ -16,7 +16,7 @@ from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
 from confml.measures.costs import costs_of
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import ENTROPIES, Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
@@ -103,7 +103,7 @@ def test_every_metric_of_a_prediction_is_declared():
     context = Context(
         5, {0: 3, 1: 2}, costs=costs_of({"matrix": {"0": {"1": 1}, "1": {"0": 5}}, "abstain": 1})
     )
-    bounds = {"lower": p - 0.1, "upper": p + 0.1}
+    bounds = {"lower": p - 0.1, "upper": p + 0.1} | {name: p[:, 0] for name in ENTROPIES}
     for kind, extra in (("p-value", counts), ("probability", bounds), ("margin", {})):
         view = Prediction(classes, p, kind, extra=extra)
         emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), context)}

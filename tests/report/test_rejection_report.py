@@ -325,3 +325,49 @@ def test_small_p_values_are_not_shown_as_zero():
     row = row._replace(pairs=1, p_holm=1e-5)
     assert comparison_table([row])[1][0][-2] == "<0.001"
     assert comparison_table([row._replace(p_holm=0.0312)])[1][0][-2] == "0.031"
+
+
+def test_pairs_of_views_at_equal_proportions(tmp_path):
+    """The proportions are equal on every split, and the interval is that of the test of all tables."""
+    from confml.measures.matched import at_correct, at_incorrect
+    from confml.report.answers.differences import LossTable, SplitLosses
+
+    run = run_by_hand()
+    write_report(run, tmp_path)
+    rows = [row for row in read(tmp_path / "matched-views.csv") if row["params"] == "model=standard"]
+    assert len(rows) == 6 * 2 * 2  # ordered pairs, proportions, thresholds
+    for row in rows:
+        level, values, proportions = float(row["level"]), [], []
+        for seed in range(3):
+            views, truth = prediction_of(seed, "standard")
+            own, other = views[row["view"]], views[row["reference"]]
+            accepted = other.accepted(level)
+            wrong = row["equal"] == "sure_incorrect"
+            counted = accepted & ((other.labels == truth) != wrong)
+            proportions.append(counted.mean())
+            both = []
+            for view in (own, other):
+                at = at_incorrect if wrong else at_correct
+                found = at(curve_of(view, truth), view.certainty, counted.sum())
+                right = view.labels == truth
+                both.append(None if found is None else found.weights * (right == wrong))
+                if found is not None:
+                    assert (found.weights * (right != wrong)).mean() == pytest.approx(counted.mean())
+            values.append(None if any(one is None for one in both) else both)
+        known = [one for one in values if one is not None]
+        assert (int(row["splits"]), int(row["attained"])) == (3, len(known))
+        if not known:
+            assert row["value"] == ""
+            continue
+        means = [np.mean([one[place].mean() for one in known]) for place in (0, 1)]
+        assert float(row["value"]) == pytest.approx(means[0])
+        assert float(row["reference_value"]) == pytest.approx(means[1])
+        assert float(row["difference"]) == pytest.approx(means[0] - means[1], abs=1e-12)
+        table = LossTable(
+            [[SplitLosses(np.arange(40), one[place], 80) for one in known] for place in (0, 1)], bound=1.0
+        )
+        low, high = table.pair(0, 1).interval()
+        assert (float(row["low"]), float(row["high"])) == pytest.approx((low, high), abs=1e-11)
+        assert low - 1e-9 <= float(row["difference"]) * 40 / 42 <= high + 1e-9
+    same = [row for row in rows if {row["view"], row["reference"]} == {"reject", "posterior"}]
+    assert {float(row["difference"]) for row in same} == {0.0}  # one standard deviation: the same order

@@ -25,10 +25,11 @@ from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.posterior import Summary, posterior_views
+from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
-from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Summary, Training, integrate, sample
+from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Training, integrate, sample
 from confml.methods.details import ChainSummary, FitDetails
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
@@ -65,7 +66,7 @@ class BayesKNN(Method):
     """
 
     name = "bayes-knn"
-    version = 3
+    version = 4
     views: ClassVar[tuple[str, ...]] = ("reject", "envelope", "posterior")
     metrics: ClassVar[Mapping[str, Metric]] = {
         "k_mean": Metric("posterior mean of k", None),
@@ -226,17 +227,9 @@ class BayesKNN(Method):
         ties go to the class with the largest mean.
         """
         found = self._summary(X)
-        error = {} if found.error is None else {"standard_error": found.error}
-        views = {
-            "reject": Prediction(self.classes_, found.mean, "probability", extra=error),
-            "envelope": Prediction(self.classes_, found.envelope, "envelope"),
-            "posterior": Prediction(self.classes_, found.mean, "posterior", extra={"sd": found.sd} | error),
-        }
         if self.exceeding is not None:
-            scores = self.exceedance(X, self.exceeding)
-            labels = self.classes_[argmax_with_tie_break(scores, found.mean, tolerance=1e-12)]
-            views["exceedance"] = Prediction(self.classes_, scores, "margin", labels)
-        return views
+            found = found._replace(exceedance=self.exceedance(X, self.exceeding))
+        return posterior_views(self.classes_, found)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the posterior mean of the class probabilities (m, c), the scores of ``reject``."""

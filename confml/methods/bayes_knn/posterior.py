@@ -2,28 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from confml._processes import each
 from confml.measures.chains import ChainDiagnostics
+from confml.measures.posterior import Summary
 from confml.methods.bayes_knn import _kernels as neighbours
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
 from confml.methods.bayes_knn import _kernels_posterior as kernels
 from confml.methods.bayes_knn import _kernels_predict as predictive
-
-
-class Summary(NamedTuple):
-    """Posterior mean and standard deviation of the class probabilities, and the envelope, (m, c) each.
-
-    error: (m, c) Monte Carlo standard error of the mean, computed between chains, or None.
-    """
-
-    mean: np.ndarray
-    sd: np.ndarray
-    envelope: np.ndarray
-    error: np.ndarray | None = None
 
 
 class WritableArrays:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
@@ -23,13 +23,12 @@ from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import InnerSelection, Prepared, choose, prepare
-from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
+from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.candidates import BEST_OF
-from confml.plugins.docstrings import add_sections, described_text
-from confml.plugins.parameters import Parameter, check_parameters
+from confml.plugins.docstrings import add_sections
 
 _ESTIMATOR = """\
 estimator : classifier
@@ -72,7 +71,7 @@ class FittedPart(NamedTuple):
 FittedPart.stored = {"method": "Method", "prepared": "Prepared(m)", "codes": "i8(m) in 0.."}  # type: ignore[attr-defined]
 
 
-class CalibratedMethod(Method):
+class CalibratedMethod(WrapperMethod):
     """A classifier that is fitted to one part of the training examples and calibrated on the other part.
 
     With kind ``cross``, every fold is the calibration part of a classifier fitted to the other folds. A
@@ -80,15 +79,11 @@ class CalibratedMethod(Method):
     ``random_state``, ``tune``, ``inner``, ``steps`` and ``groups``; it sets ``calibration_counts_`` and
     ``fitted_`` in ``fit``.
 
-    key: its kind's name in a config; other settings have the prefix ``<key>__``. settings: their
-    declarations. mondrian: whether calibration parts are drawn within each class.
+    mondrian: whether calibration parts are drawn within each class.
     """
 
-    key: ClassVar[str]
-    settings: ClassVar[Mapping[str, Parameter]]
     metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
 
-    estimator: Any
     kind: str
     calibration: float
     folds: int
@@ -108,44 +103,12 @@ class CalibratedMethod(Method):
         "tuning_": "dict | None",
     }
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            of_estimator = self.estimator.__sklearn_tags__().classifier_tags
-            if of_estimator is not None:
-                tags.classifier_tags.multi_class = of_estimator.multi_class
-        return tags
-
     @classmethod
     def _document(cls) -> None:
         if "settings" in vars(cls):
-            declared = {parameter_name(setting, cls.key): rule for setting, rule in cls.settings.items()}
             has_groups = "by_columns" in inspect.signature(cls).parameters
             more = _BY_COLUMNS if has_groups else ""
-            add_sections(cls, declared, _ESTIMATOR, _SET_BY_A_RUN + more)
-
-    @classmethod
-    def description(cls) -> dict[str, Any]:
-        """Return the description of the wrapper as plain data, with the keys that it can have in a config."""
-        signature = inspect.signature(cls).parameters
-        text = described_text(cls)
-        names = {setting: parameter_name(setting, cls.key) for setting in cls.settings}
-        parameters = [
-            {"name": names[setting], "about": rule.about}
-            | {"expected": rule.expected(), "default": signature[names[setting]].default}
-            for setting, rule in cls.settings.items()
-            if names[setting] != "random_state"  # a run has its seed
-        ]
-        return {
-            "name": cls.key,
-            "summary": text.partition("\n")[0],
-            "text": text,
-            "source": "confml",
-            "version": cls.version,
-            "views": list(cls.views),
-            "depends_on_processor": "if the classifier does, or with shift: covariate",
-            "parameters": parameters,
-        }
+            add_sections(cls, cls.declared(), _ESTIMATOR, _SET_BY_A_RUN + more)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -160,24 +123,19 @@ class CalibratedMethod(Method):
         counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
         return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
 
-    @classmethod
-    def around(cls, method: Method, settings: Mapping[str, Any]) -> Self:
-        """Return the wrapper of a method with settings named as in a config, which are checked already."""
-        return cls(method, **constructor_parameters(settings, cls.key))
-
     # ---- grids and seeds of a run
 
     def set_point(self, point: Mapping[str, Any]) -> Self:
         """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
         own = {name: value for name, value in point.items() if name != BEST_OF}  # it is built, and not swept
-        return self.set_params(**constructor_parameters(own, self.key))
+        return super().set_point(own)
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
         if self.random_state is None:
             self.random_state = int(derived_generator(rng, self.key).integers(2**31))
         own = {name: value for name, value in point.items() if name.partition("__")[0] != self.key}
-        self._method().seed_random_states(derived_generator(rng, self.key, own))
+        self.classifier().seed_random_states(derived_generator(rng, self.key, own))
 
     def _generator(self, purpose: str) -> np.random.Generator:
         rng = np.random.default_rng(self.random_state)
@@ -197,8 +155,7 @@ class CalibratedMethod(Method):
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
         """Check settings and training data; return X (m, d), y (m,), class codes (m,) and group numbers."""
-        rules = {parameter_name(setting, self.key): rule for setting, rule in self.settings.items()}
-        check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
+        self.check_settings()
         if self.tune and self.kind == "cross":
             one = next(kind for kind in self.settings[self.key].options if kind != "cross")  # type: ignore[attr-defined]
             hint = f"use {one}, or fix the parameters"
@@ -264,14 +221,11 @@ class CalibratedMethod(Method):
         parts = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
         return [rows for rows in parts if len(rows)] or [np.empty(0, dtype=np.intp)]
 
-    def _method(self) -> Method:
-        """Return the classifier as a confml method, not a copy."""
-        return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
-
     def _candidates(self) -> list[Method]:
         """Return the classifier, and those of ``best_of``, as confml methods, not copies."""
         others = getattr(self, "best_of", None) or ()
-        return [self._method(), *(one if isinstance(one, Method) else SklearnMethod(one) for one in others)]
+        own = self.classifier()
+        return [own, *(one if isinstance(one, Method) else SklearnMethod(one) for one in others)]
 
     def _fitted_without(
         self, rows: np.ndarray, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None
@@ -320,8 +274,7 @@ class CalibratedMethod(Method):
 
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
-        rules = {parameter_name(setting, self.key): rule for setting, rule in self.settings.items()}
-        check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
+        super().check_stored()
         if not self.fitted_ or any(part.codes.max(initial=0) >= len(self.classes_) for part in self.fitted_):
             raise ValueError("a part has codes of unknown classes, or there is no part")
 

@@ -24,6 +24,7 @@ from confml.methods.conformal.scores import (
     knn_ratio_scores,
     label_scores,
     on_all_classes,
+    posterior_view,
     usual_size,
     values_for,
 )
@@ -126,7 +127,7 @@ class Conformal(Grouped, Shifted):
         "every_?": "list[f8(*)]",
         "chosen_?": "f8(f)",
         "clean_?": "CleanCounts",
-        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "label_noise"),
+        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "label_noise", "view"),
     }
 
     def __init__(
@@ -156,6 +157,7 @@ class Conformal(Grouped, Shifted):
         steps=None,
         groups=None,
         by_columns=None,
+        view=None,
     ):
         self.estimator = estimator
         self.kind = kind
@@ -182,6 +184,7 @@ class Conformal(Grouped, Shifted):
         self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
         self.groups = groups
         self.by_columns = by_columns
+        self.view = view
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
@@ -386,7 +389,8 @@ class Conformal(Grouped, Shifted):
         if self.nonconformity == "knn-ratio":
             of_part = part.prepared.X, part.codes, len(self.classes_), part.prepared.transform(X), self.k
             return knn_ratio_scores(*of_part), "knn-ratio"
-        score, view = values_for(self._views(part, X), self.nonconformity, part.name)
+        views = posterior_view(self._views(part, X), self.view, part.name)
+        score, view = values_for(views, self.nonconformity, part.name)
         values = on_all_classes(view, self.classes_)
         return label_scores(score, values, u if self.randomised else None, self.penalty, self.k_reg), score
 

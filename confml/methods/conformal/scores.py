@@ -12,7 +12,8 @@ SCORES = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
 OF_SHARES = ("lac", "aps", "raps", "saps")
 RANDOMISED = ("aps", "raps", "saps")
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
-SHARES = ("probability", "posterior", "vote", "envelope")  # kinds whose scores sum to 1, preferred first
+# Kinds with scores from 0 to 1, preferred first; all but exceedances sum to 1.
+SHARES = ("probability", "posterior", "vote", "envelope", "exceedance")
 _PAIRS = 4_000_000  # number of distances per block
 _ROWS_PER_BUCKET = 32
 
@@ -134,6 +135,31 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
     if view is None:
         raise ConfmlError(f"{name} is already conformal: it computes p-values")
     return score, view
+
+
+def posterior_view(views: Mapping[str, Prediction], view: str | None, name: str) -> Mapping[str, Prediction]:
+    """Return one of several views of a posterior: ``view``, by default reject; others as they are.
+
+    The scores of ``posterior`` are the confidences Phi((mean - 1/2) / sd) of all labels. Raises ConfmlError
+    for a view that the classifier ``name`` does not have.
+    """
+    view = "reject" if view is None and "reject" in views else view
+    if view is None:
+        return views
+    if view not in views:
+        raise ConfmlError(
+            f"{name} has no view {view}, it has {', '.join(views)}",
+            hint="remove view, or give the method samples: bootstrap",
+        )
+    found = views[view]
+    if found.kind != "posterior":
+        return {view: found}
+    from scipy.special import ndtr
+
+    above = found.scores - found.posterior_threshold
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(found.extra["sd"] > 0, ndtr(above / found.extra["sd"]), 0.5 + 0.5 * np.sign(above))
+    return {view: Prediction(found.classes, shares, "exceedance", found.labels)}
 
 
 def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confml.errors import ConfigError
+from confml.measures.posterior import VIEWS
 from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
 from confml.methods.conformal.wrapper_settings import (
@@ -48,6 +49,10 @@ PARAMETERS: dict[str, Parameter] = {
     f"{KEY}__nonconformity": AnyOf(
         "nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin",
         of=(Choice("a score", options=SCORES), Nothing("chosen by the classifier's views")),
+    ),
+    f"{KEY}__view": AnyOf(
+        "view of a method with a posterior, whose scores nonconformity is computed from; reject by default",
+        of=(Choice("a view", options=VIEWS), Nothing("reject")),
     ),
     **part_parameters(KEY, "split"),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
@@ -123,7 +128,12 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     check_given(name, KEY, "split", PARAMETERS, settings)
     if list(views) == ["p-value"]:
         raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
-    score = settings.get(f"{KEY}__nonconformity")
+    score, view = settings.get(f"{KEY}__nonconformity"), settings.get(f"{KEY}__view")
+    if view is not None and "reject" not in views and name != "external":  # whose file decides
+        raise ConfigError(
+            f"{KEY}__view: {view} needs a posterior, and {name} has the view {', '.join(views)}",
+            hint=f"add samples: bootstrap, or remove {KEY}__view",
+        )
     if list(views) == ["margin"] and score in OF_SHARES:
         message = f"nonconformity {score} needs probabilities, and {name} has margins"
         raise ConfigError(message, hint="use nonconformity: margin")

@@ -77,18 +77,22 @@ class SklearnMethod(Method):
     def __repr__(self) -> str:
         return f"SklearnMethod({self.estimator!r})"
 
-    def fit(self, X, y) -> Self:
-        """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,)."""
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,).
+
+        sample_weight: (m,) weights, for a classifier that takes them.
+        """
         check_values(self.estimator)
         fitted = clone(self.estimator)
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         if not is_foreign(fitted) or type(fitted).__name__ == "FrozenEstimator":
-            fitted.fit(X, y)
+            fitted.fit(X, y, **weighted)
             self.estimator_, self.classes_, self.codes_ = fitted, np.asarray(fitted.classes_), None
             return self
         self.codes_ = CodedLabels(y)
         self.codes_.code_class_weights(fitted)
         with without_output():
-            fitted.fit(X, self.codes_.codes)
+            fitted.fit(X, self.codes_.codes, **weighted)
         self.estimator_ = fitted
         self.classes_ = self.codes_.order_columns(getattr(fitted, "classes_", None), _name_of(fitted))
         return self
@@ -137,6 +141,11 @@ class SklearnMethod(Method):
         if self.codes_ is not None:
             return decision_values(self._checked("decision_function", self.estimator_.decision_function(X)))
         return self.estimator_.decision_function(X)
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether ``fit`` of the classifier has ``sample_weight``."""
+        return "sample_weight" in inspect.signature(self.estimator.fit).parameters
 
     @property
     def n_features_in_(self) -> int:

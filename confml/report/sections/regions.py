@@ -16,7 +16,7 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
-from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra
+from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra, per_row_extra
 from confml.measures.regions import reasons
 from confml.report.archives import open_table
 from confml.report.files import field, fields, number_columns, numbers, quoted, safe_name, safe_names
@@ -49,7 +49,9 @@ class Regions(Section):
 
     ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
     p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;
-    ``sd[<class>]`` for a posterior; ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor.
+    ``total_entropy``, ``expected_entropy`` and ``mutual_information`` in nats for the view reject of draws;
+    ``sd[<class>]`` for a posterior; ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor;
+    ``standard_error[<class>]``, the Monte Carlo error of the score, for draws and Markov chains.
     ``region@<level>``: labels of the region, joined by ``|``. ``reason@<level>``: ``certain`` (one label),
     ``ambiguous`` (several) or ``atypical`` (none).
     """
@@ -145,10 +147,10 @@ def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple
     """Return header and columns (of finished CSV fields) of one view's table; n rows in the given order.
 
     ``row,label,prediction,confidence,credibility``; ``p[<class>]`` (``prob[<class>]`` for probabilities and
-    vote shares, ``margin[<class>]`` for margins) per class; ``sd[<class>]`` for a posterior,
-    ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor; ``region@<level>`` and
-    ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|`` or a backslash in a
-    label is escaped with a backslash. Margins have no regions, and only p-values have a credibility.
+    vote shares, ``margin[<class>]`` for margins) per class; the columns of `per_row_extra`, and those of
+    `per_class_extra` per class; ``region@<level>`` and ``reason@<level>`` per level. The labels of a region
+    are joined by ``|``; a ``|`` or a backslash in a label is escaped with a backslash. Margins have no
+    regions, and only p-values have a credibility.
     """
     header, columns = score_columns(case.prediction, case.confidence)
     header = ["row", "label", *header]
@@ -164,11 +166,12 @@ def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple
 
 def score_columns(prediction: Prediction, confidence: np.ndarray) -> tuple[list[str], list[list[str]]]:
     """Return header and columns of `region_table` from ``prediction`` to the scores and their extras."""
-    credibility, names = prediction.credibility, per_class_extra(prediction)
+    credibility, names = prediction.credibility, [*per_row_extra(prediction), *per_class_extra(prediction)]
     labels = prediction.classes.tolist()
     header = ["prediction", "confidence", "credibility"]
     for name in (SCORE_NAMES.get(prediction.kind, "prob"), *names):
-        header += [f"{name}[{label}]" for label in labels]
+        of_row = name in names and prediction.extra[name].ndim == 1
+        header += [name] if of_row else [f"{name}[{label}]" for label in labels]
     shown = [confidence, *([] if credibility is None else [credibility]), prediction.scores]
     columns = number_columns(np.column_stack([*shown, *(prediction.extra[name] for name in names)]))
     if credibility is None:

@@ -1,0 +1,47 @@
+"""Mean entropies of a posterior: of its mean, of its draws, and the mutual information of label and draw."""
+
+from collections.abc import Iterator
+
+from confml.measures.block import Block
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import PAGE, Metric
+from confml.measures.prediction import per_row_extra
+
+_SOURCE = "Depeweg et al. 2018"
+
+
+def _compute(block: Block) -> Iterator[Column]:
+    extra = block.whole.prediction.extra
+    for name in per_row_extra(block.whole.prediction):
+        yield Column(name, None, block.means(extra[name]))
+
+
+MEASURE = Measure(
+    metrics={
+        "total_entropy": Metric(
+            "mean entropy of the posterior mean of the class probabilities",
+            None,
+            "mean over i of H(mean over draws s of p_si); expected_entropy + mutual_information",
+            _SOURCE,
+            unit="nats",
+            tables=(PAGE,),
+        ),
+        "expected_entropy": Metric(
+            "mean entropy of the draws of the class probabilities (aleatoric uncertainty)",
+            None,
+            "mean over i and draws s of H(p_si)",
+            _SOURCE,
+            unit="nats",
+            tables=(PAGE,),
+        ),
+        "mutual_information": Metric(
+            "mean mutual information of label and draw (epistemic uncertainty)",
+            None,
+            "mean over i of H(mean over draws s of p_si) - mean over draws s of H(p_si)",
+            _SOURCE,
+            unit="nats",
+            tables=(PAGE,),
+        ),
+    },
+    compute=_compute,
+)
