@@ -250,6 +250,20 @@ def test_a_report_goes_one_way():
                     assert parts[2] not in later, f"{path}:{line}: {name} imports {module}"
 
 
+@pytest.mark.parametrize("folder", ["figures", "tables"])
+def test_what_shows_a_report_reads_no_cell(folder):
+    """The one pass over the cells collects the numbers."""
+    cells = {"CellResult", "Case", "Prediction", "case_of", "curve_of"}
+    for path in (PACKAGE / "report" / folder).glob("*.py"):
+        for line, module in imports(path):
+            assert module.rpartition(".")[2] not in cells, f"{path}:{line}: {module}"
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Attribute):
+                assert node.attr != "finished", f"{path}:{node.lineno}: {node.attr}"
+                repeated = isinstance(node.value, ast.Attribute) and node.value.attr == node.attr == "results"
+                assert not repeated, f"{path}:{node.lineno}: results.results"
+
+
 def test_no_measure_imports_another_measure():
     folder = PACKAGE / "measures"
     assigns = [(path, node) for path in folder.glob("*.py") for node in parsed(path).body]

@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.report.captions import figure_file_name
-from confml.report.figures import pictures
+from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import natural, safe_name, write_csv
+from confml.report.numbers.metric_rows import Metrics
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
@@ -52,7 +53,10 @@ def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Pa
 
     Returns the files, and a note for each figure that was not drawn.
     """
-    return write_items(pictures(merged_runs(runs)), Path(folder))
+    merged = merged_runs(runs)
+    for _ in merged.read(Metrics, *figure_numbers(merged)):
+        pass  # one pass for all figures
+    return write_items(pictures(merged), Path(folder))
 
 
 def plot_across_runs(

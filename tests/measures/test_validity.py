@@ -18,7 +18,7 @@ from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.figures.validity import class_errors, farthest
+from confml.report.numbers.region_levels import ClassErrors
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.base import items_of
 from confml.report.sections.coverage import ClassCoverage
@@ -275,22 +275,23 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
 def test_lines_of_the_validity_figure():
     run, cases = run_of([1, 2])
     subject = Subject(run, "blobs", {})
-    levels = np.array([0.0, 0.25, 0.5, 1.0])
-    with_p, without = subject.variants.values()
-    assert class_errors(subject, without, levels) == {}
-    found = class_errors(subject, with_p, levels)
-    assert list(found) == [None, 0, 1, 2, 3]
+    (found,) = subject.numbers(ClassErrors).values()  # of two views, one has p-values
+    levels = found.levels
+    assert len(subject.variants) == 2 and list(found.errors) == [None, 0, 1, 2, 3]
     p = np.concatenate([case.prediction.scores[np.arange(40), case.truth] for case in cases.values()])
     truth = np.concatenate([case.truth for case in cases.values()])
-    assert found[None][0] == pytest.approx([np.mean(p <= level) for level in levels])
-    assert found[None][1] == 40
-    assert found[2][0] == pytest.approx([np.mean(p[truth == 2] <= level) for level in levels])
+    assert found.errors[None] == pytest.approx([np.mean(p <= level) for level in levels])
+    assert found.rows[None] == 40
+    assert found.errors[2] == pytest.approx([np.mean(p[truth == 2] <= level) for level in levels])
 
 
 def test_classes_farthest_off_are_shown():
-    levels = np.array([0.1, 0.5])
-    found = {None: (levels, 90), "a": (levels, 30), "b": (levels + 0.3, 30), "c": (levels - 0.1, 30)}
-    assert farthest(found, levels, 1) == ["b"] and farthest(found, levels, 2) == ["b", "c"]
+    run, _ = run_of([1])
+    found = ClassErrors(run, {})
+    found.rows = {None: 90, "a": 30, "b": 30, "c": 30}
+    shifts = {None: 0.0, "a": 0.0, "b": 0.3, "c": -0.1}
+    found.errors = {label: found.levels + shift for label, shift in shifts.items()}
+    assert found.farthest(1) == ["b"] and found.farthest(2) == ["b", "c"]
 
 
 def test_figures_are_drawn_and_repeat(tmp_path):

@@ -10,8 +10,8 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import panel_columns, style
-from confml.report.figures.validity import zoom
 from confml.report.numbers.published_points import errors_of, rejections_of, singletons_of
+from confml.report.numbers.region_levels import zoom
 from confml.report.run.cells import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -15,9 +15,9 @@ from confml.data import load
 from confml.errors import ConfmlError
 from confml.report.across import combined_curves, plot_across_runs
 from confml.report.figures import Subject
-from confml.report.figures.classes import class_errors
 from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.figures.error_against import metric_curves
+from confml.report.numbers.outcomes import ClassConfusions
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
 from confml.runner.run import Execution, run
@@ -119,9 +119,12 @@ def test_metric_curves_are_means_of_the_metrics(out):
 
 def test_class_errors_count_the_wrong(out):
     subject = Subject(open_run(out), "square", {})
-    for variant in subject.variants.values():
-        errors = class_errors(subject, variant)
-        wrong = [np.sum(p.labels != truth) for p, truth, _ in subject.predictions(variant)]
+    found = subject.numbers(ClassConfusions)
+    assert list(found) == list(subject.variants)
+    for label, variant in subject.variants.items():
+        errors = found[label].errors
+        cells = [subject.results.results[cell.key] for cell in variant.cells]
+        wrong = [np.sum(cell.views[variant.view].labels != cell.truth) for cell in cells]
         assert sum(positive for positive, _ in errors.values()) == pytest.approx(np.mean(wrong))
         assert sum(negative for _, negative in errors.values()) == pytest.approx(np.mean(wrong))
 

@@ -595,9 +595,9 @@ def test_every_figure_says_what_it_shows():
 
 def test_curves_and_shares_are_those_of_the_metrics():
     from confml.report.figures import Subject
-    from confml.report.figures.coverage_by_level import region_errors
     from confml.report.figures.error_against import error_curves
     from confml.report.figures.regions_by_level import region_shares
+    from confml.report.numbers.region_levels import RegionErrors
 
     run = figures_run([])
     subject = Subject(run, "d", {})
@@ -612,9 +612,11 @@ def test_curves_and_shares_are_those_of_the_metrics():
         assert all(sum(parts) == pytest.approx(1) and min(parts) >= 0 for parts in levels.values())
     for label in ("tcm-nn k=1", "NN $_{x k=3"):
         variant = subject.variants[label]
-        found, rows = region_errors(subject, variant, np.array([0.05, 0.2]))
+        found = subject.numbers(RegionErrors)[label]
+        assert found.levels[[10, 40]] == pytest.approx([0.05, 0.2])
         coverage = [np.mean(subject.values(variant, "coverage", level)) for level in (0.05, 0.2)]
-        assert found == pytest.approx([1 - share for share in coverage]) and rows == 40
+        assert found.errors[[10, 40]] == pytest.approx([1 - share for share in coverage])
+        assert found.rows == 40
 
 
 def test_a_line_bears_the_label_of_the_method_that_sweeps():
@@ -631,21 +633,20 @@ def test_a_line_bears_the_label_of_the_method_that_sweeps():
 
 def test_random_instances_are_so_many_and_the_same_in_every_drawing():
     from confml.report.figures import Subject
-    from confml.report.figures.coverage_by_level import region_errors
+    from confml.report.numbers.region_levels import RegionErrors
 
     run = figures_run([])
-    levels = np.linspace(0, 1, 41)
     for options, count in (({"instances": 15}, 15), ({"instances": 40}, 40), ({"instances": 99}, 40)):
         subject = Subject(run, "d", options)
         shown = {}
         for label in ("tcm-nn k=1", "NN $_{x k=3"):
-            errors, rows = region_errors(subject, subject.variants[label], levels)
-            assert rows == count
-            assert np.allclose(errors * 2 * count, np.round(errors * 2 * count))
-            shown[label] = errors
-        again = Subject(run, "d", options)
+            found = subject.numbers(RegionErrors)[label]
+            assert found.rows == count
+            assert np.allclose(found.errors * 2 * count, np.round(found.errors * 2 * count))
+            shown[label] = found.errors
+        again = Subject(figures_run([]), "d", options)
         for label, errors in shown.items():
-            assert np.array_equal(region_errors(again, again.variants[label], levels)[0], errors)
+            assert np.array_equal(again.numbers(RegionErrors)[label].errors, errors)
 
 
 def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():

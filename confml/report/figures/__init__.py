@@ -1,7 +1,8 @@
 """The figures that a config can name: each module of this package defines one or more `Figure` objects.
 
 To add a figure, write ``report/figures/mine.py`` with a `Figure`; its function draws the figure of one data
-set and raises `NotApplicable`, with the reason, if there is nothing to draw.
+set and raises `NotApplicable`, with the reason, if there is nothing to draw. A figure draws metrics and the
+numbers that it names (`confml.report.numbers.variant_numbers`), never cells.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,9 @@ from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.items import NotApplicable as NotApplicable
 from confml.report.items import Picture
+from confml.report.numbers.variant_numbers import Kind, OfVariants, VariantNumbers, ViewKey
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from confml.measures.prediction import Prediction
     from confml.report.numbers.metric_rows import CellMetrics
     from confml.report.run.results import RunResults
     from confml.runner.plan import Cell
@@ -37,7 +36,8 @@ class Figure:
     raising `NotApplicable`. options: parameters that a config may give. across: whether it is drawn once for
     all data sets together. refits: whether it fits models again, which needs the data. check: called with
     the options of a config before anything runs; raises ConfmlError. caption: sentences on content and bands
-    of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of splits.
+    of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of splits. numbers:
+    classes of the numbers that it draws, which the one pass over the cells collects.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Figure:
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
     caption: str | Callable[[Subject], str] = ""
+    numbers: Sequence[type[VariantNumbers]] = ()
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,17 @@ class Subject:
     def _metrics(self) -> dict[str, CellMetrics]:
         return {one.cell.key: one for one in self.results.metrics.cells if one.cell.dataset == self.dataset}
 
-    def predictions(self, variant: Variant) -> Iterator[tuple[Prediction, np.ndarray, np.ndarray]]:
-        """Yield (prediction, true labels (n,), row numbers (n,)) of a variant for each of its splits."""
-        for cell in variant.cells:
-            result = self.results.results[cell.key]
-            yield result.views[variant.view], result.truth, result.rows
+    def numbers(self, kind: type[Kind]) -> dict[str, Kind]:
+        """Return the numbers of a class of the variants that have them, by label."""
+        found = self.results.collected(OfVariants.of(kind, self.options)).found
+        if kind.of_dataset:
+            return {key[0]: one for key, one in found.items() if key[0] == self.dataset}
+        keys = {label: variant.key for label, variant in self.variants.items()}
+        return {label: found[key] for label, key in keys.items() if key in found}
+
+    def of_dataset(self, dataset: str, **options: Any) -> Subject:
+        """Return the subject of another data set, with some options changed."""
+        return Subject(self.results, dataset, {**self.options, **options})
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,12 @@ class Variant:
     params: Mapping[str, Any]
     view: str
     cells: list[Cell]
+
+    @property
+    def key(self) -> ViewKey:
+        """Data set, method, variant and view."""
+        first = self.cells[0]
+        return first.dataset, first.method, first.variant, self.view
 
 
 @functools.cache
@@ -151,6 +164,15 @@ def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
         raise ConfigError(f"unknown figure '{name}'", hint=did_you_mean(name, figures))
     check_parameters(f"figure '{name}'", figures[name].options, options)
     return figures[name]
+
+
+def figure_numbers(results: RunResults) -> tuple[OfVariants, ...]:
+    """Return the collectors of the numbers that the config's figures draw."""
+    asked = []
+    for spec in results.config.figures:
+        options = dict(getattr(spec, "options", {}))
+        asked += [OfVariants.of(kind, options) for kind in find_figure(spec.name, options).numbers]
+    return tuple(dict.fromkeys(asked))
 
 
 def pictures(results: RunResults) -> Iterator[Picture]:

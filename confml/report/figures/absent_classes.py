@@ -2,43 +2,28 @@
 
 import numpy as np
 
-from confml.measures import Case
-from confml.measures.novelty import familiarity
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, GREY, Panels, lines_of
+from confml.report.numbers.outcomes import AbsentClasses
 
 PANELS = 12
 CLASSES = 6  # absent classes with a line each
 
 
-def by_class(subject: Subject, variant: Variant) -> dict:
-    """Return sorted familiarity (n,) by absent class, and of all other classes together by None, over all
-    splits."""
-    values: dict = {}
-    for prediction, truth, _ in subject.predictions(variant):
-        case = Case(prediction, truth)
-        shown, unseen = familiarity(case), case.true_columns < 0
-        values.setdefault(None, []).append(shown[~unseen])
-        for label in np.unique(truth[unseen]).tolist():
-            values.setdefault(label, []).append(shown[unseen & (truth == label)])
-    return {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
-
-
 def draw(subject: Subject):
-    found = {label: by_class(subject, variant) for label, variant in subject.variants.items()}
-    found = {label: one for label, one in found.items() if len(one) > 1}
+    found = {label: one for label, one in subject.numbers(AbsentClasses).items() if len(one.values) > 1}
     if not found:
         raise NotApplicable("no test example is of a class that is absent from training (protocol: absent)")
     shown, title = subject.some_of(found, PANELS)
-    absent = sorted({label for one in shown.values() for label in one if label is not None}, key=str)
+    absent = sorted({label for one in shown.values() for label in one.values if label is not None}, key=str)
     panels = Panels(len(shown), height=2.2, top=0.35, sharey=True)
     looks = dict(zip(absent[:CLASSES], lines_of(len(absent[:CLASSES])), strict=True))
     for axes, (name, one) in zip(panels.axes, shown.items(), strict=True):
-        kinds = {prediction.kind for prediction, _, _ in subject.predictions(subject.variants[name])}
         for label in [None, *looks]:
-            if label not in one:
+            if label not in one.values:
                 continue
-            x, y = one[label], np.arange(1, len(one[label]) + 1) / len(one[label])
+            x = one.values[label]
+            y = np.arange(1, len(x) + 1) / len(x)
             look = {"color": BLACK, "linewidth": 1.5}
             if label is not None:
                 look = looks[label] | {"marker": "", "linewidth": 1.1}
@@ -47,14 +32,14 @@ def draw(subject: Subject):
             text = "classes in training" if label is None else f"class {label}, absent"
             panels.handles.setdefault(text, line)
         axes.set_title(name, loc="left", fontsize=7)
-        if kinds == {"p-value"}:
+        if one.kind == "p-value":
             (diagonal,) = axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, linestyle="--")
             panels.handles.setdefault("uniform p-values", diagonal)
             axes.set_xlabel("credibility")
         else:
-            axes.set_xlabel(f"confidence ({min(kinds)})")
+            axes.set_xlabel(f"confidence ({one.kind})")
         axes.set_ylim(0, 101)
-        if kinds != {"margin"}:
+        if one.kind != "margin":
             axes.set_xlim(0, 1)
     if len(absent) > CLASSES:
         title += f"; {CLASSES} of {len(absent)} absent classes"
@@ -65,6 +50,7 @@ FIGURE = Figure(
     name="absent-classes",
     about="credibility (or confidence) of test examples of absent classes and of known classes",
     draw=draw,
+    numbers=(AbsentClasses,),
     caption="Fraction of test examples with at most this credibility (confidence for views without "
     "p-values), "
     "all splits pooled, per absent class (at most 6) and for the classes in training together. The "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.measures.rejection import RejectionCurve, band, curve_of
+from confml.measures.rejection import RejectionCurve, band
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
@@ -23,6 +23,7 @@ from confml.report.figures.style import (
     panel_columns,
     rate_band,
 )
+from confml.report.numbers.outcomes import RejectionCurves
 from confml.report.numbers.published_points import rejections_of
 
 MOST = 28  # lines that differ in colour, dashes or marker
@@ -54,20 +55,15 @@ def panels_of(subject: Subject) -> Panels:
     without = subject.option("without", None)
     by_method = subject.option("panels", "view") == "method"
     found: Panels = {}
-    for variant in subject.variants.values():
+    for name, one in subject.numbers(RejectionCurves).items():
+        variant = subject.variants[name]
         if views is not None and variant.view not in views:
             continue
         label = subject.results.label(variant.cells[0])
         if without is not None and without in label:
             continue
         panel, line = (label, variant.view) if by_method else (variant.view, label)
-        curves = [
-            curve_of(prediction, truth)
-            for prediction, truth, _ in subject.predictions(variant)
-            if len(prediction) and not np.isnan(prediction.certainty).any()
-        ]
-        if curves:
-            found.setdefault(panel, {})[line] = curves
+        found.setdefault(panel, {})[line] = one.curves
     if views is not None and not by_method:
         found = {view: found[view] for view in views if view in found}
     return found
@@ -94,7 +90,7 @@ def draw_all(subject: Subject):
     """Draw one row per data set and one column per view; with one view, one panel per data set."""
     results = subject.results
     found = {
-        name: panels_of(Subject(results, name, {**subject.options, "panels": "view"}))
+        name: panels_of(subject.of_dataset(name, panels="view"))
         for name in dict.fromkeys(cell.dataset for cell in results.cells)
     }
     found = {name: panels for name, panels in found.items() if panels}
@@ -266,6 +262,7 @@ FIGURE = Figure(
     name="accuracy-rejection",
     about="errors of every method against its rejection rate, over all thresholds",
     draw=draw,
+    numbers=(RejectionCurves,),
     caption=caption,
     options={
         **OPTIONS,
@@ -280,6 +277,7 @@ ALL = Figure(
     name="accuracy-rejection-all",
     about="accuracy-rejection curves of all data sets: one row per data set, one column per view",
     draw=draw_all,
+    numbers=(RejectionCurves,),
     caption=caption,
     options=OPTIONS,
     across=True,

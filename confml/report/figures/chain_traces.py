@@ -6,19 +6,17 @@ from confml.methods.details import ChainSummary
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import PAGE, lines_of, new_figure
+from confml.report.numbers.first_splits import FirstSplit
 
 
 def draw(subject: Subject):
     """Draw one row per method (first split) and one column per quantity, with R-hat and effective sample
     size."""
-    found: dict[str, tuple[str, ChainSummary]] = {}
-    for cell in subject.results.cells:
-        label = subject.results.label(cell)
-        if cell.dataset != subject.dataset or label in found or cell.key not in subject.results.results:
-            continue
-        chains = subject.results.results[cell.key].details.chains
-        if chains is not None:
-            found[label] = cell.split, chains
+    found: dict[str, tuple[str | None, ChainSummary]] = {}
+    for name, one in subject.numbers(FirstSplit).items():
+        if one.chains is not None:
+            label = subject.results.label(subject.variants[name].cells[0])
+            found.setdefault(label, (one.split, one.chains))
     if not found:
         raise NotApplicable("no finished method has chains")
     shown = dict(list(found.items())[: int(subject.option("panels", 6))])
@@ -51,6 +49,7 @@ FIGURE = Figure(
     name="chain-traces",
     about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
     draw=draw,
+    numbers=(FirstSplit,),
     caption="Traces of the Markov chains of the first split, one colour per chain, with R-hat and the "
     "effective sample size (ESS).",
     options={"panels": Integer("largest number of methods; default 6", low=1)},

@@ -1,31 +1,19 @@
 """Errors of each class, and the class tree of a hierarchical method."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from confml.methods.details import ClassTreeNode
 from confml.plugins.parameters import Integer
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, COLUMN, GREY, PAGE, VERMILION, Panels, new_figure
-from confml.report.sections.class_trees import node_error
-
-
-def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, float]]:
-    """Return (false positives, false negatives) by class, in sorted order, means over the splits."""
-    counts: dict = {}
-    splits = 0
-    for prediction, truth, _ in subject.predictions(variant):
-        splits += 1
-        for label in np.union1d(prediction.classes, truth).tolist():
-            false = counts.setdefault(label, [0, 0])
-            false[0] += int(np.sum((prediction.labels == label) & (truth != label)))
-            false[1] += int(np.sum((prediction.labels != label) & (truth == label)))
-    return {str(label): (one / splits, other / splits) for label, (one, other) in sorted(counts.items())}
+from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.outcomes import ClassConfusions
 
 
 def draw(subject: Subject):
-    found = {label: class_errors(subject, variant) for label, variant in subject.variants.items()}
+    found = {label: one.errors for label, one in subject.numbers(ClassConfusions).items()}
     shown, title = subject.some_of(found, int(subject.option("panels", 12)))
     if not shown:
         raise NotApplicable("no cell is finished")
@@ -50,6 +38,7 @@ FIGURE = Figure(
     name="class-errors",
     about="false positives and false negatives of each class on the test examples, means over the splits",
     draw=draw,
+    numbers=(ClassConfusions,),
     caption="False positives and false negatives of each class on the test examples, means over the splits.",
     options={"panels": Integer("largest number of variants; default 12", low=1)},
 )
@@ -57,47 +46,38 @@ FIGURE = Figure(
 
 def draw_tree(subject: Subject):
     """Draw each node with its cut and its test error; equal trees are drawn once."""
-    first: dict[str, Any] = {}
-    for cell in subject.results.cells:
-        label = subject.results.label(cell)
-        if cell.dataset == subject.dataset and cell.key in subject.results.results and label not in first:
-            first[label] = subject.results.results[cell.key]
-    found: dict[str, tuple[str, Any]] = {}
-    for label, result in first.items():
-        alike = any(other.details == result.details for _, other in found.values())
-        if result.details.tree is not None and not alike:
-            found[label] = label, result
+    found: list[tuple[str, FirstSplit, ClassTreeNode]] = []
+    for name, one in subject.numbers(FirstSplit).items():
+        if one.tree is not None and all(one.tree != tree for _, _, tree in found):
+            found.append((subject.results.label(subject.variants[name].cells[0]), one, one.tree))
     if not found:
         raise NotApplicable("no method has a class tree")
-    leaves = max(len(result.details.tree.classes) for _, result in found.values())
+    leaves = max(len(tree.classes) for _, _, tree in found)
     width = min(max(COLUMN, 0.34 * leaves + 1), 14)
-    figure = new_figure(
-        width, (0.5 + 0.34 * max((r.details.tree.depth + 1) for _, r in found.values())) * len(found)
-    )
-    for number, (label, result) in enumerate(found.values()):
+    figure = new_figure(width, (0.5 + 0.34 * (1 + max(tree.depth for *_, tree in found))) * len(found))
+    for number, (label, one, tree) in enumerate(found):
         axes = figure.add_subplot(len(found), 1, number + 1)
         axes.axis("off")
-        title = f"{subject.dataset}: {label}, split {result.cell.split}"
+        title = f"{subject.dataset}: {label}, split {one.split}"
         axes.set_title(f"{title}\nat each node: its cut, its test error", loc="left")
-        _branch(axes, result.details.tree, 0, [0], result)
+        _branch(axes, tree, 0, [0], iter(one.errors))
         axes.margins(0.05, 0.12)
     return figure
 
 
-def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], result) -> float:
+def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], errors: Iterator) -> float:
     """Draw a node and its subtree, and return its position. Leaves are drawn next to each other."""
     if not node.sides:
         leaf = next_leaf[0]
         next_leaf[0] += 1
         axes.text(leaf, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, rotation=0)
         return float(leaf)
-    below = [_branch(axes, side, depth + 1, next_leaf, result) for side in node.sides]
+    error, n = next(errors)  # in the order of `ClassTreeNode.inner_nodes`
+    below = [_branch(axes, side, depth + 1, next_leaf, errors) for side in node.sides]
     place = sum(below) / 2
     for end in below:
         axes.plot([place, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
     axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=4)
-    labels = next(iter(result.views.values())).labels
-    error, n = node_error(node, result.truth, labels)
     text = f"{node.cut:.2g}" + (f", {100 * error:.1f} %" if n else "")
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line from above
     axes.text(place, -depth + 0.1, text, ha="center", va="bottom", fontsize=5, bbox=white)
@@ -108,6 +88,7 @@ TREE = Figure(
     name="class-tree",
     about="class tree of smart-svm for its first split: cut and test error of each node",
     draw=draw_tree,
+    numbers=(FirstSplit,),
     caption="Class tree of the first split. At each node: its cut, and its error on the test examples of its "
     "classes.",
 )

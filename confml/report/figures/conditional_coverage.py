@@ -4,33 +4,22 @@ import math
 from collections.abc import Sequence
 
 from confml.plugins.parameters import Number
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, SKY, Panels
-from confml.report.numbers.group_coverage import CLASS, SIZE, CoverageOfGroups, GroupLine
+from confml.report.numbers.group_coverage import CLASS, SIZE, GroupLine
+from confml.report.numbers.outcomes import GroupLines, level_of
 
 PANELS = 6
 GROUPS = 40  # of one panel
 
 
-def lines_of(subject: Subject, variant: Variant, level: float) -> list[GroupLine]:
-    """Return the groups of a variant: classes, or those of lowest coverage, then sizes and columns.
-
-    Empty for margins.
-    """
-    found = CoverageOfGroups(subject.results.has_groups(subject.dataset))
-    origins = subject.results.origins.get(subject.dataset)
-    for cell in variant.cells:
-        result = subject.results.results[cell.key]
-        prediction = result.views[variant.view]
-        if not prediction.has_regions:
-            return []
-        found.add(result, prediction, origins)
-    lines, wanted = list(found.lines(level)), subject.option("by", None)
+def _wanted(lines: Sequence[GroupLine], by: str | None) -> list[GroupLine]:
+    """Return the groups of ``by``, or all of them: classes, or those of lowest coverage, sizes, columns."""
     kept = []
-    for by in dict.fromkeys(line.by for line in lines):
-        mine = [line for line in lines if line.by == by]
-        if wanted in (None, by):
+    for one in dict.fromkeys(line.by for line in lines):
+        mine = [line for line in lines if line.by == one]
+        if by in (None, one):
             kept += sorted(mine, key=lambda line: line.coverage)[:GROUPS] if len(mine) > GROUPS else mine
     return kept
 
@@ -54,12 +43,14 @@ def _lowest(lines: Sequence[GroupLine], level: float) -> float:
 
 
 def draw(subject: Subject):
-    levels = [float(level) for level in subject.results.config.levels]
-    if not levels and "level" not in subject.options:
+    if not subject.results.config.levels and "level" not in subject.options:
         raise NotApplicable("the config has no significance levels")
-    level = float(subject.option("level", min(levels, default=0.1)))
-    found = {label: lines_of(subject, variant, level) for label, variant in subject.variants.items()}
-    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    level = level_of(subject.results, subject.options)
+    found = {
+        label: _wanted(one.lines, subject.option("by", None))
+        for label, one in subject.numbers(GroupLines).items()
+    }
+    shown, title = subject.some_of({label: lines for label, lines in found.items() if lines}, PANELS)
     if not shown:
         raise NotApplicable("no method has regions")
     panels = Panels(len(shown), height=2.2, widths=(COLUMN, PAGE), sharey=True)
@@ -97,6 +88,7 @@ FIGURE = Figure(
     name="conditional-coverage",
     about="coverage of classes, region sizes and groups of columns, with the band of valid p-values",
     draw=draw,
+    numbers=(GroupLines,),
     caption="Coverage of the regions of each class (circles), of each region size (squares) and of each "
     "group of the columns in coverage-by (triangles), with Clopper-Pearson intervals at 95 % for all "
     "classes, sizes, or groups of a column, together. Each test row counts once. Grey band: 95 % of "

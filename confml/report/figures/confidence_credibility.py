@@ -1,28 +1,16 @@
 """Confidence against credibility of single predictions, correct and wrong."""
 
-import numpy as np
 
 from confml.plugins.parameters import Integer
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, Panels
-
-
-def points_of(subject: Subject, variant: Variant) -> np.ndarray:
-    """Return (n, 3) credibility, second largest p-value, whether the prediction is wrong, over all splits."""
-    parts = []
-    for prediction, truth, _ in subject.predictions(variant):
-        if prediction.kind == "p-value" and len(prediction.classes) > 1:
-            second = np.partition(prediction.scores, -2, axis=1)[:, -2]
-            wrong = prediction.labels != truth
-            parts.append(np.column_stack([prediction.scores.max(axis=1), second, wrong]))
-    return np.concatenate(parts) if parts else np.empty((0, 3))
+from confml.report.numbers.outcomes import Clouds
 
 
 def draw(subject: Subject):
     from matplotlib.ticker import FuncFormatter, LogLocator
 
-    clouds = {label: points_of(subject, variant) for label, variant in subject.variants.items()}
-    clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
+    clouds = {label: one.points for label, one in subject.numbers(Clouds).items()}
     if not clouds:
         raise NotApplicable("no method has p-values, and only p-values have a credibility")
     shown, title = subject.some_of(clouds, int(subject.option("panels", 12)))
@@ -56,6 +44,7 @@ FIGURE = Figure(
     name="confidence-credibility",
     about="confidence against credibility of each test example, for correct and wrong predictions",
     draw=draw,
+    numbers=(Clouds,),
     caption="Confidence (1 minus the second largest p-value) against credibility (the largest p-value), one "
     "mark per test example of all splits: dots for correct predictions, circles for wrong ones.",
     options={"panels": Integer("largest number of variants; default 12", low=1)},

@@ -16,6 +16,7 @@ from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, Panels
+from confml.report.numbers.first_splits import FirstSplit
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 
@@ -166,6 +167,7 @@ FIGURE = Figure(
     " crosses are examples that a step removed, the dashed line is the true Bayes boundary where it "
     "is known.",
     refits=True,
+    numbers=(FirstSplit,),
     options={
         "panels": Integer("largest number of variants; default 6", low=1),
         "grid": Integer("grid points per axis; default 150", low=10, high=1000),

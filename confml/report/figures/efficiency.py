@@ -8,8 +8,8 @@ import numpy as np
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, new_figure
+from confml.report.numbers.region_levels import RegionSizes
 
-STEPS = 200
 MOST = 14
 CRITERIA = {
     "observed_fuzziness": "OF",
@@ -18,17 +18,6 @@ CRITERIA = {
     "unconfidence": "U",
     "sum_of_p": "S",
 }
-
-
-def region_sizes(subject: Subject, variant: Variant, levels: np.ndarray) -> np.ndarray | None:
-    """Return the mean set size at each level (criterion N), over the splits; None without p-values or test
-    examples."""
-    sizes = []
-    for prediction, _, _ in subject.predictions(variant):
-        if prediction.kind == "p-value" and len(prediction):
-            p = np.sort(prediction.scores, axis=None)
-            sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(prediction))
-    return np.mean(sizes, axis=0) if sizes else None
 
 
 def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
@@ -53,12 +42,11 @@ def log_axis(axis, set_scale) -> None:
 def draw(subject: Subject):
     from matplotlib.lines import Line2D
 
-    top = float(subject.option("max_level", 0.2))
-    levels = np.linspace(0, top, STEPS + 1)
-    found = {label: region_sizes(subject, variant, levels) for label, variant in subject.variants.items()}
-    curves, title = subject.some_of({label: one for label, one in found.items() if one is not None}, MOST)
-    if not curves:
+    found, title = subject.some_of(subject.numbers(RegionSizes), MOST)
+    if not found:
         raise NotApplicable("no method has p-values")
+    levels = next(iter(found.values())).levels
+    curves = {label: one.sizes for label, one in found.items()}
     figure = new_figure(PAGE, 2.9)
     left, right = figure.subplots(1, 2)
     left.axhline(1, color=GREY, linewidth=0.6)
@@ -75,7 +63,7 @@ def draw(subject: Subject):
     if most > 4 * max(least, 0.25):
         log_axis(left.yaxis, left.set_yscale)
     log_axis(right.xaxis, right.set_xscale)
-    left.set_xlim(0, 100 * top)
+    left.set_xlim(0, 100 * levels[-1])
     left.set_xlabel("significance level (%)")
     left.set_ylabel("mean set size (N)")
     left.set_title(title, loc="left")
@@ -90,6 +78,7 @@ FIGURE = Figure(
     name="efficiency",
     about="mean set size against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
     draw=draw,
+    numbers=(RegionSizes,),
     caption="Left: mean set size (criterion N) against significance level. Right: the criteria S (sum of "
     "p-values), U (unconfidence), F (fuzziness), OU (observed unconfidence) and OF (observed "
     "fuzziness) of Vovk et al. 2016; smaller is better. Means over the splits.",

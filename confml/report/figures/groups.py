@@ -3,24 +3,14 @@
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, COLUMN, PALETTE, Panels
-from confml.report.group_errors import UNSEEN, GroupErrors, GroupLine
+from confml.report.numbers.outcomes import GroupErrorLines, level_of
 
 METHODS = 6
 
 
-def lines_of(subject: Subject, level: float) -> list[GroupLine]:
-    """Return the lines of every view of a data set at a level."""
-    found = GroupErrors((level,))
-    for key in dict.fromkeys(cell.key for variant in subject.variants.values() for cell in variant.cells):
-        result = subject.results.results[key]
-        found.add(result, subject.results.label(result.cell))
-    return [line for line in found.lines() if line.group != UNSEEN]
-
-
 def draw(subject: Subject):
-    levels = [float(level) for level in subject.results.config.levels]
-    level = float(subject.option("level", min(levels, default=0.1)))
-    lines = lines_of(subject, level)
+    level = level_of(subject.results, subject.options)
+    lines = [line for one in subject.numbers(GroupErrorLines).values() for line in one.lines]
     if not lines:
         raise NotApplicable("no method has groups (by)")
     methods = list(dict.fromkeys(line.view for line in lines))[:METHODS]
@@ -52,6 +42,7 @@ FIGURE = Figure(
     name="groups",
     about="errors and sizes of regions in the groups of by, for each method",
     draw=draw,
+    numbers=(GroupErrorLines,),
     caption="Above: error rate of the regions in each group of by, with Clopper-Pearson intervals at 95 % for"
     " one group; the line is the significance level. Below: mean number of labels of a region. Each test row "
     "counts once. At most six methods are drawn.",

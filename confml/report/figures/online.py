@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from confml.measures import Case
-from confml.measures.martingales import POWER, learnt_examples, power_martingale, simple_mixture
-from confml.measures.p_values import is_online
+from confml.measures.martingales import POWER
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import (
@@ -26,9 +24,10 @@ from confml.report.figures.style import (
     new_figure,
     power,
 )
+from confml.report.numbers.online_paths import MartingalePath, Martingales, OnlineErrors
+from confml.report.numbers.variant_numbers import OfVariants
 
 COLOURS = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY)
-MOST = 2000  # points of a line
 RUIN = 0.01  # the significance of Ville's line
 
 
@@ -36,25 +35,21 @@ def draw(subject: Subject):
     """Draw one colour per data set, variant and order; the splits of a shuffled order share a colour."""
     epsilon = float(subject.option("epsilon", POWER))
     results = subject.results
-    lines: dict[str, list[np.ndarray]] = {}
+    lines: dict[str, list[MartingalePath]] = {}
     begins: dict[str, int] = {}
     several = len({cell.dataset for cell in results.cells}) > 1
     variants = len({(cell.method, cell.variant) for cell in results.cells}) > 1
-    for cell in results.cells:
-        if cell.key not in results.results:
-            continue
-        result = results.results[cell.key]
-        for prediction in result.views.values():
-            case = Case(prediction, result.truth)
-            learnt = learnt_examples(case)
-            if learnt is None or not len(learnt.p):
-                continue
-            p = learnt.p
-            order = "as given" if cell.split == "given" else "shuffled"
-            parts = [cell.dataset if several else "", results.label(cell) if variants else "", order]
-            lines.setdefault(", ".join(filter(None, parts)), []).append(p)
-            if cell.split == "given" and (rows := results.datasets[cell.dataset].train_rows):
-                begins[cell.dataset] = rows - int(prediction.extra["learnt"][0])
+    found = results.collected(OfVariants.of(Martingales, subject.options)).found
+    for dataset in dict.fromkeys(cell.dataset for cell in results.cells):
+        for variant in subject.of_dataset(dataset).variants.values():
+            for path in found[variant.key].paths if variant.key in found else ():
+                given = path.split == "given"
+                label = results.label(variant.cells[0])
+                parts = [dataset if several else "", label if variants else ""]
+                name = ", ".join(filter(None, [*parts, "as given" if given else "shuffled"]))
+                lines.setdefault(name, []).append(path)
+                if given and (rows := results.datasets[dataset].train_rows):
+                    begins[dataset] = rows - path.begin
     if not lines:
         raise NotApplicable("there is no online pass (protocol: online)")
     figure = new_figure(PAGE * 0.75, 3.0)
@@ -62,13 +57,11 @@ def draw(subject: Subject):
     handles: dict[str, object] = {}
     for number, (name, passes) in enumerate(lines.items()):
         colour = COLOURS[number % len(COLOURS)]
-        for p in passes:
-            steps = np.unique(np.rint(np.linspace(1, len(p), MOST)).astype(int))
+        for path in passes:
             thin = 1.0 if len(passes) == 1 else 0.7
-            (line,) = axes.plot(steps, simple_mixture(p)[steps - 1], color=colour, linewidth=1.3 * thin)
+            (line,) = axes.plot(path.steps, path.mixture, color=colour, linewidth=1.3 * thin)
             handles.setdefault(f"simple mixture, {name}", line)
-            values = power_martingale(p, epsilon)[steps - 1]
-            (line,) = axes.plot(steps, values, color=colour, linewidth=0.8 * thin, linestyle="--")
+            (line,) = axes.plot(path.steps, path.power, color=colour, linewidth=0.8 * thin, linestyle="--")
             handles.setdefault(f"power {epsilon:g}, {name}", line)
     ville = axes.axhline(-math.log10(RUIN), color=BLACK, linewidth=0.8, linestyle=":")
     handles[f"reached with probability {RUIN:g} at most"] = ville
@@ -84,7 +77,7 @@ def draw(subject: Subject):
             fontsize=7,
             color="0.35",
         )
-    axes.set_xlim(0, max(len(p) for passes in lines.values() for p in passes))
+    axes.set_xlim(0, max(path.steps[-1] for passes in lines.values() for path in passes))
     axes.set_ylim(bottom=max(axes.get_ylim()[0], -0.6 * max(axes.get_ylim()[1], 5)))
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda value, _: power(10, value))
@@ -100,6 +93,7 @@ FIGURE = Figure(
     name="exchangeability",
     about="exchangeability martingales of an online pass; large values are evidence against exchangeability",
     draw=draw,
+    numbers=(Martingales,),
     caption="Martingales against exchangeability over an online pass, on a logarithmic scale: simple mixture "
     "(solid) and power martingale (dashed). If the examples are exchangeable, a martingale reaches "
     "the dotted line with probability 1 % at most.",
@@ -109,19 +103,6 @@ FIGURE = Figure(
 
 
 PANELS = 6
-POINTS = 1500  # points per line, enough for a page
-
-
-def error_rates(subject: Subject, variant, levels: np.ndarray) -> list[np.ndarray]:
-    """Return (levels, n) for each split: error rate among the first 1, 2, .. n steps; none if not online."""
-    found = []
-    for prediction, truth, _ in subject.predictions(variant):
-        case = Case(prediction, truth)
-        if not is_online(case) or not len(truth):
-            return []
-        p = prediction.scores[np.arange(len(truth)), case.true_columns]
-        found.append(np.cumsum(p <= levels[:, None], axis=1) / np.arange(1, len(p) + 1))
-    return found
 
 
 def draw_errors(subject: Subject):
@@ -131,34 +112,27 @@ def draw_errors(subject: Subject):
     levels = np.array(sorted(map(float, subject.results.config.levels)))
     if not len(levels):
         raise NotApplicable("the config has no levels")
-    found = {label: error_rates(subject, variant, levels) for label, variant in subject.variants.items()}
-    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    shown, title = subject.some_of(subject.numbers(OnlineErrors), PANELS)
     if not shown:
         raise NotApplicable("there is no online pass (protocol: online)")
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
     widths = COLUMN * 1.15, PAGE * 0.75, PAGE
     grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, top=0.2, widths=widths, sharex=True, sharey=True)
-    for axes, (name, splits) in zip(panels.axes, shown.items(), strict=True):
-        n = max(one.shape[1] for one in splits)
-        steps = np.unique(np.rint(np.geomspace(1, n, POINTS)).astype(int))
-        even = np.unique(np.rint(np.linspace(1, n, POINTS)).astype(int))
-        steps = np.union1d(steps, even)
+    for axes, (name, found) in zip(panels.axes, shown.items(), strict=True):
+        splits = found.paths
+        steps = max((steps for steps, _ in splits), key=lambda one: one[-1])
         for place, level in enumerate(levels):
             colour = PALETTE[place % (len(PALETTE) - 1)]
             if not grouped:
                 low, high = (binom.ppf(quantile, steps, level) / steps for quantile in (0.025, 0.975))
                 axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
             axes.axhline(100 * level, color=BLACK, linewidth=0.5, linestyle=":")
-            for one in splits:
-                (line,) = axes.plot(
-                    steps[steps <= one.shape[1]],
-                    100 * one[place, steps[steps <= one.shape[1]] - 1],
-                    color=colour,
-                    linewidth=1.2 if len(splits) == 1 else 0.7,
-                )
+            for own, shares in splits:
+                width = 1.2 if len(splits) == 1 else 0.7
+                (line,) = axes.plot(own, 100 * shares[place], color=colour, linewidth=width)
             panels.handles.setdefault(f"level {100 * level:g} %", line)
-        axes.set_xlim(0, n)
+        axes.set_xlim(0, steps[-1])
         axes.set_ylim(0, top)
         axes.set_title(name, loc="left", fontsize=7)
     # Each band has the colour of its line.
@@ -172,6 +146,7 @@ ERRORS = Figure(
     name="online-errors",
     about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw_errors,
+    numbers=(OnlineErrors,),
     caption="Fraction of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: pointwise central 95 % of the binomial "
     "distribution at the level, approximate if labels arrive later; none for data with groups. A valid path "

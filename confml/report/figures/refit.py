@@ -10,6 +10,8 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.report.figures import NotApplicable, Subject, Variant
+from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.variant_numbers import OfVariants
 
 
 @contextmanager
@@ -59,8 +61,8 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
         seed=config.seed,
         method=cell.method,
     )
-    tuning = subject.results.results[cell.key].tuning
-    point: dict[str, Any] = dict(tuning["chosen"]) if tuning else dict(cell.params)
+    found = subject.results.collected(OfVariants(FirstSplit)).found[variant.key]
+    point: dict[str, Any] = dict(found.chosen.get(cell.split, cell.params))
     parts = SplitData.outer(context, [point])
     (point,) = parts.with_nominal_columns([point])
     rng: np.random.Generator = context.generator("path", None)

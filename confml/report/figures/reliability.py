@@ -6,19 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures import Case
 from confml.measures.bins import bin_starts
 from confml.measures.decomposition import IsotonicFit, isotonic
 from confml.measures.distributions import beta_quantile
-from confml.measures.prediction import SHARES
-from confml.measures.recalibration import Event, event_of
+from confml.measures.recalibration import Event
 from confml.plugins.parameters import Flag, Integer
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
+from confml.report.numbers.outcomes import ProbabilityEvents
 
 PANELS = 12
 DRAWS = 1000
-MOST_ROWS = 20_000  # with more test rows, every so many-th is used
 
 
 class Diagram(NamedTuple):
@@ -41,23 +39,6 @@ class Diagram(NamedTuple):
         return cls(fit, low, high)
 
 
-def pooled_event(subject: Subject, variant: Variant) -> Event | None:
-    """Return the event of the test rows of one repeat, so that no row counts twice; None without a share."""
-    found, seen = [], set()
-    for prediction, truth, rows in subject.predictions(variant):
-        new = [place for place, row in enumerate(rows.tolist()) if row not in seen]
-        seen.update(rows.tolist())
-        if prediction.kind not in SHARES or np.isnan(prediction.scores).any():
-            return None
-        if new:
-            found.append(event_of(Case(prediction.take(new), truth[new])))
-    if not found:
-        return None
-    p, happened = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    every = -(-len(p) // MOST_ROWS)
-    return Event(p[::every], happened[::every])
-
-
 def binned(event: Event) -> tuple[np.ndarray, ...]:
     """Return the mean probability, the frequency and its 90 % Clopper-Pearson interval of each bin."""
     order = np.argsort(event.p)
@@ -71,8 +52,8 @@ def binned(event: Event) -> tuple[np.ndarray, ...]:
 
 
 def draw(subject: Subject):
-    events = {label: pooled_event(subject, variant) for label, variant in subject.variants.items()}
-    known = {label: event for label, event in events.items() if event is not None}
+    events = subject.numbers(ProbabilityEvents)
+    known = {label: one.event for label, one in events.items() if one.event is not None}
     if not known:
         raise NotApplicable("no method has probabilities or vote shares")
     shown, title = subject.some_of(known, PANELS)
@@ -114,6 +95,7 @@ FIGURE = Figure(
     name="reliability",
     about="frequency of an event against its probability, with a band of calibrated probabilities",
     draw=draw,
+    numbers=(ProbabilityEvents,),
     caption="Isotonic regression of the event on its probability: the second of two classes, and with more "
     "classes a correct prediction. Each test row counts once. Grey band: 5 % and 95 % quantiles, at each "
     "probability by itself, of fits to outcomes drawn with these probabilities: a tenth of the curve "

@@ -14,6 +14,7 @@ from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.decision_boundary import COLOURS, draw_truth, true_boundary
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, PAGE, legend_below, new_figure, power
+from confml.report.numbers.first_splits import FirstSplit
 
 CHAINS = 4
 CHAIN_COLOUR = {"reject": COLOURS[0], "envelope": COLOURS[1]}
@@ -140,6 +141,7 @@ FIGURE = Figure(
     caption="Top left: training part and three points. Other panels: reject and envelope estimates of the "
     "probability of the second class at each point along four chains, and the exact value.",
     refits=True,
+    numbers=(FirstSplit,),
     options={
         "points": Places("three points of the plane, before any step"),
         "draws": Integer("kept draws per chain; default 70000", low=4),

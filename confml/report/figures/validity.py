@@ -2,65 +2,17 @@
 
 import math
 import statistics
-from collections.abc import Sequence
 
 import numpy as np
 
-from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, GREY, Panels, lines_of
-from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.numbers.region_levels import ClassErrors, level_grid
 
-STEPS = 200
 PANELS = 12
 CLASSES = 6  # lines that are distinguishable in a small panel
-
-
-def class_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> dict:
-    """Return (error of regions at each level, number of different test rows) by true label, None for all.
-
-    p-values of all splits are pooled. Empty for views without p-values, and without test examples.
-    """
-    true_p, labels, rows = [], [], []
-    for prediction, truth, numbers in subject.predictions(variant):
-        if prediction.kind != "p-value":
-            return {}
-        columns = Case(prediction, truth).true_columns
-        scores = prediction.scores[np.arange(len(truth)), columns]
-        true_p.append(np.where(columns >= 0, scores, -1.0))
-        labels.append(truth)
-        rows.append(numbers)
-    if not true_p or not sum(map(len, true_p)):
-        return {}
-    p, y, places = map(np.concatenate, (true_p, labels, rows))
-    found = {}
-    for label in [None, *np.unique(y).tolist()]:
-        mine = np.full(len(y), True) if label is None else y == label
-        errors = np.searchsorted(np.sort(p[mine]), levels, side="right") / np.count_nonzero(mine)
-        found[label] = errors, len(np.unique(places[mine]))
-    return found
-
-
-def farthest(found: dict, levels: np.ndarray, limit: int) -> list:
-    """Return at most ``limit`` labels in order: those with the largest deviation of error for their size."""
-    labels = [label for label in found if label is not None]
-    stray = {}
-    for label in labels:
-        errors, rows = found[label]
-        stray[label] = float(np.max(np.abs(errors - levels))) * math.sqrt(rows)
-    kept = sorted(labels, key=lambda label: -stray[label])[:limit]
-    return [label for label in labels if label in kept]
-
-
-def parts_of(subject: Subject, variant: Variant) -> CalibrationParts:
-    """Return the test and calibration examples of a variant with p-values."""
-    parts = CalibrationParts()
-    for cell in variant.cells:
-        result = subject.results.results[cell.key]
-        parts.add(case_of(result, result.views[variant.view]), result.rows)
-    return parts
 
 
 def distance_text(values: list[float]) -> str:
@@ -73,39 +25,33 @@ def distance_text(values: list[float]) -> str:
 
 
 def draw(subject: Subject):
-    top = float(subject.option("max_level", zoom(subject.results.config.levels)))
     most = int(subject.option("classes", CLASSES))
-    levels = np.linspace(0, top, STEPS + 1)
-    whole = np.linspace(0, 1, STEPS + 1)
-    found = {label: class_errors(subject, variant, levels) for label, variant in subject.variants.items()}
-    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    shown, title = subject.some_of(subject.numbers(ClassErrors), PANELS)
     if not shown:
         raise NotApplicable("no method has p-values")
+    levels = next(iter(shown.values())).levels
+    top = float(levels[-1])
     chosen: list = []
     for one in shown.values():
-        chosen += [label for label in farthest(one, levels, most) if label not in chosen]
+        chosen += [label for label in one.farthest(most) if label not in chosen]
     if len(chosen) > most:  # the same classes in every panel, for one legend
-        sums = {
-            label: sum(label in farthest(one, levels, most) for one in shown.values()) for label in chosen
-        }
+        sums = {label: sum(label in one.farthest(most) for one in shown.values()) for label in chosen}
         chosen = sorted(sorted(chosen), key=lambda label: -sums[label])[:most]
     chosen.sort()
     panels = Panels(len(shown), height=2.4, sharex=True, sharey=True)
     for axes, (name, one) in zip(panels.axes, shown.items(), strict=True):
-        errors, _ = one[None]
         variant = subject.variants[name]
-        parts = parts_of(subject, variant)
-        own_parts = [] if subject.results.has_groups(subject.dataset) else parts.all_classes()
-        ends = [coverage_band(own_parts, level, parts.smoothed) for level in levels.tolist()]
+        own_parts = [] if subject.results.has_groups(subject.dataset) else one.parts.all_classes()
+        ends = [coverage_band(own_parts, level, one.parts.smoothed) for level in levels.tolist()]
         high, low = 1 - np.array(ends).T
         band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.35, linewidth=0)
         axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.5)
         for label, style in zip(chosen, lines_of(len(chosen)), strict=True):
-            if label in one:
+            if label in one.errors:
                 options = style | {"marker": "", "linewidth": 0.9}
-                (line,) = axes.plot(100 * levels, 100 * one[label][0], **options)
+                (line,) = axes.plot(100 * levels, 100 * one.errors[label], **options)
                 panels.handles.setdefault(f"class {label}", line)
-        (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
+        (line,) = axes.plot(100 * levels, 100 * one.errors[None], color=BLACK, linewidth=1.6)
         own = {"all classes": line}
         if np.isfinite(low).any():  # weighted p-values have no band
             own = {
@@ -118,17 +64,12 @@ def draw(subject: Subject):
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
         if top < 1:
-            _draw_inset(axes, whole, class_errors(subject, variant, whole)[None][0], top)
-    labels = {label for one in shown.values() for label in one if label is not None}
+            _draw_inset(axes, level_grid(1.0), one.whole, top)
+    labels = {label for one in shown.values() for label in one.errors if label is not None}
     if len(labels) > len(chosen):
         title += f"; {len(chosen)} of {len(labels)} classes with the largest deviation"
     panels.label_x("significance level (%)")
     return panels.finish(title, "regions without the true label (%)")
-
-
-def zoom(levels: Sequence[float]) -> float:
-    """Return the largest level shown: twice the largest significance level of the config, at most 1."""
-    return min(1.0, 2 * max(map(float, levels))) if levels else 1.0
 
 
 def _free_corner(axes, top: float) -> tuple[float, float, float, float]:
@@ -159,6 +100,7 @@ FIGURE = Figure(
     "from uniform and, for all classes together, the pointwise 95 % band of valid p-values (exact for "
     "split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)",
     draw=draw,
+    numbers=(ClassErrors,),
     caption="Fraction of regions without the true label against significance level, per class (at most 6, "
     "those that deviate most) and for all classes together. The curves pool the p-values of all splits; "
     "valid p-values are at or below the diagonal. Inset: all classes over all levels, with the part shown "

@@ -24,6 +24,7 @@ from confml.report.figures.style import (
     legend_below,
     new_figure,
 )  # fmt: skip
+from confml.report.numbers.first_splits import FirstSplit
 
 if TYPE_CHECKING:
     from confml.methods.version_space import BayesTransduction
@@ -336,6 +337,7 @@ VERSION_SPACE = Figure(
     "cell has the labels of the test examples (+ for the second class) and their joint probability. "
     "First split.",
     refits=True,
+    numbers=(FirstSplit,),
     options={
         "points": Integer("number of test examples that divide version space; default 3", low=1, high=6)
     },
@@ -350,6 +352,7 @@ LABELLINGS = Figure(
     "joint prediction is the most probable labelling; the labelwise one has the most probable label of each "
     "example. First split.",
     refits=True,
+    numbers=(FirstSplit,),
     options={
         "points": Integer("number of test examples that are labelled together; default 5", low=1, high=60),
         "labellings": Integer("largest number of labellings shown; default 12", low=1, high=40),

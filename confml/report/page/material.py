@@ -12,7 +12,8 @@ from confml.measures.block import Block
 from confml.report.answers.standings import Line, Standings
 from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
 from confml.report.numbers.calibration_parts import CalibrationParts, case_of
-from confml.report.page.view_numbers import Bins, level_counts, numbers_of, packed, page_levels
+from confml.report.numbers.region_levels import level_counts
+from confml.report.page.view_numbers import Bins, numbers_of, packed, page_levels
 from confml.report.run.results import RunResults
 
 if TYPE_CHECKING:

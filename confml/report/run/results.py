@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 CollectorClass = TypeVar("CollectorClass", bound=Collector)
+Make = Callable[["RunResults"], CollectorClass]
+"""Makes the collector of a run: its class, or another key with which it is found again."""
 
 
 @dataclass(eq=False)
@@ -29,18 +31,19 @@ class RunResults(RunCells):
 
     stored: StoredReport | None = field(default=None, init=False, repr=False)
     status: Callable[[str], None] = field(default_factory=lambda: lambda text: None, init=False, repr=False)
-    _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
+    _collected: dict[Make, Collector] = field(default_factory=dict, init=False, repr=False)
 
     def read(
         self,
-        *kinds: type[Collector],
+        *kinds: Make,
         prepare: Callable[[Sequence[ViewBlock]], None] = lambda blocks: None,
     ) -> Iterator[CellResult]:
-        """Yield finished cells as `finished` does, and fill collectors of these classes with them.
+        """Yield finished cells as `finished` does, and fill collectors of these kinds with them.
 
         prepare: called with the blocks of some cells before the first of these is yielded.
         """
-        new = [kind(self) for kind in dict.fromkeys(kinds) if kind not in self._collected]
+        kinds = tuple(kind for kind in dict.fromkeys(kinds) if kind not in self._collected)
+        new = [kind(self) for kind in kinds]
         number = 0
         for batch in batches(self.finished()):
             number += len(batch)
@@ -55,12 +58,12 @@ class RunResults(RunCells):
                     collector.add(result)
                 yield result
                 result.forget_cases()
-        for collector in new:
+        for kind, collector in zip(kinds, new, strict=True):
             collector.finish()
-            self._collected[type(collector)] = collector
+            self._collected[kind] = collector
 
-    def collected(self, kind: type[CollectorClass]) -> CollectorClass:
-        """Return the collector of a class; the cells are read if no pass has filled it."""
+    def collected(self, kind: Make[CollectorClass]) -> CollectorClass:
+        """Return the collector of a kind; the cells are read if no pass has filled it."""
         if kind not in self._collected:
             for _ in self.read(kind):
                 pass

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from confml.plugins.registry import PluginRegistry
 from confml.report.items import Item, PrintedTable
 from confml.report.numbers.metric_rows import Metrics
-from confml.report.run.one_pass import Collector
 
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
     from confml.report.run.one_pass import ViewBlock
-    from confml.report.run.results import RunResults
+    from confml.report.run.results import Make, RunResults
     from confml.runner.results import CellResult
 
 
@@ -38,7 +37,7 @@ class Section(ABC):
 
     name: identifies the section. place: its position in the report. needs: condition for the section to have
     content, shown by ``confml describe``. files: names of its files and folders, with one line on each.
-    metrics: declarations of the metrics that it writes, by file. collectors: classes whose numbers it reads.
+    metrics: declarations of the metrics that it writes, by file. collectors: kinds of collectors that it reads.
     refits: whether it fits models again, which needs the data.
     """
 
@@ -49,7 +48,7 @@ class Section(ABC):
     needs: ClassVar[str] = "finished cells"
     files: ClassVar[dict[str, str]] = {}
     metrics: ClassVar[Mapping[str, Mapping[str, Metric]]] = {}
-    collectors: ClassVar[tuple[type[Collector], ...]] = ()
+    collectors: tuple[Make, ...] = ()
     refits: ClassVar[bool] = False
 
     def __init__(self, results: RunResults, folder: Path):
@@ -144,7 +143,7 @@ def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[t
     Those of each cell are first, then those of all cells together. Each cell is read once and given to every
     section, and to the collectors that the sections name.
     """
-    kinds: list[type[Collector]] = [Metrics, *(kind for section in sections for kind in section.collectors)]
+    kinds: list[Make] = [Metrics, *(kind for section in sections for kind in section.collectors)]
     last: tuple[str, str, str] | None = None
 
     def prepare(blocks: Sequence[ViewBlock]) -> None:

@@ -10,19 +10,17 @@ depend on the calibration part (`confml.measures.certified`).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
-from confml.measures.prediction import Prediction
 from confml.report.items import Item, Note, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
+from confml.report.numbers.selected_shares import halves, is_certifiable
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
 
@@ -164,28 +162,11 @@ def no_guarantee(column: str) -> str:
     return f"None: the rows of a group are not independent (groups: {column})."
 
 
-def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the calibration half and of the other half, equal for all methods."""
-    return _halves(result.cell.dataset, result.cell.split, len(result.truth))
-
-
-@functools.lru_cache(maxsize=256)  # of the splits of one data set, which all methods have
-def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = stable_generator("certified", dataset, split)
-    half, rest = np.array_split(rng.permutation(rows), 2)
-    return half, rest
-
-
 def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     """Yield (row, half) of each test example in its order."""
     names = np.full(len(result.truth), "calibration", dtype=object)
     names[halves(result)[1]] = "other"
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
-
-
-def is_certifiable(prediction: Prediction) -> bool:
-    """Return whether a view has rows for both halves, all predicted by one classifier."""
-    return len(prediction) >= 2 and "learnt" not in prediction.extra
 
 
 def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:

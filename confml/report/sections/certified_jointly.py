@@ -16,9 +16,10 @@ from confml.measures.certified_paths import CostTable, Path, certify_paths, leas
 from confml.report.items import Item, Note, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
+from confml.report.numbers.selected_shares import halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
-from confml.report.sections.certified import group_columns, halves, no_guarantee
+from confml.report.sections.certified import group_columns, no_guarantee
 
 if TYPE_CHECKING:
     from confml.report.run.results import RunResults

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from confml.methods.details import ClassTreeNode
 from confml.report.files import safe_name
 from confml.report.items import Document, Item
+from confml.report.numbers.first_splits import node_error
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
@@ -43,16 +42,3 @@ class ClassTrees(Section):
     def items(self) -> Iterator[Item]:
         for (dataset, label), parts in self._texts.items():
             yield Document(f"trees/{safe_name(f'{dataset}-{label}')}.txt", "\n".join(parts))
-
-
-def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
-    """Return (error rate, number) of the test examples of a node's classes that pass through it.
-
-    truth, labels (n,): true and predicted labels; an example passes through the node if its predicted label
-    is below it. The error is the share sent to the wrong side.
-    """
-    truth, labels = np.asarray(truth), np.asarray(labels)
-    here = np.isin(truth, node.classes) & np.isin(labels, node.classes)
-    right = node.sides[1].classes
-    wrong = np.isin(truth[here], right) != np.isin(labels[here], right)
-    return (float(wrong.mean()) if here.any() else float("nan")), int(here.sum())

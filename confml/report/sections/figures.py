@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from confml.report.figures import pictures
+from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.drawing import Drawing
 from confml.report.items import Item
 from confml.report.sections.base import Section
@@ -29,6 +29,9 @@ class Figures(Section):
     @classmethod
     def applies(cls, results: RunResults) -> bool:
         return bool(results.config.figures)
+
+    def start(self) -> None:
+        self.collectors = figure_numbers(self.results)
 
     def items(self) -> Iterator[Item]:
         found = list(pictures(self.results))

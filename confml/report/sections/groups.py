@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
-from confml.report.group_errors import UNSEEN, GroupErrors
 from confml.report.items import Item, Note, PrintedTable, Table
+from confml.report.numbers.group_errors import UNSEEN, GroupErrors
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:

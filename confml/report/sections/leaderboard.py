@@ -15,8 +15,9 @@ from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, RISKS
+from confml.report.numbers.selected_shares import is_certifiable
 from confml.report.sections.base import Section
-from confml.report.sections.certified import certified_splits, is_certifiable
+from confml.report.sections.certified import certified_splits
 from confml.report.tables.grid import latex, markdown
 
 if TYPE_CHECKING:

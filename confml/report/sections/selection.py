@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures.certified import certify, threshold_grid
 from confml.measures.metric import HIGHER, LEVEL, LOWER, SHARE, Metric
-from confml.measures.selected import (
-    ACCEPTED,
-    CERTAIN,
-    accepted_threshold,
-    certain_rows,
-    shares_one_calibration,
-)
+from confml.measures.selected import ACCEPTED, shares_one_calibration
 from confml.report.items import Item, Table
-from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.selected_shares import SplitSelection, is_certifiable, selections_of
 from confml.report.sections.base import Section
-from confml.report.sections.certified import DELTA, halves, is_certifiable
 
 if TYPE_CHECKING:
     from confml.report.run.results import RunResults
@@ -43,45 +35,6 @@ HEADER = (
 )
 
 SOURCE = "Gazin et al. (2024); Jin and Candes (2023)"
-
-
-class SplitSelection(NamedTuple):
-    """One selection on one split: fraction of the batch selected, and of errors among these (0 without any).
-
-    certified: fraction above the certified threshold of the same risk, None for certain rows.
-    """
-
-    rows: int
-    selected: float
-    errors: float
-    certified: float | None
-
-
-def selections_of(result: CellResult, view: str, rate: float) -> Iterator[tuple[str, SplitSelection]]:
-    """Yield the certain and the accepted rows of a view of a cell at a rate.
-
-    The batch of certain rows is the test part. Accepted rows are those of one half of it, and the other half
-    has the labelled rows; the halves are those of ``certified.csv``.
-    """
-    prediction = result.views[view]
-    case = case_of(result, prediction)
-    wrong = ~case.correct
-    if prediction.kind == "p-value" and "own_share" not in prediction.extra:
-        certain, _ = certain_rows(prediction.scores, rate, shares_one_calibration(result.cell.params))
-        yield CERTAIN, SplitSelection(len(certain), *_shares(certain, wrong), None)
-    if np.isnan(case.certainty).any():
-        return
-    half, rest = halves(result)
-    threshold = accepted_threshold(case.certainty[rest], case.certainty[half], wrong[half], rate)
-    grid = threshold_grid(case.certainty[rest], len(half), rate, DELTA)
-    point = certify(case.certainty[half], case.correct[half], grid, rate, DELTA)
-    certified = 0.0 if point.threshold is None else float((case.certainty[rest] >= point.threshold).mean())
-    accepted = case.certainty[rest] >= threshold
-    yield ACCEPTED, SplitSelection(len(rest), *_shares(accepted, wrong[rest]), certified)
-
-
-def _shares(selected: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
-    return float(selected.mean()), float(wrong[selected].mean()) if selected.any() else 0.0
 
 
 class Selection(Section):

@@ -10,28 +10,30 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from confml.measures import Metric
-from confml.measures.rejection import RejectionCurve, rejection_curve
-from confml.report.figures import Subject, Variant
+from confml.report.figures import Subject
 from confml.report.items import Item, Table
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.numbers.threshold_curves import (
+    ERROR,
+    MACHINES,
+    POINTS,
+    RATES,
+    VOLUMES,
+    ThresholdCurve,
+    limit_machines,
+    theta_max,
+)
+from confml.report.numbers.variant_numbers import OfVariants
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.run.results import RunResults
 
 FILE = "threshold-curves.csv"
-VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"
-RATES = (0.0, 0.1, 0.2, 0.4)  # rejection rates of the errors in tables
-ERROR = 0.023  # error at which rejection rates are compared, as in the paper
-THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
 _SOURCE = "Graepel, Herbrich and Obermayer 2000, section 4"
 METRICS = {
     "risk_at_rejection": Metric(
@@ -66,96 +68,19 @@ METRICS = {
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdCurve:
-    """Confidence (n,) and correctness (n,) of one variant on each split; thresholds up to ``top``."""
-
-    variant: Variant
-    confidence: Sequence[np.ndarray]
-    correct: Sequence[np.ndarray]
-    top: float
-
-    def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""
-        kept = [confidence >= theta for confidence in self.confidence]
-        rejected = np.array([1.0 - np.mean(one) for one in kept])
-        errors = [
-            1.0 - np.mean(correct[one]) if one.any() else np.nan
-            for correct, one in zip(self.correct, kept, strict=True)
-        ]
-        return rejected, np.array(errors)
-
-    def rejected(self, theta: float) -> float:
-        """Return the mean rejection rate at a threshold."""
-        return float(np.mean(self.at(theta)[0]))
-
-    @cached_property
-    def points(self) -> np.ndarray:
-        """(points, 4) mean rejection rate, mean error and their standard errors, over the thresholds."""
-        rows = []
-        for theta in THRESHOLDS * self.top:
-            rejected, errors = self.at(theta)
-            if not np.isnan(errors).all():
-                rows.append([*_mean_and_error(rejected), *_mean_and_error(errors[~np.isnan(errors)])])
-        return np.array(rows)[:, [0, 2, 1, 3]]
-
-    @cached_property
-    def curves(self) -> list[RejectionCurve]:
-        return [rejection_curve(*pair) for pair in zip(self.confidence, self.correct, strict=True)]
-
-    def rejection_at_error(self, error: float) -> float:
-        """Return the smallest mean rejection rate of the curve at a mean error of ``error``, or NaN."""
-        x, y = self.points[:, 0], self.points[:, 1]
-        for place in np.flatnonzero(y <= error):
-            if place == 0:
-                return float(x[0])
-            share = (y[place - 1] - error) / (y[place - 1] - y[place])
-            return float(x[place - 1] + share * (x[place] - x[place - 1]))
-        return float("nan")
-
-
-def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(values.mean()), float(error)
-
-
-def threshold_curves(subject: Subject) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
-    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label.
-
-    theta_max rejects as many as the first transduction does at theta = 1; infinite thresholds are omitted.
-    """
+def threshold_curves(
+    subject: Subject,
+) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
+    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label."""
     volumes, machines = {}, {}
-    for label, variant in subject.variants.items():
+    for label, curve in subject.numbers(ThresholdCurve).items():
+        variant = subject.variants[label]
         if (variant.method, variant.view) == (VOLUMES, "probability"):
-            volumes[label.removesuffix(", probability")] = _threshold_curve(subject, variant, 1.0)
+            volumes[label.removesuffix(", probability")] = curve
         elif (variant.method, variant.view) == (MACHINES, "margin"):
-            machines[label] = _threshold_curve(subject, variant, math.inf)
-    if volumes:
-        rate = next(iter(volumes.values())).rejected(1.0)
-        machines = {label: replace(one, top=theta_max(one, rate)) for label, one in machines.items()}
+            machines[label] = curve
+    limit_machines(volumes, machines)
     return volumes, machines
-
-
-def _threshold_curve(subject: Subject, variant: Variant, top: float) -> ThresholdCurve:
-    confidence, correct = [], []
-    for prediction, truth, _ in subject.predictions(variant):
-        values = prediction.confidence
-        confidence.append(2.0 * values - 1.0 if variant.method == VOLUMES else values)
-        correct.append(prediction.labels == truth)
-    return ThresholdCurve(variant, confidence, correct, top)
-
-
-def theta_max(machine: ThresholdCurve, rate: float) -> float:
-    """Return the threshold at which a machine rejects a share ``rate`` on average."""
-    values = np.sort(np.concatenate(machine.confidence))
-    low, high = 0, len(values) - 1
-    while low < high:  # the rejection rate increases with the threshold
-        middle = (low + high) // 2
-        low, high = (low, middle) if machine.rejected(values[middle]) >= rate else (middle + 1, high)
-    return float(values[low])
-
-
-# ---- the same in numbers
 
 
 def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
@@ -170,21 +95,19 @@ def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
     if not volumes or not machines:
         return
     machine = next(iter(machines.values()))
-    points = [
-        _threshold_curve(subject, variant, math.inf)
-        for variant in subject.variants.values()
-        if variant.method == POINTS
-    ]
+    found = subject.numbers(ThresholdCurve)
+    variants = {curve: subject.variants[label] for label, curve in found.items()}
+    points = [curve for curve, variant in variants.items() if variant.method == POINTS]
     for curve in (*machines.values(), *points, *volumes.values()):
 
-        def row(metric: str, values: Sequence[float], level: float | None = None, of=curve.variant):
+        def row(metric: str, values: Sequence[float], level: float | None = None, of=variants[curve]):
             key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
             return SummaryRow(*key, *mean_and_sd(values))
 
         for rate in RATES:
             risks = [float(one.risk_at_coverage(1.0 - rate)) for one in curve.curves]
             yield row("risk_at_rejection", risks, rate)
-        if curve.variant.method == VOLUMES:
+        if curve in volumes.values():
             rejected, errors = curve.at(1.0)
             fewer = machine.rejection_at_error(ERROR) - curve.rejection_at_error(ERROR)
             yield row("rejection_at_one", rejected.tolist())
@@ -204,6 +127,7 @@ class ThresholdCurves(Section):
     needs = f"the methods {VOLUMES} and {MACHINES} in one run"
     files = {FILE: "error and rejection rate of Bayesian transduction and support vector machines"}
     metrics = {FILE: METRICS}
+    collectors = (OfVariants(ThresholdCurve),)
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:

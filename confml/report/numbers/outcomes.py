@@ -1,0 +1,177 @@
+"""Outcomes of the test examples of a view over the splits, for figures.
+
+Curves, clouds, confusions, absent classes, probabilities and groups, each in little memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.novelty import familiarity
+from confml.measures.prediction import SHARES
+from confml.measures.recalibration import Event, event_of
+from confml.measures.rejection import RejectionCurve, curve_of
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.group_coverage import CoverageOfGroups, GroupLine
+from confml.report.numbers.group_errors import UNSEEN, GroupErrors
+from confml.report.numbers.group_errors import GroupLine as ErrorLine
+from confml.report.numbers.variant_numbers import VariantNumbers
+
+MOST_ROWS = 20_000  # with more test rows, every so many-th is used
+
+
+class RejectionCurves(VariantNumbers):
+    """The accuracy-rejection curve of each split."""
+
+    def start(self, options):
+        self.curves: list[RejectionCurve] = []
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return len(prediction) > 0 and not np.isnan(case_of(result, prediction).certainty).any()
+
+    def add(self, result, view):
+        self.curves.append(curve_of(result.views[view], result.truth))
+
+
+class Clouds(VariantNumbers):
+    """Points (n, 3): credibility, second largest p-value, whether the prediction is wrong; of all splits."""
+
+    def start(self, options):
+        self._parts: list[np.ndarray] = []
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return prediction.kind == "p-value" and len(prediction.classes) > 1 and len(prediction) > 0
+
+    def add(self, result, view):
+        prediction = result.views[view]
+        second = np.partition(prediction.scores, -2, axis=1)[:, -2]
+        wrong = prediction.labels != result.truth
+        self._parts.append(np.column_stack([prediction.scores.max(axis=1), second, wrong]))
+
+    def finish(self):
+        self.points = np.concatenate(self._parts)
+        del self._parts
+
+
+class ClassConfusions(VariantNumbers):
+    """False positives and false negatives by class, in sorted order, means over the splits."""
+
+    def start(self, options):
+        self._counts: dict = {}
+        self._splits = 0
+
+    def add(self, result, view):
+        prediction, truth = result.views[view], result.truth
+        self._splits += 1
+        for label in np.union1d(prediction.classes, truth).tolist():
+            false = self._counts.setdefault(label, [0, 0])
+            false[0] += int(np.sum((prediction.labels == label) & (truth != label)))
+            false[1] += int(np.sum((prediction.labels != label) & (truth == label)))
+
+    def finish(self):
+        self.errors = {
+            str(label): (one / self._splits, other / self._splits)
+            for label, (one, other) in sorted(self._counts.items())
+        }
+
+
+class AbsentClasses(VariantNumbers):
+    """Sorted credibility (confidence for views without p-values) over all splits.
+
+    values: by absent class, and of all other classes together by None. kind: of the view.
+    """
+
+    def start(self, options):
+        self.values: dict = {}
+        self.kind = ""
+
+    def add(self, result, view):
+        case = case_of(result, result.views[view])
+        self.kind = case.prediction.kind
+        shown, unseen = familiarity(case), case.true_columns < 0
+        self.values.setdefault(None, []).append(shown[~unseen])
+        for label in np.unique(case.truth[unseen]).tolist():
+            self.values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
+
+    def finish(self):
+        self.values = {label: np.sort(np.concatenate(parts)) for label, parts in self.values.items()}
+
+
+class ProbabilityEvents(VariantNumbers):
+    """The event of the test rows of one repeat, so that no row counts twice; None without shares."""
+
+    def start(self, options):
+        self.event: Event | None = None
+        self._parts: list[Event] = []
+        self._seen: set[int] = set()
+        self._known = True
+
+    def add(self, result, view):
+        prediction, rows = result.views[view], result.rows.tolist()
+        new = [place for place, row in enumerate(rows) if row not in self._seen]
+        self._seen.update(rows)
+        self._known = self._known and prediction.kind in SHARES and not np.isnan(prediction.scores).any()
+        if self._known and new:
+            self._parts.append(event_of(Case(prediction.take(new), result.truth[new])))
+
+    def finish(self):
+        if self._known and self._parts:
+            p, happened = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+            every = -(-len(p) // MOST_ROWS)
+            self.event = Event(p[::every], happened[::every])
+        del self._parts, self._seen
+
+
+def level_of(results, options) -> float:
+    """Return the significance level of a figure: its option, or the smallest of the config."""
+    return float(options.get("level", min(map(float, results.config.levels), default=0.1)))
+
+
+class GroupLines(VariantNumbers):
+    """Coverage of the classes, region sizes and groups of columns of a view at one level."""
+
+    options = ("level",)
+
+    def start(self, options):
+        self._level = level_of(self.results, options)
+        self._found: CoverageOfGroups | None = None
+        self.lines: list[GroupLine] = []
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return prediction.has_regions
+
+    def add(self, result, view):
+        dataset = result.cell.dataset
+        if self._found is None:
+            self._found = CoverageOfGroups(self.results.has_groups(dataset))
+        self._found.add(result, result.views[view], self.results.origins.get(dataset))
+
+    def finish(self):
+        if self._found is not None:
+            self.lines = list(self._found.lines(self._level))
+            self._found = None
+
+
+class GroupErrorLines(VariantNumbers):
+    """Errors and sizes of the regions of all views of a data set in the groups of ``by``, at one level."""
+
+    options = ("level",)
+    of_dataset = True
+
+    def start(self, options):
+        self._found = GroupErrors((level_of(self.results, options),))
+        self._last = ""
+        self.lines: list[ErrorLine] = []
+
+    def add(self, result, view):
+        if result.cell.key != self._last:  # it takes all views of a cell together
+            self._last = result.cell.key
+            self._found.add(result, self.results.label(result.cell))
+
+    def finish(self):
+        self.lines = [line for line in self._found.lines() if line.group != UNSEEN]
+        self._found = GroupErrors(())

@@ -1,0 +1,184 @@
+"""Errors and sizes of prediction regions at many significance levels, for figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.measures import Case
+from confml.measures.prediction import Prediction
+from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.numbers.variant_numbers import VariantNumbers
+
+STEPS = 200
+
+
+def level_grid(top: float) -> np.ndarray:
+    """Return the (201,) levels of a figure from 0 to ``top``."""
+    return np.linspace(0, top, STEPS + 1)
+
+
+def zoom(levels: Sequence[float]) -> float:
+    """Return the largest level shown: twice the largest significance level of the config, at most 1."""
+    return min(1.0, 2 * max(map(float, levels))) if levels else 1.0
+
+
+def true_p_values(case: Case) -> np.ndarray:
+    """Return the (n,) scores of the true labels; -1 for absent classes, which no region contains."""
+    scores = case.prediction.scores[np.arange(len(case.truth)), case.true_columns]
+    return np.where(case.true_columns >= 0, scores, -1.0)
+
+
+def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
+    """Return (n, c) the number of ``levels`` (m,), in ascending order, at which a region contains the class.
+
+    Regions shrink with the level, so a region at ``levels[j]`` contains the classes with a count above j, as
+    `Prediction.region` computes it.
+    """
+    scores = prediction.scores
+    if prediction.kind == "p-value":
+        return np.where(np.isnan(scores), 0, np.searchsorted(levels, scores, side="left"))
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=1)
+    before = np.cumsum(ranked, axis=1) - ranked
+    limits = (1 - levels - 1e-12)[::-1]
+    counts = len(levels) - np.searchsorted(limits, before, side="right")
+    counts[:, 0] = len(levels)
+    found = np.empty_like(counts)
+    np.put_along_axis(found, order, counts, axis=1)
+    return found
+
+
+class RegionErrors(VariantNumbers):
+    """Fraction of regions without the true label at each of ``levels``.
+
+    errors: (levels,) mean over the splits. rows: number of different test rows. conformal: whether the view
+    has p-values. counted: number of examples that p-values are counted among; None without p-values and for
+    an online pass; 0, for which there is no band, if all are weighted.
+
+    The option ``instances`` limits the test examples of each split, to the same ones for every method.
+    """
+
+    options = ("max_level", "instances")
+
+    def start(self, options):
+        self.levels = level_grid(float(options.get("max_level", 1.0)))
+        self._instances = options.get("instances")
+        self._errors: list[np.ndarray] = []
+        self._rows: list[np.ndarray] = []
+        self._parts = CalibrationParts()
+        self.conformal = True
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return prediction.has_regions and len(prediction) > 0
+
+    def add(self, result, view):
+        prediction, numbers = result.views[view], result.rows
+        case = case_of(result, prediction)
+        self.conformal = self.conformal and prediction.kind == "p-value"
+        if prediction.kind == "p-value":
+            self._parts.add(case, numbers)
+        if self._instances is not None and self._instances < len(numbers):
+            some = self._some(numbers, result.cell.dataset)
+            case, numbers = Case(prediction.take(some), case.truth[some]), numbers[some]
+        if prediction.kind == "p-value":
+            missed = np.searchsorted(np.sort(true_p_values(case)), self.levels, side="right")
+        else:
+            columns = case.true_columns
+            counts = level_counts(case.prediction, self.levels)[np.arange(len(columns)), columns]
+            last = len(self.levels)
+            counts = np.where(columns >= 0, counts, 0)
+            missed = np.bincount(counts, minlength=last + 1).cumsum()[:last]
+        self._errors.append(missed / len(numbers))
+        self._rows.append(numbers)
+
+    def _some(self, numbers: np.ndarray, dataset: str) -> np.ndarray:
+        """Return positions of random test examples from those with these row numbers, by the run's seed."""
+        rng = stable_generator("instances", self.results.config.seed, dataset, sorted(numbers.tolist()))
+        drawn = rng.choice(np.sort(numbers), self._instances, replace=False)
+        return np.flatnonzero(np.isin(numbers, drawn))
+
+    def finish(self):
+        self.errors = np.mean(self._errors, axis=0)
+        self.rows = len(np.unique(np.concatenate(self._rows)))
+        sizes = [counted for _, counted in self._parts.all_classes()]
+        known = [size for size in sizes if size is not None]
+        self.counted: int | None = None
+        if self._parts.classes() and not sizes:
+            self.counted = 0
+        elif sizes and len(known) == len(sizes):
+            self.counted = sum(known)  # label-conditional classes add up to about one sample of all of them
+        del self._errors, self._rows, self._parts
+
+
+class RegionSizes(VariantNumbers):
+    """Mean set size of p-values at each of ``levels`` (criterion N). sizes: (levels,) mean over splits."""
+
+    options = ("max_level",)
+
+    def start(self, options):
+        self.levels = level_grid(float(options.get("max_level", 0.2)))
+        self._sizes: list[np.ndarray] = []
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return prediction.kind == "p-value" and len(prediction) > 0
+
+    def add(self, result, view):
+        p = np.sort(result.views[view].scores, axis=None)
+        larger = p.size - np.searchsorted(p, self.levels, side="right")
+        self._sizes.append(larger / len(result.views[view]))
+
+    def finish(self):
+        self.sizes = np.mean(self._sizes, axis=0)
+
+
+class ClassErrors(VariantNumbers):
+    """Fraction of regions without the true label at each of ``levels`` by true label, all splits pooled.
+
+    errors: (levels,) by label, None for all of them. whole: (201,) of all labels from level 0 to 1. rows:
+    number of different test rows of each label. parts: test and calibration examples.
+    """
+
+    options = ("max_level",)
+
+    def start(self, options):
+        self.levels = level_grid(float(options.get("max_level", zoom(self.results.config.levels))))
+        self._true_p: list[np.ndarray] = []
+        self._labels: list[np.ndarray] = []
+        self._rows: list[np.ndarray] = []
+        self.parts = CalibrationParts()
+
+    takes = RegionSizes.takes
+
+    def add(self, result, view):
+        case = case_of(result, result.views[view])
+        self._true_p.append(true_p_values(case))
+        self._labels.append(case.truth)
+        self._rows.append(result.rows)
+        self.parts.add(case, result.rows)
+
+    def finish(self):
+        p, labels, rows = map(np.concatenate, (self._true_p, self._labels, self._rows))
+        self.errors, self.rows = {}, {}
+        for label in [None, *np.unique(labels).tolist()]:
+            mine = np.full(len(labels), True) if label is None else labels == label
+            own = np.sort(p[mine])
+            self.errors[label] = np.searchsorted(own, self.levels, side="right") / len(own)
+            self.rows[label] = len(np.unique(rows[mine]))
+        self.whole = np.searchsorted(np.sort(p), level_grid(1.0), side="right") / len(p)
+        del self._true_p, self._labels, self._rows
+
+    def farthest(self, limit: int) -> list:
+        """Return at most ``limit`` labels in order: the largest deviations of the error for their size."""
+        labels = [label for label in self.errors if label is not None]
+        stray = {
+            label: float(np.max(np.abs(self.errors[label] - self.levels))) * math.sqrt(self.rows[label])
+            for label in labels
+        }
+        kept = sorted(labels, key=lambda label: -stray[label])[:limit]
+        return [label for label in labels if label in kept]

@@ -1,0 +1,110 @@
+"""Rows of a batch that are selected with a bound on the expected share of errors among them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.measures.certified import certify, threshold_grid
+from confml.measures.prediction import Prediction
+from confml.measures.selected import (
+    ACCEPTED,
+    CERTAIN,
+    accepted_threshold,
+    certain_rows,
+    shares_one_calibration,
+)
+from confml.report.numbers.calibration_parts import case_of
+from confml.report.numbers.joint_paths import DELTA
+from confml.report.numbers.variant_numbers import VariantNumbers
+
+if TYPE_CHECKING:
+    from confml.runner.results import CellResult
+
+RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+CERTIFIED = "certified"
+
+
+def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the calibration half and of the other half, equal for all methods."""
+    return _halves(result.cell.dataset, result.cell.split, len(result.truth))
+
+
+@functools.lru_cache(maxsize=256)  # of the splits of one data set, which all methods have
+def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = stable_generator("certified", dataset, split)
+    half, rest = np.array_split(rng.permutation(rows), 2)
+    return half, rest
+
+
+def is_certifiable(prediction: Prediction) -> bool:
+    """Return whether a view has rows for both halves, all predicted by one classifier."""
+    return len(prediction) >= 2 and "learnt" not in prediction.extra
+
+
+class SplitSelection(NamedTuple):
+    """One selection on one split: fraction of the batch selected, and of errors among these (0 without any).
+
+    certified: fraction above the certified threshold of the same risk, None for certain rows.
+    """
+
+    rows: int
+    selected: float
+    errors: float
+    certified: float | None
+
+
+def selections_of(result: CellResult, view: str, rate: float) -> Iterator[tuple[str, SplitSelection]]:
+    """Yield the certain and the accepted rows of a view of a cell at a rate.
+
+    The batch of certain rows is the test part. Accepted rows are those of one half of it, and the other half
+    has the labelled rows; the halves are those of ``certified.csv``.
+    """
+    prediction = result.views[view]
+    case = case_of(result, prediction)
+    wrong = ~case.correct
+    if prediction.kind == "p-value" and "own_share" not in prediction.extra:
+        certain, _ = certain_rows(prediction.scores, rate, shares_one_calibration(result.cell.params))
+        yield CERTAIN, SplitSelection(len(certain), *_shares(certain, wrong), None)
+    if np.isnan(case.certainty).any():
+        return
+    half, rest = halves(result)
+    threshold = accepted_threshold(case.certainty[rest], case.certainty[half], wrong[half], rate)
+    grid = threshold_grid(case.certainty[rest], len(half), rate, DELTA)
+    point = certify(case.certainty[half], case.correct[half], grid, rate, DELTA)
+    certified = 0.0 if point.threshold is None else float((case.certainty[rest] >= point.threshold).mean())
+    accepted = case.certainty[rest] >= threshold
+    yield ACCEPTED, SplitSelection(len(rest), *_shares(accepted, wrong[rest]), certified)
+
+
+def _shares(selected: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
+    return float(selected.mean()), float(wrong[selected].mean()) if selected.any() else 0.0
+
+
+class SelectedShares(VariantNumbers):
+    """Mean share of a batch that is selected. shares: (rate, share) by kind of selection."""
+
+    def start(self, options):
+        self.rates = sorted({*RATES, *map(float, getattr(self.results.config, "selection", ()))})
+        self._found: dict[str, dict[float, list[float]]] = {}
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return is_certifiable(prediction)
+
+    def add(self, result, view):
+        for rate in self.rates:
+            for kind, one in selections_of(result, view, rate):
+                self._found.setdefault(kind, {}).setdefault(rate, []).append(one.selected)
+                if one.certified is not None:
+                    self._found.setdefault(CERTIFIED, {}).setdefault(rate, []).append(one.certified)
+
+    def finish(self):
+        self.shares = {
+            kind: [(rate, float(np.mean(values))) for rate, values in found.items()]
+            for kind, found in self._found.items()
+        }
