@@ -9,6 +9,7 @@ import pytest
 from report.report_cases import PAPER, figure, golden_run
 
 from confml.report.console import print_run
+from confml.report.figures import known_figures
 from confml.report.run.stored import open_run
 from confml.report.sections.base import Section
 from confml.report.write import update_report, write_report
@@ -49,11 +50,21 @@ def reads(monkeypatch):
 
 def test_a_report_reads_each_cell_once(folder, reads, tmp_path):
     results = open_run(folder)
-    results.results._keep_bytes, results.results._keep_last = 0, 1  # as if the cells were too large to keep
+    results.results._keep_last = 1  # as if the cells were too large to keep
     write_report(results, tmp_path)
     assert len(reads) == 9 and set(reads.values()) == {1}
     print_run(results, tmp_path, Path(tmp_path / "out").open("w"))
     assert set(reads.values()) == {1}
+
+
+def test_figures_read_no_cell_again(folder, reads, tmp_path):
+    results = open_run(folder)
+    results.results._keep_last = 1
+    names = [name for name, one in known_figures().items() if not one.refits]
+    results.config = results.config.model_copy(update={"figures": tuple(map(figure, names))})
+    paths = write_report(results, tmp_path)
+    assert len({path.stem for path in paths if path.suffix == ".svg"}) >= 10
+    assert len(reads) == 9 and set(reads.values()) == {1}
 
 
 def test_a_current_report_reads_no_cell(folder, reads, capsys):

@@ -17,31 +17,24 @@ from confml.runner.results import CellResult
 from confml.runner.run import run_state
 from confml.runner.store import Store
 
-KEPT = 1 << 27  # bytes of cells that are kept for figures
-
 
 class StoredResults(Mapping[str, CellResult]):
-    """The finished cells of a plan by key, read when they are used.
-
-    The first ones are kept in memory, up to ``keep_bytes`` of arrays; the last few are kept as well.
-    """
+    """The finished cells of a plan by key, read when they are used. The last few are kept in memory."""
 
     def __init__(
         self,
         store: Store,
         cells: list[Cell],
-        keep_bytes: int = KEPT,
         keep_last: int = 20,
         costs: Costs | None = None,
     ):
         self._costs = costs
-        self._store, self._keep_bytes, self._keep_last = store, keep_bytes, keep_last
+        self._store, self._keep_last = store, keep_last
         self._cells = {cell.key: cell for cell in cells}
-        self._kept: dict[str, CellResult] = {}
         self._last: dict[str, CellResult] = {}
 
     def __getitem__(self, key: str) -> CellResult:
-        found = self._kept.get(key) or self._last.get(key)
+        found = self._last.get(key)
         if found is None:
             cell = self._cells[key]
             result = CellResult.read(self._store, cell)
@@ -52,14 +45,9 @@ class StoredResults(Mapping[str, CellResult]):
                     hint="run the config again to compute damaged results again",
                 )
             found = result if self._costs is None else replace(result, costs=self._costs)
-            size = _bytes_of(result)
-            if size <= self._keep_bytes:
-                self._keep_bytes -= size
-                self._kept[key] = result
-            else:
-                while len(self._last) >= self._keep_last:
-                    self._last.pop(next(iter(self._last)))
-                self._last[key] = result
+            while len(self._last) >= self._keep_last:
+                self._last.pop(next(iter(self._last)))
+            self._last[key] = found
         return found
 
     def __contains__(self, key: object) -> bool:  # the one of `Mapping` would read the cell
@@ -70,14 +58,6 @@ class StoredResults(Mapping[str, CellResult]):
 
     def __len__(self) -> int:
         return len(self._cells)
-
-
-def _bytes_of(result: CellResult) -> int:
-    """Return the memory of a result, nearly: that of its arrays and of some 20 objects."""
-    arrays = [result.truth, result.rows, result.dropped_rows]
-    for view in result.views.values():
-        arrays += [view.scores, view.labels, *view.extra.values()]
-    return sum(values.nbytes for values in arrays) + 4096
 
 
 def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
@@ -112,11 +92,9 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     return RunResults(
         config=config,
         cells=cells,
-        # Figures read cells again; without figures each cell is read once.
         results=StoredResults(
             store,
             [cell for cell in cells if cell.key in state.done],
-            KEPT if config.figures else 0,
             costs=None if config.costs is None else costs_of(config.costs),
         ),
         failures=failures,

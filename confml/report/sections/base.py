@@ -37,7 +37,7 @@ class Section(ABC):
 
     name: identifies the section. place: its position in the report. needs: condition for the section to have
     content, shown by ``confml describe``. files: names of its files and folders, with one line on each.
-    metrics: declarations of the metrics that it writes, by file. collectors: kinds of collectors that it reads.
+    metrics: declarations of the metrics that it writes, by file. collectors: kinds of collectors it reads.
     refits: whether it fits models again, which needs the data.
     """
 
