@@ -15,8 +15,8 @@ from confml.report.figures.style import (
     legend_below,
     legend_beside,
     lines_of,
+    log_ticks,
     new_figure,
-    power,
     rate_band,
 )
 
@@ -77,10 +77,10 @@ def draw_curves(
     places = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
-        _plain_ticks(axes.xaxis, places)
+        log_ticks(axes.xaxis, places)
     if log_y:
         axes.set_yscale("log")
-        _plain_ticks(axes.yaxis)
+        log_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
     gaps = [high - low for low, high in zip(places, places[1:], strict=False)]
@@ -135,20 +135,3 @@ def _styles(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> list[dict]:
     for place, label in enumerate(theory):
         of[label] = {"color": BLACK, "linestyle": DASHES[place % len(DASHES)], "marker": "", "linewidth": 0.8}
     return [of[label] for label in curves]
-
-
-def _plain_ticks(axis, places: Sequence[float] = ()) -> None:
-    """Set plain ticks of a logarithmic axis: at the values if they are few, else at 1, 2, 5 or powers of
-    10."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
-
-    if 0 < len(places) <= 8:
-        axis.set_major_locator(FixedLocator(places))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    elif axis.get_view_interval()[1] < 200 * axis.get_view_interval()[0]:
-        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=10))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: format(value, ",.0f" if value >= 1 else "g")))
-    else:
-        axis.set_major_locator(LogLocator(10, numticks=8))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: power(10, math.log10(value))))
-    axis.set_minor_locator(NullLocator())

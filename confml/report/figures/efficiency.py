@@ -7,16 +7,16 @@ import numpy as np
 
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, new_figure
+from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, log_ticks, new_figure
 from confml.report.numbers.region_levels import RegionSizes
 
 MOST = 14
 CRITERIA = {
-    "observed_fuzziness": "OF",
-    "observed_unconfidence": "OU",
-    "fuzziness": "F",
-    "unconfidence": "U",
-    "sum_of_p": "S",
+    "observed_fuzziness": "observed fuzziness (OF)",
+    "observed_unconfidence": "observed unconfidence (OU)",
+    "fuzziness": "fuzziness (F)",
+    "unconfidence": "unconfidence (U)",
+    "sum_of_p": "sum of p-values (S)",
 }
 
 
@@ -27,16 +27,6 @@ def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
         values = [value for value in subject.values(variant, metric) if not math.isnan(value)]
         found[metric] = statistics.fmean(values) if values else math.nan
     return found
-
-
-def log_axis(axis, set_scale) -> None:
-    """Make an axis logarithmic, with 1, 2 and 5 as plain decimals."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    set_scale("log")
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def draw(subject: Subject):
@@ -61,14 +51,16 @@ def draw(subject: Subject):
         right.plot(values, places - shift, **style)
     least, most = (bound(bound(sizes[1:]) for sizes in curves.values()) for bound in (min, max))
     if most > 4 * max(least, 0.25):
-        log_axis(left.yaxis, left.set_yscale)
-    log_axis(right.xaxis, right.set_xscale)
+        left.set_yscale("log")
+        log_ticks(left.yaxis)
+    right.set_xscale("log")
+    log_ticks(right.xaxis)
     left.set_xlim(0, 100 * levels[-1])
     left.set_xlabel("significance level (%)")
     left.set_ylabel("mean set size (N)")
     left.set_title(title, loc="left")
     right.set_yticks(places, list(CRITERIA.values()))
-    right.set_xlabel("mean over the test examples (smaller is better)")
+    right.set_xlabel("mean over test examples (smaller is better)")
     right.set_title("criteria without a level", loc="left")
     legend_below(figure, handles, list(curves))
     return figure

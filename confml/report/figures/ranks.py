@@ -102,6 +102,9 @@ FIGURE = Figure(
 )
 
 
+SHADE = 2.2  # of the colour map, so that the darkest shade has a contrast above 7 with black text
+
+
 def draw_table(ranked: Sequence[RankedColumn]):
     """Draw one row per entry and one column per ranked column; dark for the best ranks.
 
@@ -123,12 +126,9 @@ def draw_table(ranked: Sequence[RankedColumn]):
             row = entries.index(entry)
             rank = float(mean_ranks[column][place])
             shades[row, column] = 1 - (rank - 1) / max(k - 1, 1)
-            dark = shades[row, column] > 0.6
             text = f"{rank:.1f}" + (" \N{BULLET}" if one.near_best(place) else "")
-            axes.text(
-                column, row, text, ha="center", va="center", fontsize=6.5, color="white" if dark else "black"
-            )
-    axes.imshow(np.ma.masked_invalid(shades), cmap=colormaps["Blues"], vmin=-0.1, vmax=1.1, aspect="auto")
+            axes.text(column, row, text, ha="center", va="center", fontsize=6.5)
+    axes.imshow(np.ma.masked_invalid(shades), cmap=colormaps["Blues"], vmin=0.0, vmax=SHADE, aspect="auto")
     axes.set_xticks(range(len(shown)), [_broken(one.column.heading) for one in shown], fontsize=6.5)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(entries)), [entry.name for entry in entries])

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import io
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -121,6 +122,23 @@ def _legend_width(labels: Sequence[str], columns: int) -> float:
 def power(base: int, exponent: float) -> str:
     """Return 2, -18 as 2⁻¹⁸ in plain characters; formulas are not parsed, because names may contain ``$``."""
     return str(base) + str(round(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def log_ticks(axis, places: Sequence[float] = ()) -> None:
+    """Set plain ticks of a logarithmic axis: at the values if they are few, else at 1, 2, 5 or powers of
+    10."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+    if 0 < len(places) <= 8:
+        axis.set_major_locator(FixedLocator(places))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif axis.get_view_interval()[1] < 200 * axis.get_view_interval()[0]:
+        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=10))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: format(value, ",.0f" if value >= 1 else "g")))
+    else:
+        axis.set_major_locator(LogLocator(10, numticks=8))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: power(10, math.log10(value))))
+    axis.set_minor_locator(NullLocator())
 
 
 FORMATS: dict[str, dict[str, Any]] = {
