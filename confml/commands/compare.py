@@ -22,6 +22,7 @@ from confml.commands.options import json_option, keeps_files, quiet_option, say
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
     help="Differences within +-WIDTH of 0 are practically equivalent, for tests over data sets.",
 )  # fmt: skip
+@click.option("--latex", "as_latex", is_flag=True, help="Print the tables for LaTeX (booktabs).")
 @json_option
 @quiet_option
 @keeps_files
@@ -32,6 +33,7 @@ def compare(
     metrics: tuple[str, ...],
     out: Path | None,
     rope: float,
+    as_latex: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,6 +61,7 @@ def compare(
     from confml.errors import ConfmlError, did_you_mean
     from confml.report.compare import compare as compare_runs
     from confml.report.compare import (
+        comparison_latex,
         comparison_notes,
         comparison_table,
         signed_rank_rows,
@@ -69,7 +72,7 @@ def compare(
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
-    rows, curves = compare_runs(runs, against, view)
+    rows, curves, constants = compare_runs(runs, against, view)
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in metrics:
         if name not in known:
@@ -85,8 +88,10 @@ def compare(
             for name, own in (("comparisons", rows), ("signed_rank", tests))
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    elif as_latex:
+        click.echo(comparison_latex(rows, constants, tests), nl=False)
     elif not quiet:
-        headings, table = comparison_table(rows)
+        headings, table = comparison_table(rows, constants)
         print_table(headings, table, title="First minus second, means over splits", right=5, keys=4)
         for note in comparison_notes(rows):
             click.echo(note)

@@ -39,6 +39,13 @@ from confml.commands.options import (
     type=click.Choice(["error", "cost", "regions", "certified"]),
     help="Aim of the advice; by default that of the config.",
 )
+@click.option(
+    "--columns", metavar="NAMES", help="Print the tables of a run with these metrics, separated by commas."
+)
+@click.option(
+    "--levels", metavar="LEVELS", help="Print the tables at these significance levels, separated by commas."
+)
+@click.option("--latex", "as_latex", is_flag=True, help="Print the tables for LaTeX (booktabs).")
 @allow_import_option
 @json_option
 @all_option
@@ -51,6 +58,9 @@ def report(
     figures: bool,
     against: str | None,
     aim: str | None,
+    columns: str | None,
+    levels: str | None,
+    as_latex: bool,
     as_json: bool,
     everything: bool,
     quiet: bool,
@@ -66,11 +76,15 @@ def report(
     of their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
     data). With --figures and --out, draw the figures of the first run's config with the cells of all runs.
 
+    With --columns, --levels or --latex, only print the tables of methods: --columns names metrics of the run (confml
+    describe metrics lists them), and --levels any significance levels. The files of the run stay.
+
     \b
     confml report results/usps
     confml report results/usps --aim regions
     confml report results/usps results/satellite --out results/both
     confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
+    confml report results/usps --columns error,coverage,mean_region_size --levels 0.05 --latex
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
     from confml.errors import ConfmlError, did_you_mean
@@ -131,9 +145,14 @@ def report(
         return
     if out is not None:
         raise ConfmlError("--out needs --table, --against, --figures or several runs")
+    results = open_run(runs[0])
+    if columns or levels or as_latex:
+        from confml.report.console import print_chosen
+
+        print_chosen(results, _names(columns), _levels(levels), as_latex)
+        return
     from joblib import cpu_count
 
-    results = open_run(runs[0])
     results.processes = cpu_count()
     if aim is not None:
         results.config = results.config.model_copy(update={"aim": aim})
@@ -143,3 +162,21 @@ def report(
         print_json(results)
     elif not quiet:
         print_run(results, runs[0], everything=everything)
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _levels(text: str | None) -> list[float]:
+    """Return significance levels separated by commas."""
+    found = []
+    for name in _names(text):
+        try:
+            level = float(name)
+        except ValueError:
+            level = 0.0
+        if not 0 < level < 1:
+            raise click.BadParameter(f"expected numbers between 0 and 1, got '{name}'", param_hint="--levels")
+        found.append(level)
+    return found

@@ -7,8 +7,9 @@ It computes differences of metrics and of accuracy-rejection curves at each reje
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,12 @@ from confml.measures import known_metrics
 from confml.measures.signed_rank import signed_rank
 from confml.report.answers.best import best_of
 from confml.report.answers.differences import LossTable, SplitLosses
+from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
-from confml.report.items import Picture
+from confml.report.items import Grid, Picture
 from confml.report.method_pairs import (
     CurveDifference,
     Pair,
@@ -35,6 +37,7 @@ from confml.report.method_pairs import (
     views_of_runs,
 )
 from confml.report.run.stored import open_run
+from confml.report.tables.grid import latex
 from confml.report.write import write_items
 
 Families = dict[tuple[str, float | None], Family]
@@ -76,8 +79,10 @@ class ComparisonRow(NamedTuple):
 
 def compare(
     runs: Sequence[Path | str], against: str | None = None, view: str | None = None
-) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]]]:
+) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]], dict[str, list[Majority]]]:
     """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
+
+    Return the rows, the differences of the curves, and the errors of the majority class by data set.
 
     Each common view is compared. If two methods have no common view, each view of the first is compared with
     each view of the second. view: select pairs with this view. Raises ConfmlError if no results can be
@@ -105,7 +110,7 @@ def compare(
     pairs = [_on_common_splits(pair, found[pair.dataset]) for pair in pairs]
     rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds, found[pair.dataset])]
     curves = [(pair, curve_difference(pair)) for pair in pairs]
-    return rows, curves
+    return rows, curves, {name: majority_of(standings, name) for name in names}
 
 
 def families(standings: Standings, dataset: str, thresholds: Sequence[float]) -> Families:
@@ -261,10 +266,13 @@ def rows_of_pair(
     return rows
 
 
-def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
+def comparison_table(
+    rows: Sequence[ComparisonRow], constants: Mapping[str, Sequence[Majority]] = MappingProxyType({})
+) -> tuple[list[str], list[list[Any]]]:
     """Return headings and cells as text; ``better`` is the declared direction of the metric.
 
-    A star marks means that are shown to be worse than the best one of the data set.
+    A star marks means that are shown to be worse than the best one of the data set. constants: errors of the
+    majority class by data set, the last rows.
     """
     headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
     headings += ["95 % interval", "p (Holm)", "splits"]
@@ -287,6 +295,10 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[lis
         better = known_metrics()[row.metric].direction or ""
         cells = [row.metric, better, level, *numbers, interval, p_value, str(row.splits)]
         table.append([*shown, *cells])
+    for dataset, own in constants.items() if any(row.metric == "error" for row in rows) else ():
+        for one in own:
+            cells = [one.label, "error", "lower", "", f"{one.error.mean:.4f}"]
+            table.append([dataset, "", *cells, *[""] * 4, str(one.error.n)])
     return headings, table
 
 
@@ -306,6 +318,19 @@ def comparison_notes(rows: Sequence[ComparisonRow]) -> list[str]:
             else f"{listed(names)}: no tests (cells are still to be computed, or the splits differ)."
         )
     return notes
+
+
+def comparison_latex(
+    rows: Sequence[ComparisonRow], constants: Mapping[str, Sequence[Majority]], tests: Sequence[SignedRankRow]
+) -> str:
+    """Return the tables of comparisons, and of tests over data sets if there are any, for LaTeX."""
+    headings, cells = comparison_table(rows, constants)
+    notes = ("Means over splits; difference: first minus second.", *comparison_notes(rows))
+    text = latex(Grid("Comparison of methods", headings, cells, 6, notes), "comparison")
+    if tests:
+        title = "Bayesian signed-rank test over data sets (probability, %)"
+        text += latex(Grid(title, *signed_rank_table(tests), 4), "signed-rank")
+    return text
 
 
 def write_comparison(

@@ -9,14 +9,18 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from confml.report.files import safe_name
+from confml.report.items import Mark
 from confml.report.sections.base import has_content, sections_of
 from confml.report.sections.notes import notes_of
 from confml.report.sections.summary import summary_document
-from confml.report.tables.grid import plain_table, text_width
+from confml.report.tables.grid import latex, plain_table, text_width
 from confml.report.tables.short_table import short_table
+from confml.report.tables.summary import summary_tables
 from confml.terminal import carried, width_of
 
 if TYPE_CHECKING:
@@ -103,6 +107,23 @@ def _grouped(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[li
         grouped += [[name, *[""] * (len(cells) - 1)]] if name else []
         grouped.append([f"  {cells[0]}", *cells[1:]])
     return ["method", *headings[2:]], grouped
+
+
+def print_chosen(
+    results: RunResults, columns: Sequence[str], levels: Sequence[float], as_latex: bool
+) -> None:
+    """Print the tables of methods with chosen columns and levels, as text or for LaTeX."""
+    if levels:
+        results = replace(results, config=results.config.model_copy(update={"levels": list(levels)}))
+    for table in summary_tables(results, columns):
+        if as_latex:
+            label = safe_name(f"{results.config.name}-{table.kind.name}")
+            sys.stdout.write(latex(table.grid, label))
+            continue
+        grid = table.grid
+        rows = [[one.text + one.sign if isinstance(one, Mark) else one for one in row] for row in grid.rows]
+        print_table(grid.headings, rows, title=grid.title, right=grid.keys, keys=grid.keys)
+        sys.stdout.write("".join(f"{note}\n" for note in grid.notes) + "\n")
 
 
 def print_json(results: RunResults, stream: IO[str] | None = None) -> None:

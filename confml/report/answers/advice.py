@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.bounds import StepFacts
 from confml.report.answers.datasets import RankVerdict, complete
+from confml.report.answers.majority import beats_majority
 from confml.report.answers.standings import COST, SIZE, Line
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 
@@ -113,7 +114,7 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
         return Advice(aim, reason="Nothing to compare with.")
     best = family.best[0]
     if aim == "error":
-        majority, better = standings.beats_majority(best)
+        majority, better = beats_majority(standings, best)
         if not better:
             text = "No method is shown to be better than always answering the most frequent class of training"
             return Advice(aim, reason=f"{text} ({majority}).")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from confml.report.answers.advice import Advice, advise
 from confml.report.answers.best import FEW_SPLITS
 from confml.report.answers.differences import SIGNIFICANCE, Difference
+from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import Family, Line, Progress, Standings
 from confml.report.answers.text import caution, listed, points
 from confml.report.answers.thresholds import Decided
@@ -34,7 +35,8 @@ class Answer:
 
     best: label of the line with the lowest mean error; tied: labels of all such lines. others: the first view
     of each other method, by mean error. pairs: number of pairs of lines that are compared. missing: labels of
-    methods of the config without results.
+    methods of the config without results. majority: error of the most frequent class of training, NaN if it
+    is unknown or differs between runs.
     """
 
     dataset: str
@@ -51,6 +53,7 @@ class Answer:
     missing: tuple[str, ...]
     decided: Decided
     advice: Advice
+    majority: float = math.nan
 
     @property
     def compared(self) -> list[Other]:
@@ -153,6 +156,7 @@ def answer(
             others.append(_other(standings, family, line, one.mean))
     others.sort(key=lambda other: (other.error, other.label))
     decided = decided or Decided()
+    constant = majority_of(standings, dataset)
     return Answer(
         dataset,
         standings.progress(dataset),
@@ -168,6 +172,7 @@ def answer(
         tuple(missing),
         decided,
         advise(standings, dataset, aim, decided),
+        constant[0].error.mean if len(constant) == 1 else math.nan,
     )
 
 

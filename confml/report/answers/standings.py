@@ -13,6 +13,7 @@ from confml.report.answers.coverage import SplitErrors, p_value, shortfall, show
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import SIGNIFICANCE, Difference, Kind, LossTable, SplitLosses
 from confml.report.answers.evidence import Evidence
+from confml.report.answers.text import listed
 from confml.report.numbers.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -199,24 +200,9 @@ class Standings:
         own = [rows for rows in own if rows]
         return round(math.fsum(own) / max(len(own), 1))
 
-    def beats_majority(self, line: Line) -> tuple[str, bool]:
-        """Return the most frequent class of training, and whether the line is shown to have fewer errors.
-
-        The line is taken for the best one of its data set (Bonferroni's correction over the lines).
-        """
-        found = list(self._cells[line].values())
-        names = list(dict.fromkeys(evidence.splits[one.cell.key].majority for one, evidence in found))
-        both = [
-            (evidence.errors(one.cell, line.view), evidence.majority_errors(one.cell))
-            for one, evidence in found
-        ]
-        losses = [[one for pair in both if (one := pair[place]) and len(one.rows)] for place in (0, 1)]
-        if not losses[0] or not any(names):  # without rows, or without the classes of training
-            return "", True
-        pair = LossTable(losses, *self.kind_of(line), 1.0).pair(0, 1)
-        lines = len(self.of_dataset(line.dataset))
-        better = pair is not None and pair.difference < 0 and pair.p_value * lines < SIGNIFICANCE
-        return " or ".join(names), bool(better)
+    def run_of(self, line: Line) -> str:
+        """Return the name of the run of a line, "" if there is one run only."""
+        return self._names[line][1]
 
     def splits(self, dataset: str) -> int:
         """Return the largest number of splits of a line of a data set."""
@@ -287,6 +273,20 @@ class Standings:
         if key not in self._coverages:
             self._coverages[key] = self._verdicts(*key)
         return self._coverages[key].get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
+
+    def unpromised(self, level: float) -> str:
+        """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
+        found = [
+            ", ".join(filter(None, [line.method, line.view if len(self._views[line[:2]]) > 1 else ""]))
+            for line in self.lines
+            if any(
+                own is not None and own.parts is None
+                for one, evidence in self._cells[line].values()
+                for own in (evidence.coverage(one.cell, line.view, level),)
+            )
+        ]
+        names = list(dict.fromkeys(found))
+        return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
 
     # ---- parts
 

@@ -70,20 +70,22 @@ def answer_table(found: Sequence[Answer], aim: str = "error") -> PageTable:
     table = PageTable(
         "answer-table",
         "Method with the lowest mean error on each data set." if of_error else "Advice for each data set.",
-        ["data set", *best, "not shown to differ", "fastest of these", "certified at 1 % risk (%)",
-         "chosen on test rows (%)", "chosen method"],
-        note="Tests: 5 %, Holm's correction over all pairs. Certified: best threshold of all methods, "
+        ["data set", *best, "majority class (%)", "not shown to differ", "fastest of these",
+         "certified at 1 % risk (%)", "chosen on test rows (%)", "chosen method"],
+        note="Majority class: error of always answering the most frequent class of training. Tests: 5 %, Holm's "
+        "correction over all pairs. Certified: best threshold of all methods, "
         "certified together, 0 for splits without one. Chosen on test rows: new rows have a higher risk.",
     )  # fmt: skip
     for one in found:
         if one.so_far:
-            table.add(one.dataset, f"so far {one.progress.text}", *[""] * 6)
+            table.add(one.dataset, f"so far {one.progress.text}", *[""] * 7)
             continue
         certified, advice = one.decided.certified, one.advice
         table.add(
             one.dataset,
             one.lowest if of_error else advice.best or DASH,
             points(one.error) if of_error else advice.value or DASH,
+            fixed(one.majority, 1, 100),
             _alike(one) if of_error else listed(advice.alike, 3) or DASH,
             advice.fastest or DASH,
             DASH if certified is None else fixed(certified, 0, 100),

@@ -8,6 +8,7 @@ from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.answer import Answer
 from confml.report.answers.differences import Difference
+from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
@@ -111,7 +112,8 @@ class DatasetTables:
             + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold "
             "was chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the "
             "(generalised) "
-            f"risk-coverage curve. ECE: expected calibration error.{self.cut}{self._failures_text}",
+            "risk-coverage curve. ECE: expected calibration error. Majority class: always the most frequent "
+            f"class of training, not compared as a method.{self.cut}{self._failures_text}",
         )
         decided = self._decided()
         for _, view in self.views:
@@ -133,12 +135,18 @@ class DatasetTables:
             if label not in shown and not any(other.startswith(f"{label}, ") for other in shown):
                 empty = ["\N{EN DASH}"] * (len(headings) - 1)
                 table.add(Cell(label, flag="failed", link="#failures"), *empty)
-        if answer.so_far:
-            return table.limit(self.most, SUMMARY.path)
-        for place, one in enumerate(metrics):
-            if one.direction and one.key not in UNRANKED:
-                table.mark_best(1 + place, one.direction == LOWER)
-        table.mark_best(len(headings) - 1, lowest=False)
+        if not answer.so_far:
+            for place, one in enumerate(metrics):
+                if one.direction and one.key not in UNRANKED:
+                    table.mark_best(1 + place, one.direction == LOWER)
+            table.mark_best(len(headings) - 1, lowest=False)
+        for constant in majority_of(self.standings, self.dataset):
+            row = constant.error
+            texts = [
+                spread(row.mean, row.sd, one.digits, one.factor) if one.key == "error" else "\N{EN DASH}"
+                for one in metrics
+            ]
+            table.add(constant.label, *texts, *["\N{EN DASH}"] * 4)
         return table.limit(self.most, SUMMARY.path)
 
     @property
@@ -175,7 +183,8 @@ class DatasetTables:
             ["method", "level", *(one.heading for one in columns)],
             heads=2,
             note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a "
-            "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label."
+            "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label. "
+            + self.standings.unpromised(next(iter(self.material[0].results.config.levels), 0.05))
             + self.cut,
         )
         for one, view in self.views:

@@ -20,6 +20,9 @@ from confml.report.tables.summary import CSV_HEADER, csv_rows, document, printed
 if TYPE_CHECKING:
     from confml.report.run.results import RunResults
 
+MAJORITY_CLASS = TableKind(
+    "tables/majority-class.csv", ("dataset", "classes", "metric", "mean", "sd", "splits"), listed=False
+)
 SUMMARY = TableKind(
     "summary.csv",
     ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"),
@@ -102,19 +105,28 @@ class SummaryTables(Section):
     and JSON files have one row per number: ``best`` is true for the lowest error of a data set, and for the
     smallest set size at a level among the methods whose coverage is not shown to be too low (empty regions
     count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm over all
-    pairs, and ``worse`` is true for a mean that is shown to be worse.
+    pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier that always
+    answers the most frequent class of training is a row of the other forms, and ``tables/majority-class.csv``.
     """
 
     name = "summary-tables"
     place = 45
     files = {
         "tables/results.csv": "error and regions of all methods, best and significance; also md, tex, json",
+        "tables/majority-class.csv": "errors of the most frequent class of training",
         "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex, json",
     }
     collectors = (Evidence,)
 
     def items(self) -> Iterator[Item]:
-        for table in summary_tables(self.results):
+        found = summary_tables(self.results)
+        yield MAJORITY_CLASS.of(
+            (name, " ".join(one.classes), "error", *one.error[:3])
+            for table in found
+            for name, own in table.majority.items()
+            for one in own
+        )
+        for table in found:
             stem = f"tables/{table.kind.name}"
             label = safe_name(f"{self.results.config.name}-{table.kind.name}")
             yield Table(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))

@@ -10,6 +10,7 @@ from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import usual_level
 from confml.report.answers.best import FEW_SPLITS
+from confml.report.answers.majority import majority_of, not_above_majority
 from confml.report.answers.run_answer import RunAnswer
 from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
@@ -43,13 +44,20 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable
     lines = standings.in_config_order() if in_config_order else standings.lines
     shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
     rows = []
-    for line in shown:
+    error = next(column for column in columns if column.key == "error")
+    for place, line in enumerate(shown):
         cells = []
         for column in columns:
             found = standings.of(line, column.key, level if column.per else None)
             text = standing_text(found, column, with_sd=not column.per)
             cells.append(f"{text} {mark_of(found) or ' '}" if column.key == "error" else text)
         rows.append([*line, *cells])
+        if place + 1 == len(shown) or shown[place + 1].dataset != line.dataset:
+            for one in majority_of(standings, line.dataset):
+                texts = [
+                    standing_text(one.error, error) + "  " if column == error else "" for column in columns
+                ]
+                rows.append([line.dataset, one.label, "", *texts])
     kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
     has_regions = any(place >= 3 + len(plain) for place in kept)
     headings = ["data set", "method", "view", *(column.heading for column in columns)]
@@ -90,8 +98,9 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
             units.setdefault(metric.unit, []).append(metric.heading)
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
+        lines += filter(None, [standings.unpromised(level)])
     lines += _significance(standings, [name for name in datasets if name not in unfinished])
-    lines += _some([text for name in datasets if (text := _not_above_majority(standings, name))])
+    lines += _some([text for name in datasets if (text := not_above_majority(standings, name))])
     if len(shown) < len(standings.lines):
         lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
     return lines
@@ -101,26 +110,6 @@ def _some(texts: Sequence[str]) -> list[str]:
     """Return at most `MOST` sentences, and the number of the others."""
     more = len(texts) - MOST
     return list(texts) if more <= 1 else [*texts[:MOST], f"{more} more such sentences: see the page"]
-
-
-def _not_above_majority(standings: Standings, dataset: str) -> str:
-    """Return a sentence on the methods that are not shown to be better than the majority class.
-
-    "" without such methods, and while cells are still to be computed.
-    """
-    weak: list[str] = []
-    names, errors = "", [0.0]
-    for line in standings.of_dataset(dataset) if not standings.progress(dataset).pending else ():
-        found, better = standings.beats_majority(line)
-        if not better and standings.is_first(line):
-            weak, names = [*weak, standings.label(line)], found
-            cells = standings.cells_of(line)
-            errors = [evidence.majority_errors(one.cell).values.mean() for one, evidence in cells]
-    if not weak:
-        return ""
-    error = 100 * math.fsum(errors) / len(errors)
-    shown = f"always answering the most frequent class of training ({names}, error {error:.2f} %)"
-    return f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}"
 
 
 def summary_text(results: RunResults, found: RunAnswer, notes: Sequence[str]) -> str:

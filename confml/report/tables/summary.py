@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confml.measures import metrics_in
+from confml.errors import ConfmlError, did_you_mean
+from confml.measures import known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
+from confml.report.answers.majority import Majority, majority_of, not_above_majority
 from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
@@ -29,14 +31,20 @@ KEYS = ("data set", "method", "view")
 
 
 class Kind(NamedTuple):
-    """One of the summary tables: the name of its files, its title, and what its rows have."""
+    """One of the summary tables: the name of its files, its title, and what its rows have.
+
+    chosen: its columns, by default those that the metrics declare.
+    """
 
     name: str
     title: str
     level_name: str
+    chosen: tuple[Metric, ...] | None = None
 
     @property
-    def columns(self) -> list[Metric]:
+    def columns(self) -> Sequence[Metric]:
+        if self.chosen is not None:
+            return self.chosen
         per = metrics_in(RESULTS, self.level_name)
         return per if self.level_name == THRESHOLD else [*metrics_in(RESULTS), *per]
 
@@ -57,13 +65,15 @@ Rows = list[tuple[Line, float | None, Mapping[str, Any]]]
 class SummaryTable:
     """A table with one row per data set, method, view and level.
 
-    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric.
+    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric. majority: errors
+    of the majority class by data set; they are no results of a method and not in the CSV file.
     """
 
     kind: Kind
     columns: tuple[Metric, ...]
     rows: Rows
     notes: tuple[str, ...] = ()
+    majority: Mapping[str, Sequence[Majority]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -85,7 +95,8 @@ class SummaryTable:
         has_levels = any(level is not None for _, level, _ in self.rows)
         headings = [*KEYS, *([self.kind.level_name] if has_levels else []), *names]
         rows, starts, before = [], [], Line("", "", "")
-        for line, level, found in self.rows:
+        ends = [line.dataset for line, _, _ in self.rows[1:]] + [""]
+        for (line, level, found), following in zip(self.rows, ends, strict=True):
             cells: list[str | Mark] = [
                 *line,
                 *(["" if level is None else f"{level!r}"] if has_levels else []),
@@ -97,15 +108,33 @@ class SummaryTable:
             starts.append(line.dataset != before.dataset)
             rows.append(cells)
             before = line
+            for one in self.majority.get(line.dataset, ()) if following != line.dataset else ():
+                texts = [cell(one.error, column) if column.key == "error" else "" for column in self.columns]
+                rows.append([line.dataset, one.label, "", *[""] * has_levels, *texts])
+                starts.append(False)
         shown = list(named_once(rows, 3))
         return Grid(self.title, headings, shown, 3 + has_levels, self.notes, starts)
 
 
-def summary_tables(results: RunResults) -> list[SummaryTable]:
-    """Return the tables of a run that are not empty."""
+def summary_tables(results: RunResults, metrics: Sequence[str] = ()) -> list[SummaryTable]:
+    """Return the tables of a run that are not empty. metrics: their columns by key or heading."""
     standings = standings_of(results)
-    found = [_with_notes(_table(results, kind, standings.lines, standings.of), standings) for kind in KINDS]
+    kinds = [kind._replace(chosen=_chosen(results, kind, metrics)) for kind in KINDS] if metrics else KINDS
+    found = [_with_notes(_table(results, kind, standings.lines, standings.of), standings) for kind in kinds]
     return [table for table in found if table.rows]
+
+
+def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> tuple[Metric, ...]:
+    """Return the columns of a table by key or heading. Raises ConfmlError for a metric without results."""
+    present = {row.metric for row in results.summary if row.view}
+    known = {
+        name: one for one in known_metrics().values() if one.key in present for name in (one.heading, one.key)
+    }
+    for name in metrics:
+        if name not in known:
+            raise ConfmlError(f"the run has no metric '{name}'", hint=did_you_mean(name, known))
+    own = [known[name] for name in metrics]
+    return tuple(one for one in own if (one.per or LEVEL) == kind.level_name)
 
 
 def printed_tables(results: RunResults) -> list[SummaryTable]:
@@ -123,11 +152,18 @@ def printed_tables(results: RunResults) -> list[SummaryTable]:
         for key in keys
         if key[:3] == variant
     }
+    standings = standings_of(results)
     found = [
         _table(results, kind, lines, lambda line, metric, level: means.get((*lines[line], metric, level)))
         for kind in KINDS
     ]
-    return [table for table in found if table.rows]
+    return [_with_majority(table, standings) for table in found if table.rows]
+
+
+def _with_majority(table: SummaryTable, standings: Standings) -> SummaryTable:
+    names = dict.fromkeys(line.dataset for line, _, _ in table.rows)
+    shown = any(column.key == "error" for column in table.columns)
+    return replace(table, majority={name: majority_of(standings, name) for name in names} if shown else {})
 
 
 def _table(
@@ -186,7 +222,11 @@ def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
         )
     if any(not math.isnan(one.p_value) for _, one in every):
         notes.append(f"*: {STAR} ({RULE}).")
-    return SummaryTable(table.kind, table.columns, rows, tuple(notes))
+    if any(column.key == "coverage" for column in table.columns):
+        notes += filter(None, [standings.unpromised(table.kind.levels(standings.results)[0])])
+    table = _with_majority(replace(table, notes=tuple(notes)), standings)
+    weak = [not_above_majority(standings, name) for name in table.majority]
+    return replace(table, notes=(*notes, *filter(None, weak)))
 
 
 def csv_rows(table: SummaryTable) -> Iterator[tuple]:
