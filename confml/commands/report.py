@@ -76,8 +76,8 @@ def report(
     of their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
     data). With --figures and --out, draw the figures of the first run's config with the cells of all runs.
 
-    With --columns, --levels or --latex, only print the tables of methods: --columns names metrics of the run (confml
-    describe metrics lists them), and --levels any significance levels. The files of the run stay.
+    With --columns, --levels or --latex, only print the tables of methods: --columns names metrics of the run
+    (confml describe metrics lists them), and --levels any significance levels. The files of the run stay.
 
     \b
     confml report results/usps

@@ -141,9 +141,9 @@ class DatasetTables:
                     table.mark_best(1 + place, one.direction == LOWER)
             table.mark_best(len(headings) - 1, lowest=False)
         for constant in majority_of(self.standings, self.dataset):
-            row = constant.error
+            mean, sd = constant.error[:2]
             texts = [
-                spread(row.mean, row.sd, one.digits, one.factor) if one.key == "error" else "\N{EN DASH}"
+                spread(mean, sd, one.digits, one.factor) if one.key == "error" else "\N{EN DASH}"
                 for one in metrics
             ]
             table.add(constant.label, *texts, *["\N{EN DASH}"] * 4)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from confml.report.run.results import RunResults
 
 MAJORITY_CLASS = TableKind(
-    "tables/majority-class.csv", ("dataset", "classes", "metric", "mean", "sd", "splits"), listed=False
+    "tables/majority-class.csv", ("dataset", "classes", "metric", "mean", "sd", "splits")
 )
 SUMMARY = TableKind(
     "summary.csv",
@@ -106,7 +106,7 @@ class SummaryTables(Section):
     smallest set size at a level among the methods whose coverage is not shown to be too low (empty regions
     count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm over all
     pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier that always
-    answers the most frequent class of training is a row of the other forms, and ``tables/majority-class.csv``.
+    answers the most frequent class of training is in ``tables/majority-class.csv`` and the other forms.
     """
 
     name = "summary-tables"

@@ -65,8 +65,8 @@ Rows = list[tuple[Line, float | None, Mapping[str, Any]]]
 class SummaryTable:
     """A table with one row per data set, method, view and level.
 
-    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric. majority: errors
-    of the majority class by data set; they are no results of a method and not in the CSV file.
+    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric. majority:
+    errors of the majority class by data set; they are no results of a method and not in the CSV file.
     """
 
     kind: Kind
