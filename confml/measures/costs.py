@@ -12,7 +12,6 @@ import numpy as np
 from confml.errors import ConfigError, did_you_mean
 from confml.measures.block import Block
 from confml.measures.case import Case, Context, columns_of
-from confml.measures.distributions import student_quantile
 from confml.measures.measure import Column, Measure
 from confml.measures.metric import LOWER, OWN, PAGE, RESULTS, SHORT, THRESHOLD, Metric
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction
@@ -73,6 +72,12 @@ class Costs:
         if not isinstance(self.abstain, Mapping):
             return None if self.abstain is None else np.full(len(truth), float(self.abstain))
         return np.array([self.abstain.get(str(label), math.nan) for label in truth.tolist()])
+
+    @property
+    def largest(self) -> float:
+        """The largest cost."""
+        own = self.abstain.values() if isinstance(self.abstain, Mapping) else [self.abstain or 0.0]
+        return max([0.0, *own, *(cost for row in self.matrix.values() for cost in row.values())])
 
     def _check_classes(self, names: list[str], what: str) -> None:
         if ABSTAIN in names:
@@ -249,55 +254,29 @@ def _compute(block: Block) -> Iterator[Column]:
     found = row_costs(block)
     if found is None:
         return
-    yield from _with_interval("cost", block, found.plain)
+    yield Column("cost", None, block.means(found.plain))
     if found.abstain is None:
         return
     if found.with_abstaining is not None:
-        yield from _with_interval("cost_with_abstaining", block, found.with_abstaining)
+        yield Column("cost_with_abstaining", None, block.means(found.with_abstaining))
     for threshold in block.thresholds:
         own = np.where(block.whole.accepted(threshold), found.of_predicted, found.abstain)
         yield Column("cost_at_threshold", threshold, block.means(own))
 
 
-def _with_interval(name: str, block: Block, values: np.ndarray) -> Iterator[Column]:
-    """Yield the mean of values (N,) on each test part, and the ends of its interval."""
-    means, n = block.means(values), block.sizes
-    squares = block.sums((values - means[block.of_case]) ** 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = student_quantile(0.975, n - 1) * np.sqrt(squares / (n * (n - 1.0)))
-    yield Column(name, None, means)
-    yield Column(f"{name}_low", None, np.maximum(means - half, 0.0))
-    yield Column(f"{name}_high", None, means + half)
-
-
-def _metrics(name: str, heading: str, about: str, formula: str) -> dict[str, Metric]:
-    tables = (SHORT, RESULTS, PAGE)
-    ends = {
-        f"{name}_{end}": Metric(
-            f"{end}er end of the 95 % interval of {name} on one test part, for independent test examples",
-            None,
-            f"max(0, {name} - t se)" if end == "low" else f"{name} + t se",
-            "Student's t; se = standard deviation of the costs / sqrt(n), t with n - 1 degrees of freedom",
-            heading=f"{'from' if end == 'low' else 'to'} (95 %)",
-            tables=tables,
-            with_spread=False,
-        )
-        for end in ("low", "high")
-    }
-    return {name: Metric(about, LOWER, formula, OWN, heading=heading, tables=tables), **ends}
+def _metric(heading: str, about: str, formula: str) -> Metric:
+    return Metric(about, LOWER, formula, OWN, heading=heading, tables=(SHORT, RESULTS, PAGE))
 
 
 MEASURE = Measure(
     metrics={
-        **_metrics(
-            "cost",
+        "cost": _metric(
             "cost",
             "mean cost per test example of the class with the least expected cost, or of the predicted label "
             "for views without probabilities; only with costs in the config",
             "mean of C(y_i, argmin over j of the sum over y of p_i^y C(y, j))",
         ),
-        **_metrics(
-            "cost_with_abstaining",
+        "cost_with_abstaining": _metric(
             "cost, abstaining",
             "mean cost per test example of the decision with the least expected cost, which may be to abstain"
             "; only of probabilities, with a cost of abstaining in the config",

@@ -30,8 +30,7 @@ class Metric:
     heading: of columns and axes; by default the key with blanks. unit: `SHARE`, another unit, or "". digits:
     after the decimal point; by default 2 for a share, else 3. per: `LEVEL` or `THRESHOLD` of a metric with
     one number for each of them, else "". tables: those with a column for the metric, of `SHORT`, `RESULTS`
-    and `PAGE`. with_spread: whether they show the sd over splits. key: name of the metric, set where it is
-    registered under one (`named`).
+    and `PAGE`. key: name of the metric, set where it is registered under one (`named`).
     """
 
     about: str
@@ -43,7 +42,6 @@ class Metric:
     digits: int = -1
     per: str = ""
     tables: tuple[str, ...] = ()
-    with_spread: bool = True
     key: str = ""
 
     def __post_init__(self):
@@ -75,8 +73,7 @@ class Metric:
         if math.isnan(mean):
             return "-"
         shown = f"{self.factor * mean:.{self.digits}f}"
-        with_sd = self.with_spread and not math.isnan(sd)
-        return f"{shown} ± {self.factor * sd:.{self.digits}f}" if with_sd else shown
+        return shown if math.isnan(sd) else f"{shown} ± {self.factor * sd:.{self.digits}f}"
 
     @property
     def sign(self) -> int:

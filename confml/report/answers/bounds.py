@@ -1,14 +1,18 @@
-"""Which steps and selections of a config weaken the bound of p-values."""
+"""Which steps and selections of a config weaken the bound of p-values, and regions without a bound."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.errors import ConfmlError
 from confml.measures.guarantees import approximations
 from confml.methods.registry import method_class, views_of
+from confml.report.answers.text import listed
 from confml.steps.base import Step
 from confml.steps.registry import step_class
+
+if TYPE_CHECKING:
+    from confml.report.answers.standings import Standings
 
 
 class StepFacts(NamedTuple):
@@ -35,6 +39,18 @@ class StepFacts(NamedTuple):
         if getattr(entry, "conformal", None) is not None:
             return []
         return approximations(list(getattr(entry, "tune", None) or ()), self.fitted)
+
+
+def unpromised(standings: Standings, level: float) -> str:
+    """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
+    names: dict[str, None] = {}
+    for line in standings.lines:
+        found = [evidence.coverage(one.cell, line.view, level) for one, evidence in standings.cells_of(line)]
+        if any(one is not None and one.parts is None for one in found):
+            names[standings.label(line)] = None
+    return (
+        f"No coverage of 1 - level is promised for the regions of {listed(list(names), 8)}." if names else ""
+    )
 
 
 def has_only_p_values(method: str) -> bool:

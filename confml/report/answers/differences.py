@@ -184,6 +184,23 @@ class LossTable:
         return differences(x, gaps, self.ratio, self.kind, self.bound)
 
 
+def mean_interval(
+    splits: Sequence[SplitLosses], kind: Kind = "rows", online: bool = False, bound: float = math.inf
+) -> tuple[float, float]:
+    """Return the 95 % interval of a mean loss, at least 0, over all test rows; NaN where there is none.
+
+    It is the interval of the difference from a method whose loss is the mean in every row.
+    """
+    own = [one for one in splits if len(one.rows)]
+    mean = float(np.mean([one.values.mean() for one in own])) if own else math.nan
+    if not math.isfinite(mean):
+        return math.nan, math.nan
+    constant = [one._replace(values=np.full(len(one.rows), mean)) for one in own]
+    found = LossTable([own, constant], kind, online, bound).pair(0, 1)
+    low, high = (math.nan, math.nan) if found is None else found.interval()
+    return max(mean + low, 0.0), mean + high
+
+
 class Differences(NamedTuple):
     """Several `Difference` as arrays (m,)."""
 

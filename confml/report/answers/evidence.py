@@ -50,7 +50,7 @@ class Evidence(Collector):
         self.seconds: dict[str, float] = {}
         self._shared: dict[tuple, SplitRows] = {}
         self._wrong: dict[tuple[str, str], np.ndarray] = {}
-        self._costs: dict[tuple[str, str], np.ndarray] = {}
+        self._costs: dict[tuple[str, str, str], np.ndarray] = {}
         self._filled: dict[tuple[str, str, float], np.ndarray] = {}
         self._coverage: dict[tuple[str, str, float], tuple] = {}
 
@@ -83,8 +83,9 @@ class Evidence(Collector):
             self._wrong[cell.key, view] = np.packbits(~case.correct[order])
             costs = row_costs(Block.of(case)) if case.context.costs is not None else None
             if costs is not None:
-                own = costs.plain if costs.with_abstaining is None else costs.with_abstaining
-                self._costs[cell.key, view] = own[order]
+                for name, own in (("cost", costs.plain), ("cost_with_abstaining", costs.with_abstaining)):
+                    if own is not None:
+                        self._costs[cell.key, view, name] = own[order]
             if case.prediction.has_regions:
                 for level in map(float, self.results.config.levels):
                     self._add_regions(cell, view, case, level, order)
@@ -111,9 +112,14 @@ class Evidence(Collector):
         """Return the losses of the classifier that always answers the most frequent class of training."""
         return self._losses(cell, np.unpackbits(self.splits[cell.key].majority_wrong))
 
-    def costs(self, cell: Cell, view: str) -> SplitLosses | None:
-        """Return the costs of the decisions of least expected cost; None if a cost is not defined."""
-        costs = self._costs.get((cell.key, view))
+    def costs(self, cell: Cell, view: str, metric: str = "") -> SplitLosses | None:
+        """Return the costs of the decisions of least expected cost; None if a cost is not defined.
+
+        metric: ``cost`` or ``cost_with_abstaining``, by default the latter where there is one.
+        """
+        names = [metric] if metric else ["cost_with_abstaining", "cost"]
+        found = [own for one in names if (own := self._costs.get((cell.key, view, one))) is not None]
+        costs = found[0] if found else None
         return None if costs is None or np.isnan(costs).any() else self._losses(cell, costs)
 
     def filled_sizes(self, cell: Cell, view: str, level: float) -> SplitLosses | None:

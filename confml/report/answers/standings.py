@@ -8,12 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from confml.measures.costs import costs_of
 from confml.report.answers.best import Best, best_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
 from confml.report.answers.datasets import MOST_MISSING
-from confml.report.answers.differences import SIGNIFICANCE, Difference, Kind, LossTable, SplitLosses
+from confml.report.answers.differences import (
+    SIGNIFICANCE,
+    Difference,
+    Kind,
+    LossTable,
+    SplitLosses,
+    mean_interval,
+)
 from confml.report.answers.evidence import Evidence
-from confml.report.answers.text import listed
 from confml.report.numbers.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -24,6 +31,8 @@ if TYPE_CHECKING:
 
 SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
+COSTS = ("cost", "cost_with_abstaining")
+"""Metrics whose means have an interval."""
 COST = "decision_cost"
 """Metric of the decisions of least expected cost: with abstaining if it has a price."""
 Split = tuple[str, str]  # name of the split, digest of its test rows
@@ -45,7 +54,7 @@ class Standing(NamedTuple):
 
     best: whether the mean is the best of its data set; only errors and set sizes are compared. p_value: of
     the comparison with the best one, corrected by Holm over all pairs; NaN if not tested. difference: minus
-    the best one.
+    the best one. interval: of 95 % of a mean cost, over all test rows.
     """
 
     mean: float
@@ -54,6 +63,7 @@ class Standing(NamedTuple):
     best: bool = False
     p_value: float = math.nan
     difference: Difference | None = None
+    interval: tuple[float, float] | None = None
 
     @property
     def worse(self) -> bool:
@@ -274,20 +284,6 @@ class Standings:
             self._coverages[key] = self._verdicts(*key)
         return self._coverages[key].get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
 
-    def unpromised(self, level: float) -> str:
-        """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
-        found = [
-            ", ".join(filter(None, [line.method, line.view if len(self._views[line[:2]]) > 1 else ""]))
-            for line in self.lines
-            if any(
-                own is not None and own.parts is None
-                for one, evidence in self._cells[line].values()
-                for own in (evidence.coverage(one.cell, line.view, level),)
-            )
-        ]
-        names = list(dict.fromkeys(found))
-        return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
-
     # ---- parts
 
     def _values(self, line: Line, metric: str, level: float | None) -> dict[Split, float]:
@@ -302,6 +298,8 @@ class Standings:
             line: own for line in self.of_dataset(dataset) if (own := self._values(line, metric, level))
         }
         plain = {line: Standing(*mean_and_sd(list(own.values()))) for line, own in values.items()}
+        if metric in COSTS:
+            return {line: one._replace(interval=self._interval(line, metric)) for line, one in plain.items()}
         family = self.family(dataset, metric, level)
         if family is None or len(family.lines) < 2:
             return plain
@@ -351,6 +349,19 @@ class Standings:
         if found is None:
             raise ValueError(f"no {metric} of {self.label(line)} on {line.dataset}, split {split[0]}")
         return found
+
+    def _interval(self, line: Line, metric: str) -> tuple[float, float] | None:
+        """Return the 95 % interval of the mean cost of a line; None where a cost is not defined."""
+        found = [
+            (evidence, evidence.costs(one.cell, line.view, metric)) for one, evidence in self.cells_of(line)
+        ]
+        costs = found[0][0].results.config.costs
+        if costs is None or any(own is None for _, own in found):
+            return None
+        low, high = mean_interval(
+            [own for _, own in found if own is not None], *self.kind_of(line), costs_of(costs).largest
+        )
+        return None if math.isnan(low) else (low, high)
 
     def _has_costs(self, line: Line) -> bool:
         cells = self._cells[line].values()

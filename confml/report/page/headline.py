@@ -73,8 +73,8 @@ def answer_table(found: Sequence[Answer], aim: str = "error") -> PageTable:
         ["data set", *best, "majority class (%)", "not shown to differ", "fastest of these",
          "certified at 1 % risk (%)", "chosen on test rows (%)", "chosen method"],
         note="Majority class: error of always answering the most frequent class of training. Tests: 5 %, "
-        "Holm's correction over all pairs. Certified: best threshold of all methods, certified together, 0 for "
-        "splits without one. Chosen on test rows: new rows have a higher risk.",
+        "Holm's correction over all pairs. Certified: best threshold of all methods, certified together, 0 "
+        "for splits without one. Chosen on test rows: new rows have a higher risk.",
     )  # fmt: skip
     for one in found:
         if one.so_far:

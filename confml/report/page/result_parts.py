@@ -7,9 +7,10 @@ from typing import Any
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.answer import Answer
+from confml.report.answers.bounds import unpromised
 from confml.report.answers.differences import Difference
 from confml.report.answers.majority import majority_of
-from confml.report.answers.standings import Line, Standings
+from confml.report.answers.standings import COSTS, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
 from confml.report.files import natural
@@ -20,6 +21,7 @@ from confml.report.sections.of_cells import TIMINGS, TUNING
 from confml.report.sections.rejection import CURVES
 from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import Cell, PageTable, fixed, short, spread
+from confml.report.tables.summary import standing_text
 
 Summary = dict[tuple, SummaryRow]
 UNRANKED = ("auroc_correct", "ece")
@@ -116,13 +118,15 @@ class DatasetTables:
             f"class of training, not compared as a method.{self.cut}{self._failures_text}",
         )
         decided = self._decided()
-        for _, view in self.views:
+        for own, view in self.views:
             failed = "failed" if view.label in self.failed else ""
             cells: list[Any] = [Cell(view.label, flag=failed, link="#failures" if failed else "")]
             for one in metrics:
                 row = self.value(view, one.key)
                 if row is None:
                     cells.append("\N{EN DASH}")
+                elif one.key in COSTS:
+                    cells.append(standing_text(self.standings.of(own.line(view), one.key), one))
                 elif RESULTS in one.tables:
                     cells.append(spread(row.mean, row.sd, one.digits, one.factor))
                 else:
@@ -184,7 +188,7 @@ class DatasetTables:
             heads=2,
             note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a "
             "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label. "
-            + self.standings.unpromised(next(iter(self.material[0].results.config.levels), 0.05))
+            + unpromised(self.standings, next(iter(self.material[0].results.config.levels), 0.05))
             + self.cut,
         )
         for one, view in self.views:

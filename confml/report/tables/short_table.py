@@ -10,6 +10,7 @@ from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import usual_level
 from confml.report.answers.best import FEW_SPLITS
+from confml.report.answers.bounds import unpromised
 from confml.report.answers.majority import majority_of, not_above_majority
 from confml.report.answers.run_answer import RunAnswer
 from confml.report.answers.standings import Line, Standings, standings_of
@@ -98,7 +99,7 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
             units.setdefault(metric.unit, []).append(metric.heading)
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
-        lines += filter(None, [standings.unpromised(level)])
+        lines += filter(None, [unpromised(standings, level)])
     lines += _significance(standings, [name for name in datasets if name not in unfinished])
     lines += _some([text for name in datasets if (text := not_above_majority(standings, name))])
     if len(shown) < len(standings.lines):

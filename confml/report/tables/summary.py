@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
+from confml.report.answers.bounds import unpromised
 from confml.report.answers.majority import Majority, majority_of, not_above_majority
 from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
 from confml.report.answers.text import RULE, STAR
@@ -220,10 +221,12 @@ def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
             f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
             f"compared: {number} of the rows."
         )
+    if any(one.interval for _, one in every):
+        notes.append("Mean cost per row with its 95 % interval over all test rows (t test of the rows).")
     if any(not math.isnan(one.p_value) for _, one in every):
         notes.append(f"*: {STAR} ({RULE}).")
     if any(column.key == "coverage" for column in table.columns):
-        notes += filter(None, [standings.unpromised(table.kind.levels(standings.results)[0])])
+        notes += filter(None, [unpromised(standings, table.kind.levels(standings.results)[0])])
     table = _with_majority(replace(table, notes=tuple(notes)), standings)
     weak = [not_above_majority(standings, name) for name in table.majority]
     return replace(table, notes=(*notes, *filter(None, weak)))
@@ -233,7 +236,7 @@ def csv_rows(table: SummaryTable) -> Iterator[tuple]:
     """Yield one row per number: line, metric, level, mean, sd, splits, best, p_value, worse.
 
     p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean
-    is shown to be worse.
+    is shown to be worse. A mean cost has two more rows, the ends of its 95 % interval.
     """
     per_level = {column.key for column in table.columns if column.per}
     for line, level, found in table.rows:
@@ -241,6 +244,8 @@ def csv_rows(table: SummaryTable) -> Iterator[tuple]:
             p_value = None if math.isnan(one.p_value) else one.p_value
             own = level if metric in per_level else None
             yield (*line, metric, own, one.mean, one.sd, one.n, one.best, p_value, one.worse)
+            for end, value in zip(("low", "high"), one.interval or (), strict=False):
+                yield (*line, f"{metric}_{end}", own, value, math.nan, one.n, False, None, False)
 
 
 def document(table: SummaryTable) -> dict[str, Any]:
@@ -262,6 +267,8 @@ def standing_text(standing: Standing | None, column: Metric, with_sd: bool = Tru
     """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
     if standing is None:
         return ""
+    if interval := getattr(standing, "interval", None):
+        return f"{column.text(standing.mean)} ({column.text(interval[0])} to {column.text(interval[1])})"
     return column.text(standing.mean, standing.sd) if with_sd else column.text(standing.mean)
 
 

@@ -13,7 +13,7 @@ from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separat
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.best import best_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
-from confml.report.answers.differences import LossTable, SplitLosses
+from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 
 TRAIN, TEST = 100, 50
 
@@ -37,6 +37,49 @@ def _mean_estimate(rows: int, separation: float) -> float:
     rng = np.random.default_rng(0)
     drawn = (gaussian_classes(rows // 2, rows - rows // 2, separation, rng) for _ in range(1000))
     return float(np.mean([pairwise_bayes_error(X, y).estimate[0, 1] for X, y in drawn]))
+
+
+def mean_cost(rng, protocol, rows, rare):
+    """95 % interval of the mean cost of 1-NN without the expected cost on new rows."""
+    X, y = _two_classes(rng, rows)
+    order = rng.permutation(rows)
+    parts = [order[place::5] for place in range(5)] if protocol == "k-fold" else [order[: rows // 5]]
+    if protocol == "holdout":
+        parts = [rng.permutation(rows)[: rows // 5] for _ in range(10)]
+    splits = []
+    for part in map(np.sort, parts):
+        train = np.setdiff1d(order, part)
+        splits.append(SplitLosses(part, _costs_of_nearest(X, y, train, part, rare), len(train)))
+    low, high = mean_interval(splits, bound=20.0 if rare else 5.0)
+    return [not low <= _expected_cost(rows - rows // 5, rare) <= high]
+
+
+def mean_cost_claims(setting):
+    """One part of 20 rows hardly shows the few large costs."""
+    few = setting["protocol"] == "one split" and setting["rows"] == 100
+    return [Claim("expected cost outside the interval", 0.1 if few else 0.05, ABOUT)]
+
+
+def _two_classes(rng, rows):
+    y = (rng.random(rows) < 0.3).astype(int)
+    return rng.normal(size=(rows, 2)) + 1.2 * y[:, None], y
+
+
+def _costs_of_nearest(X, y, train, test, rare):
+    distance = ((X[test][:, None] - X[train]) ** 2).sum(axis=2)
+    found = y[train][distance.argmin(axis=1)]
+    return np.where(found == y[test], 0.0, np.where(y[test] == 1, 20.0 if rare else 5.0, 1.0))
+
+
+@functools.cache
+def _expected_cost(train: int, rare: bool) -> float:
+    rng = np.random.default_rng(0)
+    costs = []
+    for _ in range(400):
+        X, y = _two_classes(rng, train + 500)
+        test = np.arange(train, train + 500)
+        costs.append(_costs_of_nearest(X, y, np.arange(train), test, rare).mean())
+    return float(np.mean(costs))
 
 
 def tie_band(rng, rows):
@@ -158,6 +201,12 @@ ENTRIES = (
     Entry("difference", "p-value, confml run and compare", "t test of the test rows",
           [{"splits": splits, "classes": classes} for splits in (1, 2, 5) for classes in (3, 10)],
           p_value_claims(), learners, fraction=0.1),
+    Entry("mean-cost", "95 % interval of a mean cost, confml run",
+          "of the mean over training sets and new rows; approximate, on 20 test rows about 90 %",
+          [{"protocol": protocol, "rows": rows, "rare": rare}
+           for protocol in ("k-fold", "holdout", "one split")
+           for rows in (100, 300) for rare in (False, True)],
+          mean_cost_claims, mean_cost, fraction=0.1),
     Entry("stars", "stars, confml run", "shown to be worse than the lowest (5 %, Holm over all pairs)",
           [{"splits": splits, "methods": methods} for splits in (1, 5) for methods in (5, 20)],
           lambda setting: [Claim("any star among equal methods", 0.05)], stars, fraction=0.1),
