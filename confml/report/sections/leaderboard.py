@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
+from confml.report.answers.bounds import unpromised
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
+from confml.report.answers.majority import MAJORITY, majority_of
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
@@ -117,6 +120,7 @@ class LeaderboardSection(Section):
         setting = f"{setting_text(self.results)} {tuned_text(self._tuned)}"
         names = {dataset for one in ranked for dataset in one.datasets}
         grid = leaderboard_grid(ranked, setting, sorted(filter(self.results.has_groups, names)))
+        grid = self._with_constants(grid, ranked)
         yield grid
         yield Document("tables/leaderboard.md", markdown(grid))
         yield Document("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
@@ -134,6 +138,19 @@ class LeaderboardSection(Section):
             )
         if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
             yield Note(f"leaderboard: {missing}")
+
+    def _with_constants(self, grid: Grid, ranked: Sequence[RankedColumn]) -> Grid:
+        """Return the grid with the mean error of the majority class, and a note on unpromised regions."""
+        standings, rows, notes = standings_of(self.results), list(grid.rows), list(grid.notes)
+        column = next((one for one in ranked if one.column.name == "error"), None)
+        own = [majority_of(standings, name) for name in column.datasets] if column is not None else []
+        if own and all(own):
+            mean = math.fsum(one[0].error.mean for one in own) / len(own)
+            texts = [f"({100 * mean:.2f})" if one is column else "" for one in ranked]
+            rows.append([MAJORITY, *texts])
+        if self.level is not None:
+            notes += filter(None, [unpromised(standings, self.level)])
+        return replace(grid, rows=rows, notes=notes)
 
     @property
     def ranked(self) -> list[RankedColumn]:
