@@ -1,6 +1,5 @@
 """Confidence against credibility of single predictions, correct and wrong."""
 
-
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, Panels
