@@ -58,13 +58,10 @@ def report(
     figures: bool,
     against: str | None,
     aim: str | None,
-    columns: str | None,
-    levels: str | None,
-    as_latex: bool,
     as_json: bool,
     everything: bool,
     quiet: bool,
-    **plot: Any,
+    **views: Any,
 ) -> None:
     """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
@@ -94,12 +91,13 @@ def report(
     from confml.report.sections.published_tables import combined_tables
     from confml.report.write import write_items, write_report
 
+    columns, levels, as_latex = (views.pop(name) for name in ("columns", "levels", "as_latex"))
     if against is not None:
         if tables or out is None:
             raise ConfmlError("--against needs --out and cannot be combined with --table")
         from confml.report.across import plot_across_runs
 
-        paths = plot_across_runs(runs, against, folder=out, **plot)
+        paths = plot_across_runs(runs, against, folder=out, **views)
         if not quiet:
             click.echo("".join(f"{path}\n" for path in paths), nl=False)
         return
