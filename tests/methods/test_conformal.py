@@ -31,7 +31,7 @@ from confml.methods.conformal.scores import (
     margin_scores,
     saps_scores,
 )
-from confml.methods.conformal.selection import choose
+from confml.methods.conformal.selection import InnerSelection, choose
 from confml.methods.registry import build, check, version_of
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
@@ -571,7 +571,7 @@ def build_generator():
 def test_the_first_of_the_best_is_chosen(select_by):
     X, y = blobs(8, 90)
     grid = [{"k": 59}, {"k": 5}, {"k": 4}]
-    found = choose(build("knn"), X, y, grid, 3, True, select_by, rng=np.random.default_rng(0))
+    found = choose(build("knn"), X, y, InnerSelection(grid, 3, True, select_by), rng=np.random.default_rng(0))
     means = [score["mean"] for score in found["scores"]]
     best = min(means) if select_by == "error" else max(means)
     assert found["chosen"] == grid[means.index(best)] and found["chosen"] != grid[0]
@@ -815,7 +815,7 @@ protocol: {kind: holdout, test-size: 0.25}
 levels: [0.05]
 """
     _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
-    assert "p-values are counted among 9 rows, at least 19 are needed" in notes
+    assert "p-values are counted among 9 calibration rows, at least 19 are needed" in notes
 
 
 def test_it_is_described():
