@@ -129,6 +129,9 @@ def report(
                     click.echo(path.read_text(encoding="utf-8"))
             click.echo(f"in {out / 'tables'}")
         return
+    chosen = columns or levels or as_latex
+    if chosen and (len(runs) > 1 or out is not None):
+        raise ConfmlError("--columns, --levels and --latex print the tables of one run")
     if len(runs) > 1:
         from confml._outputs import protected
         from confml.report.page.comparison import write_comparison_page
@@ -144,7 +147,7 @@ def report(
     if out is not None:
         raise ConfmlError("--out needs --table, --against, --figures or several runs")
     results = open_run(runs[0])
-    if columns or levels or as_latex:
+    if chosen:
         from confml.report.console import print_chosen
 
         print_chosen(results, _names(columns), _levels(levels), as_latex)

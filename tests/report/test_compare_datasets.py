@@ -24,7 +24,7 @@ def opened(monkeypatch):
 
 
 def test_each_data_set_is_a_case(opened, tmp_path):
-    rows, curves = module.compare(["run"])
+    rows, curves, _ = module.compare(["run"])
     tests = module.signed_rank_rows(rows, 0.02)
     error = next(one for one in tests if one.metric == "error" and one.first == "tcm-nn k=3")
     gaps = [row.difference for row in rows if row.metric == "error" and row.first == "tcm-nn k=3"]

@@ -242,7 +242,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch, eve
 
     run = run_by_hand()
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows, curves = module.compare(["run"], against="standard")
+    rows, curves, _ = module.compare(["run"], against="standard")
     assert {(row.first, row.second) for row in rows} == {("adaptive", "standard")}
     assert {row.view for row in rows} == {"reject", "envelope", "posterior"}
     error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
@@ -260,7 +260,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch, eve
         module.compare(["run", "run"], against="standrad")
     with pytest.raises(ConfmlError, match="view 'rejct'.*did you mean 'reject'"):
         module.compare(["run"], view="rejct")
-    same, _ = module.compare(["run", "run"])
+    same, _, _ = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
 
 
@@ -273,7 +273,7 @@ def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
         key: replace(result, train_rows=9, dropped_rows=np.arange(71)) for key, result in run.results.items()
     }
     monkeypatch.setattr(module, "open_run", lambda folder: replace(run, results=dropped))
-    rows, curves = module.compare(["run"], against="standard")
+    rows, curves, _ = module.compare(["run"], against="standard")
     errors = {
         model: np.array([np.mean(views["reject"].labels != truth) for views, truth in splits])
         for model, splits in (
@@ -284,7 +284,7 @@ def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
     assert error.difference == pytest.approx(np.mean(errors["adaptive"] - errors["standard"]))
     assert error.low < error.difference < error.high and 0 < error.p_value < 1
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    same_rows, same_curves = module.compare(["run"], against="standard")
+    same_rows, same_curves, _ = module.compare(["run"], against="standard")
     assert rows == same_rows
     for (_, one), (_, other) in zip(curves, same_curves, strict=True):
         np.testing.assert_array_equal(one.low, other.low)
@@ -306,7 +306,7 @@ def test_methods_without_a_common_view_are_compared(tmp_path, monkeypatch):
     info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
     run = make_run(config, predict, info, ["r0", "r1", "r2"])
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows, curves = module.compare(["run"])
+    rows, curves, _ = module.compare(["run"])
     # A confidence that is NaN has no place in an order.
     assert list(dict.fromkeys(row.view for row in rows)) == ["p-value - reject", "p-value - envelope"]
     means = {(row.view, row.metric): row.mean for row in run.summary}

@@ -120,12 +120,14 @@ class SummaryTables(Section):
 
     def items(self) -> Iterator[Item]:
         found = summary_tables(self.results)
-        yield MAJORITY_CLASS.of(
+        constants = [
             (name, " ".join(one.classes), "error", *one.error[:3])
             for table in found
             for name, own in table.majority.items()
             for one in own
-        )
+        ]
+        if constants:
+            yield MAJORITY_CLASS.of(constants)
         for table in found:
             stem = f"tables/{table.kind.name}"
             label = safe_name(f"{self.results.config.name}-{table.kind.name}")

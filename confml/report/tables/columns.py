@@ -14,6 +14,7 @@ HEADINGS = {
     "threshold": "Smallest confidence of an accepted prediction.",
     "advice": "Best method for the aim of the run; see the answer of the data set for the reason of a dash.",
     "value": "Mean of the best method in the unit of the aim.",
+    "majority class (%)": "Error of the classifier that always answers the most frequent class of training.",
     "fastest of these": "Fastest among the best method and those that are not shown to differ from it.",
     "lowest error": "Method with the lowest mean error; several if they are tied.",
     "not shown to differ": TERMS["not shown to differ"],
