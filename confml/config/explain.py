@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft, Place
 from confml.config.part import Part
 from confml.config.schema import part_at
@@ -59,6 +60,8 @@ def _unknown_key(place: Place, draft: Draft) -> None:
         hint = f"put a space after ':', as in '{start}: {str(key).partition(':')[2]}'"
     elif path.startswith("datasets.") and nearest(str(key), known) is None:
         hint = "a card has no other keys; csv: or generate: begins a data set of your own"
+    elif not path and str(key) in DatasetSpec.keys():
+        hint = f"it is a key of a data set: datasets: [{{csv: FILE, label: COLUMN, {key}: ...}}]"
     else:
         hint = did_you_mean(str(key), known)
     node = holder.child(key) or draft.root.at(place)

@@ -26,6 +26,11 @@ def error(changes):
         ({"methods": [{"name": "tcm-nn", "k": [1, 3]}]}, "write sweep: {k: [1, 3]}"),
         ({"figures": ["critical-difference"]}, "did you mean 'ranks'?"),
         ({"methods": ["RandomForestClassifier"]}, "'sklearn.ensemble.RandomForestClassifier'?"),
+        (
+            {"groups": "site"},
+            "it is a key of a data set: datasets: [{csv: FILE, label: COLUMN, groups: ...}]",
+        ),
+        ({"missing": "mean"}, "it is a key of a data set"),
         ({"models": ["tcm-nn"]}, "did you mean 'methods'?"),
     ],
 )
