@@ -24,8 +24,8 @@ ABOUT, FORMAT = "bundle.json", 1
 STORE = ("cells", "inner", "packs", "rows", "failures", "manifest.json")
 """Parts of a run's folder that are no report."""
 COMPARED = (".csv", ".json", ".md", ".tex", ".zip")
-TIMES = "timings"
-"""Part of the names of files with times, which no two runs share."""
+TIMES = ("timings", "answer.json", "summary.md")
+"""Parts of the names of files with times, which no two runs share."""
 LARGEST = 1 << 33  # bytes of an unpacked archive
 BROKEN = (OSError, KeyError, ValueError, zipfile.BadZipFile, RuntimeError, EOFError)
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -150,7 +150,8 @@ def unpack_bundle(bundle: Path, folder: Path) -> dict[str, Any]:
 def is_compared(name: str) -> bool:
     """Return whether two computations of a run give the same bytes of a member."""
     path = PurePosixPath(name)
-    return path.suffix in COMPARED and TIMES not in path.name and "figures" not in path.parts
+    timed = any(part in path.name for part in TIMES)
+    return path.suffix in COMPARED and not timed and "figures" not in path.parts
 
 
 # ---- parts

@@ -17,6 +17,7 @@ from confml.measures import (
     calibration,
     costs,
     decomposition,
+    entropies,
     evaluate,
     known_metrics,
     martingales,
@@ -96,7 +97,7 @@ def test_rows_come_level_by_level_in_the_order_of_the_registry():
     regions = [row for row in rows if row.metric in MEASURES[1].metrics]
     assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
     assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    others = (martingales, novelty, calibration, costs, decomposition, venn)
+    others = (martingales, novelty, calibration, costs, decomposition, entropies, venn)
     elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
     assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
 
