@@ -199,11 +199,12 @@ def promises(standings: Standings, line: Line, level: float) -> list[str] | None
     cells = standings.cells_of(line)
     for one, evidence in cells:
         found = evidence.coverage(one.cell, line.view, level)
-        if found is None or found.parts is None or evidence.results.has_groups(line.dataset):
+        promise = evidence.promise(one.cell, line.view)
+        if found is None or promise is None or evidence.results.has_groups(line.dataset):
             return None
     one, evidence = cells[0]
     if one.cell.params.get("conformal") is not None:
-        return []
+        return evidence.promise(one.cell, line.view)
     config = evidence.results.config
     steps = StepFacts.of(config)
     entries = [entry for entry in config.methods if entry.name == one.cell.method]

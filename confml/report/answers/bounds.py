@@ -43,14 +43,18 @@ class StepFacts(NamedTuple):
 
 def unpromised(standings: Standings, level: float) -> str:
     """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
-    names: dict[str, None] = {}
+    views: dict[str, dict[str, None]] = {}
+    several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:
-        found = [evidence.coverage(one.cell, line.view, level) for one, evidence in standings.cells_of(line)]
-        if any(one is not None and one.parts is None for one in found):
-            names[standings.label(line)] = None
-    return (
-        f"No coverage of 1 - level is promised for the regions of {listed(list(names), 8)}." if names else ""
-    )
+        found = [
+            evidence.coverage(one.cell, line.view, level) is not None
+            and evidence.promise(one.cell, line.view) is None
+            for one, evidence in standings.cells_of(line)
+        ]
+        if any(found):
+            views.setdefault(line.method, {})[line.view] = None
+    names = [f"{one} ({listed(list(own))})" if one in several else one for one, own in views.items()]
+    return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
 
 
 def has_only_p_values(method: str) -> bool:

@@ -10,7 +10,13 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.block import Block
 from confml.measures.costs import row_costs
-from confml.measures.p_values import counted_examples, is_label_conditional, is_online, is_weighted
+from confml.measures.p_values import (
+    counted_examples,
+    is_label_conditional,
+    is_online,
+    is_weighted,
+    promise_of,
+)
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
 from confml.report.numbers.calibration_parts import case_of
@@ -53,6 +59,7 @@ class Evidence(Collector):
         self._costs: dict[tuple[str, str, str], np.ndarray] = {}
         self._filled: dict[tuple[str, str, float], np.ndarray] = {}
         self._coverage: dict[tuple[str, str, float], tuple] = {}
+        self._promises: dict[tuple[str, str], list[str] | None] = {}
 
     def add(self, result: CellResult) -> None:
         cell, order = result.cell, np.argsort(result.rows, kind="stable")
@@ -96,7 +103,9 @@ class Evidence(Collector):
         self._filled[key] = filled.astype(np.min_scalar_type(int(filled.max())))
         missed = ~case.covered(level)
         parts = None
-        if case.prediction.kind == "p-value" and _is_promised(case):
+        promise = promise_of(case)
+        self._promises[cell.key, view] = promise
+        if promise is not None and not is_weighted(case.prediction):
             parts = _parts(case)
             missed = missed & case.known
         smoothed = "tau" in case.prediction.extra
@@ -135,14 +144,13 @@ class Evidence(Collector):
         missed = None if bits is None else self._losses(cell, np.unpackbits(bits))
         return SplitErrors(errors, parts, smoothed, missed)
 
+    def promise(self, cell: Cell, view: str) -> list[str] | None:
+        """Return `promise_of` the regions of a view; None without regions."""
+        return self._promises.get((cell.key, view))
+
     def _losses(self, cell: Cell, values: np.ndarray) -> SplitLosses:
         split = self.splits[cell.key]
         return SplitLosses(split.rows, values[: len(split.rows)].astype(np.float64), split.train_rows)
-
-
-def _is_promised(case: Case) -> bool:
-    """Return whether p-values promise a coverage: not those with weights, nor of folds."""
-    return not is_weighted(case.prediction) and case.context.params.get("conformal") != "cross"
 
 
 def _parts(case: Case) -> tuple[tuple[int, int | None], ...]:

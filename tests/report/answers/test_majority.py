@@ -7,7 +7,10 @@ import pytest
 from report.answers.test_advice import p_values, probabilities, run_of
 from report.report_cases import entry, make_config, make_run, result_of
 
+from confml import KNN, Conformal
+from confml.measures import Case, Context
 from confml.measures.costs import costs_of
+from confml.measures.p_values import promise_of
 from confml.measures.prediction import Prediction
 from confml.report.answers.bounds import unpromised
 from confml.report.answers.differences import SplitLosses, mean_interval
@@ -83,3 +86,23 @@ def test_mean_costs_have_an_interval():
     assert text in table.grid.texts()[0]
     ends = {row[3]: row[5] for row in csv_rows(table)}
     assert (ends["cost_low"], ends["cost_high"]) == found.interval
+
+
+@pytest.mark.parametrize(
+    ("conformal", "reasons"),
+    [
+        ({"kind": "split"}, []),
+        ({"kind": "cross", "folds": 3}, None),
+        ({"kind": "split", "best_of": [KNN(k=1)]}, []),
+        ({"kind": "split", "label_noise": 0.1}, ["counts of true labels are estimated"]),
+        ({"kind": "split", "shift": "covariate"}, ["weights are estimated"]),
+    ],
+)
+def test_what_p_values_promise(conformal, reasons):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 2)) + y[:, None]
+    method = Conformal(KNN(k=3), **conformal).fit(X[:80], y[:80])
+    prediction = method.confident_predict(X[80:])["p-value"]
+    case = Case(prediction, y[80:], context=Context(80, {0: 40, 1: 40}, {"conformal": conformal["kind"]}))
+    assert promise_of(case) == reasons
