@@ -24,6 +24,9 @@ class Mark:
         return f"{self.source}:{self.line}:{self.column}" if self.line else self.source
 
 
+MOST = 50  # errors that a message lists
+
+
 class Problems:
     """Mistakes with their marks and hints."""
 
@@ -49,12 +52,13 @@ class Problems:
     def error(self) -> ConfigErrors:
         """Return all mistakes as one exception, in the order of the file."""
         found = sorted(self._found, key=lambda problem: problem[0])
-        return ConfigErrors(
-            [
-                ConfigError(message, where=_visible(str(mark)) or None, hint=hint)
-                for mark, message, hint in found
-            ]
-        )
+        errors = [
+            ConfigError(message, where=_visible(str(mark)) or None, hint=hint)
+            for mark, message, hint in found[:MOST]
+        ]
+        if len(found) > MOST:
+            errors.append(ConfigError(f"{len(found) - MOST} more errors are not shown"))
+        return ConfigErrors(errors)
 
     def raise_any(self) -> None:
         if self._found:

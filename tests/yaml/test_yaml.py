@@ -120,3 +120,11 @@ def test_places_of_keys_and_values():
     assert root.at(("a", 1, "b")).mark == Mark(0, 1, 12, "f")
     assert root.at(("a", 1, "b")).key_mark == Mark(0, 1, 9, "f")
     assert root.at(("c", "d")).mark == Mark(0, 3, 6, "f")
+
+
+def test_a_message_lists_fifty_errors():
+    problems = Problems()
+    for line in range(1, 61):
+        problems.add(Mark(0, line, 1, "f"), "wrong")
+    *listed, last = str(problems.error()).splitlines()
+    assert len(listed) == 50 and last == "10 more errors are not shown"

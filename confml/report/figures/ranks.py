@@ -129,7 +129,7 @@ def draw_table(ranked: Sequence[RankedColumn]):
             text = f"{rank:.1f}" + (" \N{BULLET}" if one.near_best(place) else "")
             axes.text(column, row, text, ha="center", va="center", fontsize=6.5)
     axes.imshow(np.ma.masked_invalid(shades), cmap=colormaps["Blues"], vmin=0.0, vmax=SHADE, aspect="auto")
-    axes.set_xticks(range(len(shown)), [_broken(one.column.heading) for one in shown], fontsize=6.5)
+    axes.set_xticks(range(len(shown)), [_broken(one.column.heading) for one in shown], fontsize=5.5)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(entries)), [entry.name for entry in entries])
     axes.tick_params(length=0)
