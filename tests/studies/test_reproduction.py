@@ -148,7 +148,8 @@ def test_numbers_of_the_authors_program_stand_next_to_those_of_confml():
     with (REFERENCE / "smartsvm" / "package" / "smartsvm-package.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == "ari"]
     wanted = {
-        cards.get(row["dataset"], row["dataset"]): (float(row["mean"]), float(row["sd"] or "nan")) for row in rows
+        cards.get(row["dataset"], row["dataset"]): (float(row["mean"]), float(row["sd"] or "nan"))
+        for row in rows
     }
     wanted = {name: values for name, values in wanted.items() if not name.endswith("-merged")}
     source = next(source for source in SOURCES if source.key == "smartsvm")
