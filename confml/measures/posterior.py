@@ -12,7 +12,7 @@ The entropy of the mean is the mean entropy of the draws (aleatoric) plus the mu
 draw (epistemic).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from confml.measures.prediction import ENTROPIES, Prediction, argmax_with_tie_br
 
 TIED = 1e-12  # relative difference up to which the probabilities of a draw, or two shares, are equal
 FEWEST = 50  # effective draws below which there is a warning
+_NUMBERS = 4_000_000  # probabilities of all draws at a time
 EXCEEDING = 0.5  # threshold t of exceedance
 DRAW_METRICS = {
     "effective_draws": Metric("number of equally weighted draws with the same Monte Carlo error", HIGHER),
@@ -77,11 +78,19 @@ class Summary(NamedTuple):
             np.column_stack([total, expected, information]),
         )
 
-    @staticmethod
-    def joined(parts: "list[Summary]") -> "Summary":
-        """Return one summary from those of consecutive blocks of examples."""
+    @classmethod
+    def in_blocks(
+        cls, draws_of: Callable[[slice], np.ndarray], rows: int, size: int, exceeding: float
+    ) -> "Summary":
+        """Return the summary of `rows` examples from draws of blocks of them, so that few are in memory.
+
+        draws_of: returns the draws (s, n, c) of a slice of the examples. size: s times c.
+        """
+        step = max(1, _NUMBERS // size)
+        starts = range(0, max(rows, 1), step)
+        parts = [cls.of_draws(draws_of(slice(one, one + step)), exceeding=exceeding) for one in starts]
         columns: Any = zip(*parts, strict=True)
-        return Summary(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
+        return cls(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
 
 
 def _shares(w: np.ndarray, indicators: np.ndarray) -> np.ndarray:

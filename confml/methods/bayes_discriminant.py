@@ -35,7 +35,6 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
-_NUMBERS = 4_000_000  # probabilities of all draws at a time
 _SINGULAR = 1e-10  # smallest eigenvalue of a scatter matrix, relative to the variances of the features
 
 
@@ -163,13 +162,9 @@ class BayesDiscriminant(Method):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views ``reject``, ``envelope``, ``posterior`` and ``exceedance`` of X (n, d)."""
         whitened = self._whitened(X)
-        n, c = len(whitened), len(self.classes_)
-        size = max(1, _NUMBERS // (self.draws * c))
-        found = Summary.joined(
-            [
-                Summary.of_draws(self._draws(whitened[start : start + size]), exceeding=self.exceeding)
-                for start in range(0, max(n, 1), size)
-            ]
+        size = self.draws * len(self.classes_)
+        found = Summary.in_blocks(
+            lambda block: self._draws(whitened[block]), len(whitened), size, self.exceeding
         )
         predictive = self._predictive(whitened)
         return posterior_views(self.classes_, found, predictive, self.entropies)

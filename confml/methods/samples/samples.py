@@ -30,7 +30,6 @@ from confml.methods.validation import validated_training
 from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.docstrings import add_sections
 
-_NUMBERS = 4_000_000  # probabilities of all draws at a time
 _ESTIMATOR = """\
 estimator : classifier
     Classifier of scikit-learn or confml, whose clones are fitted."""
@@ -159,13 +158,9 @@ class Samples(WrapperMethod):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views of test examples X (n, d); only ``envelope`` without probabilities."""
         X = self.check_predict_data(X)
-        size = max(1, _NUMBERS // (int(self.effective_draws_) * len(self.classes_)))
-        starts = range(0, max(len(X), 1), size)
-        found = Summary.joined(
-            [
-                Summary.of_draws(self.predict_draws(X[start : start + size], rng), exceeding=self.exceeding)
-                for start in starts
-            ]
+        size = int(self.effective_draws_) * len(self.classes_)
+        found = Summary.in_blocks(
+            lambda block: self.predict_draws(X[block], rng), len(X), size, self.exceeding
         )
         views = posterior_views(self.classes_, found, with_entropies=self.entropies)
         return {"envelope": views["envelope"]} if self.votes_ else views
