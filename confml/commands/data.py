@@ -78,14 +78,14 @@ def info(name: str, as_json: bool) -> None:
     from confml.data.generators import GENERATORS
 
     if name in GENERATORS and name not in known_cards():
-        told = generator_info(name, GENERATORS[name])
+        report = generator_info(name, GENERATORS[name])
     else:
         card = read_card(name)
-        told = card_info(card, states(card))
+        report = card_info(card, states(card))
     if as_json:
-        click.echo(json.dumps(told, indent=1))
+        click.echo(json.dumps(report, indent=1))
     else:
-        print_info(told)
+        print_info(report)
 
 
 @data.command()
@@ -148,21 +148,21 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
 
     cards = _cards(names or known_cards())
     found = files.verify(cards)
-    told: dict[str, dict[str, Any]] = {}
+    report: dict[str, dict[str, Any]] = {}
     wrong = missing = 0
     for card in cards:
         states = found[card.name]
         bad = sum(state.state == "wrong" for state in states)
         gone = sum(state.state == "missing" for state in states)
         wrong, missing = wrong + bad, missing + gone
-        told[card.name] = {"files": [state.as_dict() for state in states]}
+        report[card.name] = {"files": [state.as_dict() for state in states]}
         if load and not bad and not gone:
-            told[card.name]["problem"] = _problem_of_loading(card)
-            wrong += told[card.name]["problem"] is not None
+            report[card.name]["problem"] = _problem_of_loading(card)
+            wrong += report[card.name]["problem"] is not None
     if as_json:
-        click.echo(json.dumps(told, indent=1))
+        click.echo(json.dumps(report, indent=1))
     else:
-        _print_verified(told, named=bool(names))
+        _print_verified(report, named=bool(names))
     if wrong or (missing and names):
         say(f"{wrong} wrong, {missing} missing")
         raise click.exceptions.Exit(DATA_MISSING)
@@ -190,9 +190,9 @@ def _problem_of_loading(card: Card) -> str | None:
     return None
 
 
-def _print_verified(told: dict[str, Any], named: bool) -> None:
+def _print_verified(report: dict[str, Any], named: bool) -> None:
     seen = set()
-    for name, card in told.items():
+    for name, card in report.items():
         for file in card["files"]:
             if file["file"] in seen and not named:
                 continue  # variants share the files of their base

@@ -59,7 +59,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     shift = _shift_of(loaded)
     suspects = [] if labels is None else _suspects(loaded, labels)
     if as_json:
-        told = {
+        report = {
             "name": loaded.name,
             "rows": len(loaded),
             "test_rows": None if loaded.test_rows is None else len(loaded.test_rows),
@@ -76,7 +76,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "shift": shift,
             **({} if labels is None else {"labels": suspects}),
         }
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return
     features, classes = len(loaded.table_attributes), loaded.class_counts()
     nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""

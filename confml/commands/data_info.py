@@ -79,42 +79,42 @@ def generator_info(name: str, generator: Generator) -> dict[str, Any]:
     }
 
 
-def print_info(told: dict[str, Any]) -> None:
-    click.echo(f"{told['name']}: {told['title']}")
-    click.echo(f"\n{told['about'].strip()}\n")
-    if "parameters" in told:
-        click.echo(f"classes       {', '.join(map(str, told['classes']))}")
-        click.echo(f"Bayes error   {told['bayes_error']:.2%} with the parameters' defaults")
-        for name, parameter in told["parameters"].items():
+def print_info(report: dict[str, Any]) -> None:
+    click.echo(f"{report['name']}: {report['title']}")
+    click.echo(f"\n{report['about'].strip()}\n")
+    if "parameters" in report:
+        click.echo(f"classes       {', '.join(map(str, report['classes']))}")
+        click.echo(f"Bayes error   {report['bayes_error']:.2%} with the parameters' defaults")
+        for name, parameter in report["parameters"].items():
             words = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
             click.echo(f"  {name:<12}{words}")
         return
     parts = ""
-    if told["train_rows"]:
-        parts = f" ({told['train_rows']} to train on, {told['test_rows']} to test)"
-    columns = told["columns"]
-    coded = f" ({columns} columns when coded)" if columns and columns != told["attributes"] else ""
-    classes = ", ".join(f"{label}: {rows}" for label, rows in told["class_rows"].items())
+    if report["train_rows"]:
+        parts = f" ({report['train_rows']} to train on, {report['test_rows']} to test)"
+    columns = report["columns"]
+    coded = f" ({columns} columns when coded)" if columns and columns != report["attributes"] else ""
+    classes = ", ".join(f"{label}: {rows}" for label, rows in report["class_rows"].items())
     for key, value in {
-        "rows": f"{told['rows']}{parts}",
-        "attributes": f"{told['attributes']}{coded}",
-        "classes": f"{told['classes']} ({classes})",
-        "provider": told["provider"],
-        "licence": told["licence"],
-        "citation": told["citation"].strip(),
-        "page": told["page"],
-        "variant of": told["base"],
-        "card": told["card"],
+        "rows": f"{report['rows']}{parts}",
+        "attributes": f"{report['attributes']}{coded}",
+        "classes": f"{report['classes']} ({classes})",
+        "provider": report["provider"],
+        "licence": report["licence"],
+        "citation": report["citation"].strip(),
+        "page": report["page"],
+        "variant of": report["base"],
+        "card": report["card"],
     }.items():
         if value:
             click.echo(f"{key:<12}{value}")
-    if told["paper"]:
-        click.echo(f"{'as in':<12}{told['paper']['source']}")
-        for change in told["paper"]["changed"]:
+    if report["paper"]:
+        click.echo(f"{'as in':<12}{report['paper']['source']}")
+        for change in report["paper"]["changed"]:
             click.echo(f"{'':<12}- {change}")
-    for note in told["notes"]:
+    for note in report["notes"]:
         click.echo(f"{'note':<12}{note.strip()}")
-    for file in told["files"]:
+    for file in report["files"]:
         state = _WORDS[file["state"]] if "address" in file or file["state"] != "missing" else "by hand"
         click.echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
         for key in ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual"):

@@ -56,7 +56,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
         found = like_source(found, like)
     make_config(found.values(), folder=Path() if out is None else out.parent, where="confml init")
     if as_json:
-        told = {
+        report = {
             "config": found.values(),
             "rows": len(found.data),
             "classes": {str(label): count for label, count in found.data.class_counts().items()},
@@ -64,7 +64,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
             "findings": [finding.as_dict() for finding in found.findings],
             "notes": list(found.data.notes),
         }
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
     elif out is None:
         click.echo(found.yaml(), nl=False)
     for question in found.questions:

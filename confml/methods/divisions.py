@@ -14,7 +14,7 @@ from confml.methods.validation import is_frame
 from confml.plugins.by import LABEL, PREDICTED, Part, divisions_in, names_in
 
 BINS = 4  # of a numeric column without a number of bins
-FEW_VALUES = 10  # numeric columns with at most so many different values are not cut
+FEW_VALUES = 10  # numeric columns with at most this many distinct values have no bins
 UNKNOWN = -1  # code of a row whose combination no calibration row has
 GROUP = "group"  # in ``extra`` of a prediction: (n, D) the group of each row in each division
 DIVISION = "division"  # in ``extra``: the division of the largest p-value; such p-values have no band

@@ -89,7 +89,7 @@ class RunAnswer:
 
     @property
     def sentences(self) -> list[str]:
-        """The advice first, then what it is based on."""
+        """The advice, then its evidence."""
         if not self.found:
             return ["No cell is done yet, so there is no answer."]
         first = [f"There are no results on {listed(self.empty)}."] if self.empty else []

@@ -18,7 +18,7 @@ from confml.report.numbers.group_errors import UNSEEN, GroupErrors
 from confml.report.numbers.group_errors import GroupLine as ErrorLine
 from confml.report.numbers.variant_numbers import VariantNumbers
 
-MOST_ROWS = 20_000  # with more test rows, every so many-th is used
+MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
 
 
 class RejectionCurves(VariantNumbers):

@@ -122,7 +122,7 @@ class CertifiedJointly(Section):
     guarantee: the guarantee in one sentence, for rows drawn independently of the distribution of the test
     part. Not for ``protocol: online``, where each row is predicted by another classifier. For a data set with
     ``groups`` there is no guarantee, because the rows of a group are not independent. Each row of the file
-    has a guarantee of its own: scope and limit must be chosen before the results are known.
+    has a separate guarantee: scope and limit must be chosen before the results are known.
     """
 
     name = "certified-jointly"
