@@ -50,6 +50,12 @@ class Protocol(Part):
     folds: Folds = Field(10, description="Number of folds, for k-fold.")
     inner_folds: Folds = Field(10, description="Number of folds of a training part, for tuning.")
     stratify: Switch = Field(True, description="Keep the proportions of the classes in every part.")
+    rows: Count | None = Field(
+        None,
+        description="Approximate number of rows that are used of a larger data set, for holdout and k-fold. "
+        "Each repeat draws others; with stratify in the proportions of the classes, at least one row of each.",
+        examples=[1000],
+    )
     absent: LabelList = Field(
         (),
         description="Classes that are removed from training parts and kept in test parts.",
@@ -80,6 +86,7 @@ class Protocol(Part):
         "test_size": ("holdout",),
         "folds": ("k-fold",),
         "inner_folds": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
+        "rows": ("holdout", "k-fold"),
         "stratify": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
         "absent": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
         "order": ("online",),

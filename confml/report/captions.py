@@ -29,6 +29,8 @@ def protocol_text(protocol: Any) -> str:
         text += f", labels {low if low == high else f'{low} to {high}'} rows later"
     if protocol.kind in ("holdout", "k-fold"):
         text += ", stratified" if protocol.stratify else ", not stratified"
+    if protocol.rows is not None:
+        text += f", {protocol.rows} rows of larger data sets"
     if protocol.absent:
         text += f"; absent from training: {', '.join(map(str, protocol.absent))}"
     return text

@@ -7,7 +7,7 @@ import numpy as np
 
 from confml._seeds import stable_generator, stable_integer
 from confml.data.dataset import DataSet
-from confml.data.folds import train_test_pairs
+from confml.data.folds import calibration_rows, calibration_rows_by_class, rows_outside, train_test_pairs
 from confml.errors import ConfigError
 from confml.methods.label_schedule import LabelSchedule
 
@@ -117,7 +117,7 @@ def _identity_of_all_classes(protocol, split: Split) -> dict:
         identity["test-size"] = float(protocol.test_size)
     if split.kind == "k-fold":
         identity |= {"folds": protocol.folds, "fold": split.fold}
-    return identity
+    return identity if protocol.rows is None else identity | {"rows": protocol.rows}
 
 
 def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -157,8 +157,22 @@ def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tupl
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
     size = folds if folds is not None else float(protocol.test_size)
-    parts = train_test_pairs(data.y, data.groups, size, protocol.stratify, random_state, data.name)
-    return parts[split.fold or 0]
+    used = _used_rows(data.y, protocol, random_state)
+    groups = None if data.groups is None else data.groups[used]
+    parts = train_test_pairs(data.y[used], groups, size, protocol.stratify, random_state, data.name)
+    train, test = parts[split.fold or 0]
+    return used[train], used[test]
+
+
+def _used_rows(y: np.ndarray, protocol, random_state: int) -> np.ndarray:
+    """Return the sorted rows that are divided: all, or those drawn for ``rows`` of the protocol."""
+    if protocol.rows is None or len(y) <= protocol.rows:
+        return np.arange(len(y))
+    rng, left_out = np.random.default_rng(random_state), 1 - protocol.rows / len(y)
+    if not protocol.stratify:
+        return rows_outside(calibration_rows(len(y), left_out, rng), len(y))
+    codes = np.unique(y, return_inverse=True)[1]
+    return rows_outside(calibration_rows_by_class(codes, left_out, rng), len(y))
 
 
 def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:

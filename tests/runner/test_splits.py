@@ -35,6 +35,22 @@ def test_every_row_is_on_one_side(kind):
         assert (np.diff(train) > 0).all() and (np.diff(test) > 0).all()
 
 
+@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
+@pytest.mark.parametrize("stratify", [True, False])
+def test_rows_of_a_larger_data_set(kind, stratify):
+    y = np.array([*Y, 3])
+    rules = protocol(kind, repeats=2, rows=40, stratify=stratify)
+    first, *_, last = parts = [np.sort(np.concatenate(pair)) for pair in rows_of(data_of(y), rules)]
+    assert all(len(np.unique(rows)) == len(rows) == 40 + stratify for rows in parts)
+    assert not np.array_equal(first, last)  # each repeat draws other rows
+    if stratify:
+        assert np.bincount(y[first]).tolist() == [20, 12, 8, 1]
+    for (train, test), (other, rest) in zip(
+        rows_of(data_of(Y), protocol(kind, rows=100)), rows_of(data_of(Y), protocol(kind)), strict=True
+    ):
+        assert (len(train), len(test)) == (len(other), len(rest))  # a data set that is not larger is whole
+
+
 def test_folds_partition_the_data():
     rules = protocol("k-fold", repeats=2)
     rows = rows_of(data_of(Y), rules)
