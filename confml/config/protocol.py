@@ -53,7 +53,7 @@ class Protocol(Part):
     rows: Count | None = Field(
         None,
         description="Approximate number of rows that are used of a larger data set, for holdout and k-fold. "
-        "Each repeat draws others; with stratify in the proportions of the classes, at least one row of each.",
+        "Each repeat draws others, with stratify in the proportions of the classes, one of each at least.",
         examples=[1000],
     )
     absent: LabelList = Field(
