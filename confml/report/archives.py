@@ -5,19 +5,15 @@ larger run each of these folders is a ZIP file, ``regions.zip`` with the members
 on, in the order of the CSV files. The members have the same bytes as the files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
+from confml.report.run.results import RunResults
 from confml.runner.store import open_atomically
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 MOST_FILES = 200
 _TIME = (1980, 1, 1, 0, 0, 0)  # of every member, so that the bytes repeat
@@ -52,7 +48,7 @@ class Archives:
         self._stack.close()
         return [self._folder / f"{name}.zip" for name in self._open]
 
-    def __enter__(self) -> Archives:
+    def __enter__(self) -> "Archives":
         return self
 
     def __exit__(self, *error: Any) -> None:

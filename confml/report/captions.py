@@ -1,12 +1,9 @@
 """Captions of figures and tables: data set, protocol, number of splits."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults
 
 
 def protocol_text(protocol: Any) -> str:

@@ -3,29 +3,24 @@
 On a terminal the tables fit its width. In a pipe or a file they are plain text of any width.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from confml.report.files import safe_name
 from confml.report.items import Mark
-from confml.report.sections.base import has_content, sections_of
+from confml.report.run.results import RunResults
+from confml.report.sections.base import Section, has_content, sections_of
 from confml.report.sections.notes import notes_of
 from confml.report.sections.summary import summary_document
 from confml.report.tables.grid import latex, plain_table, text_width
 from confml.report.tables.short_table import short_table
 from confml.report.tables.summary import summary_tables
 from confml.terminal import carried, width_of
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.report.sections.base import Section
 
 PAGE = "report.html"
 

@@ -5,26 +5,21 @@ the numbers that ``confml run`` prints, so that no cell is read if the report is
 ``.report-of`` itself, makes the report stale, and it is written again.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from confml._seeds import stable_hash
 from confml._version import PACKAGE, __version__
 from confml.config.warnings import Warned
 from confml.data.files import sha256_of
 from confml.report.files import write_file
+from confml.report.run.results import RunResults
 from confml.report.run.stored_report import ShortTable, StoredReport
 from confml.report.sections.notes import result_warnings
 from confml.report.tables.short_table import short_table
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 FILE = ".report-of"
 

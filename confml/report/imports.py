@@ -1,12 +1,8 @@
 """`import_report`: the modules that the report of a run uses, imported before it is written."""
 
-from __future__ import annotations
-
 import importlib
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from confml.config import Config
+from confml.config import Config
 
 MODULES = (
     "scipy.optimize",

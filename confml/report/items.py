@@ -1,7 +1,5 @@
 """The items of a report: tables, texts, figures and notes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +71,7 @@ class Document:
 class Drawer(Protocol):
     """Draws several figures together."""
 
-    def draw(self, picture: Picture, folder: Path) -> list[Path]:
+    def draw(self, picture: "Picture", folder: Path) -> list[Path]:
         """Return the files of a figure below ``folder``; raise NotApplicable if there is nothing to show."""
 
 

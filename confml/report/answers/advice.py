@@ -1,23 +1,18 @@
 """`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.bounds import StepFacts
 from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.answers.majority import beats_majority
-from confml.report.answers.standings import COST, SIZE, Line
+from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
-
-if TYPE_CHECKING:
-    from confml.report.answers.standings import Family, Standings
-    from confml.report.answers.thresholds import Decided
+from confml.report.answers.thresholds import Decided
 
 TITLES = {
     "error": "lowest error",

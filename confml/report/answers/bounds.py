@@ -1,18 +1,14 @@
 """Which steps and selections of a config weaken the bound of p-values, and regions without a bound."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError
 from confml.measures.guarantees import approximations
 from confml.methods.registry import method_class, views_of
+from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.steps.base import Step
 from confml.steps.registry import step_class
-
-if TYPE_CHECKING:
-    from confml.report.answers.standings import Standings
 
 
 class StepFacts(NamedTuple):
@@ -24,7 +20,7 @@ class StepFacts(NamedTuple):
     unknown: list[str]
 
     @classmethod
-    def of(cls, config: Any) -> StepFacts:
+    def of(cls, config: Any) -> "StepFacts":
         steps = [(step.name, _step_class(step.name)) for step in getattr(config, "steps", ())]
         breaking = [name for name, one in steps if one is not None and one.breaks_exchangeability]
         fitted = [name for name, one in steps if one is not None and one.learns and not breaking]

@@ -4,8 +4,6 @@ Rows measure the noise of the test examples, which the variance between two spli
 Nadeau and Bengio, which counts overlapping training parts, is the smallest one that is used.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -177,7 +175,7 @@ class LossTable:
                     found[a, b] = found[b, a] = math.nan if one is None else one.p_value
         return found
 
-    def from_one(self, first: int, others: Sequence[int]) -> Differences:
+    def from_one(self, first: int, others: Sequence[int]) -> "Differences":
         """Return the differences between a method and some others, none of which is NaN."""
         x = self.row_means[first] - self.row_means[list(others)]
         gaps = self.split_means[first] - self.split_means[list(others)]

@@ -1,9 +1,7 @@
 """`Evidence`: losses of the test rows of all finished cells, in little memory."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +19,9 @@ from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.run.one_pass import Collector
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+from confml.report.run.results import RunResults
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 
 class SplitRows(NamedTuple):

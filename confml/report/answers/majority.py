@@ -4,8 +4,6 @@ It is no method of a run: tables show it as their last row, without a test, and 
 methods that are not shown to be better.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from confml.report.answers.differences import SIGNIFICANCE, LossTable

@@ -1,20 +1,16 @@
 """`RunAnswer`: the answer of a whole run: its state, the advice over all data sets, and warnings by cause."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.report.answers.advice import TITLES, Advice, overall
 from confml.report.answers.answer import Answer
+from confml.report.answers.standings import Standings
 from confml.report.answers.text import detectable_text, listed, percent, points
 from confml.report.files import natural
-
-if TYPE_CHECKING:
-    from confml.report.answers.standings import Standings
-    from confml.report.run.cells import Failure, RunCells
+from confml.report.run.cells import Failure, RunCells
 
 MOST_CAUSES = 8
 """Number of causes of failures that are listed; the others are counted."""

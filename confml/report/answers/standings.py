@@ -1,12 +1,10 @@
 """`Standings`: the methods of a run, or of several, with the verdicts on each data set."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from confml.measures.costs import costs_of
 from confml.report.answers.best import Best, best_of
@@ -21,13 +19,11 @@ from confml.report.answers.differences import (
     mean_interval,
 )
 from confml.report.answers.evidence import Evidence
+from confml.report.numbers.metric_rows import CellMetrics
 from confml.report.numbers.summaries import mean_and_sd
-
-if TYPE_CHECKING:
-    from confml.report.numbers.metric_rows import CellMetrics
-    from confml.report.run.results import RunResults
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+from confml.report.run.results import RunResults
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""

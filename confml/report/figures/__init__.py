@@ -5,14 +5,12 @@ set and raises `NotApplicable`, with the reason, if there is nothing to draw. A 
 numbers that it names (`confml.report.numbers.variant_numbers`), never cells.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.errors import ConfigError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters, parameters_text
@@ -20,12 +18,10 @@ from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.items import NotApplicable as NotApplicable
 from confml.report.items import Picture
+from confml.report.numbers.metric_rows import CellMetrics
 from confml.report.numbers.variant_numbers import Kind, OfVariants, VariantNumbers, ViewKey
-
-if TYPE_CHECKING:
-    from confml.report.numbers.metric_rows import CellMetrics
-    from confml.report.run.results import RunResults
-    from confml.runner.plan import Cell
+from confml.report.run.results import RunResults
+from confml.runner.plan import Cell
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,12 @@ class Figure:
 
     name: str
     about: str
-    draw: Callable[[Subject], Any]
+    draw: "Callable[[Subject], Any]"
     options: Mapping[str, Parameter] = field(default_factory=dict)
     across: bool = False
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
-    caption: str | Callable[[Subject], str] = ""
+    caption: "str | Callable[[Subject], str]" = ""
     numbers: Sequence[type[VariantNumbers]] = ()
 
 
@@ -63,7 +59,7 @@ class Subject:
         return self.options.get(name, default)
 
     @functools.cached_property
-    def variants(self) -> dict[str, Variant]:
+    def variants(self) -> "dict[str, Variant]":
         """Views of the data set's finished cells, over the splits, by label, in the order of the config."""
         views: dict[str, list[str]] = {}
         for one in self.results.metrics.cells:
@@ -97,7 +93,7 @@ class Subject:
         title = f"{self.dataset} ({len(kept)} of {len(named)} variants)"
         return {name: value for name, value in named.items() if name in kept}, title
 
-    def values(self, variant: Variant, metric: str, level: float | None = None) -> list[float]:
+    def values(self, variant: "Variant", metric: str, level: float | None = None) -> list[float]:
         """Return a metric of a variant on each of its splits."""
         return [
             value
@@ -117,7 +113,7 @@ class Subject:
         keys = {label: variant.key for label, variant in self.variants.items()}
         return {label: found[key] for label, key in keys.items() if key in found}
 
-    def of_dataset(self, dataset: str, **options: Any) -> Subject:
+    def of_dataset(self, dataset: str, **options: Any) -> "Subject":
         """Return the subject of another data set, with some options changed."""
         return Subject(self.results, dataset, {**self.options, **options})
 

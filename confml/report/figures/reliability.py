@@ -1,7 +1,5 @@
 """Reliability diagrams: isotonic regression of outcomes on probabilities, with a consistency band."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +25,7 @@ class Diagram(NamedTuple):
     high: np.ndarray
 
     @classmethod
-    def of(cls, event: Event, draws: int, seed: int = 0) -> Diagram:
+    def of(cls, event: Event, draws: int, seed: int = 0) -> "Diagram":
         """Return fit and band; the band has the 5 % and 95 % quantiles at each probability by itself."""
         fit = IsotonicFit.of(*event)
         rng = np.random.default_rng(seed)

@@ -4,13 +4,13 @@ Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12. Examples are 
 circles on the right, lines on the left are points on the right. Both figures fit the first split again.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from confml.methods.version_space import BayesTransduction
+from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.refit import data_at_hand, first_split
@@ -25,10 +25,6 @@ from confml.report.figures.style import (
     new_figure,
 )  # fmt: skip
 from confml.report.numbers.first_splits import FirstSplit
-
-if TYPE_CHECKING:
-    from confml.methods.version_space import BayesTransduction
-    from confml.methods.version_space.joint_labelling import JointLabelling
 
 _FLIGHTS = 12  # of the ball, to show
 _DRAWS = 40_000  # of perceptrons, to find the middles of cells

@@ -1,7 +1,5 @@
 """`FirstSplit`: chains and class tree of the first split of a variant, and the parameters of each split."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`CoverageOfGroups`: coverage of a variant by class, region size and columns, each test row counted once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -101,7 +99,7 @@ class CoverageOfGroups:
         for line in self._lines(truth, sizes, covered, level, bands):
             yield line._replace(low=math.nan, high=math.nan) if self._grouped else line
 
-    def _lines(self, truth, sizes, covered, level: float, bands: _Bands | None) -> Iterator[GroupLine]:
+    def _lines(self, truth, sizes, covered, level: float, bands: "_Bands | None") -> Iterator[GroupLine]:
         yield from _groups(CLASS, truth, covered, level, bands)
         for line in _groups(SIZE, size_strata(sizes), covered, level, None):
             yield line._replace(group=stratum_name(line.group))

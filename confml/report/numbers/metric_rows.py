@@ -1,21 +1,16 @@
 """`MetricRows`: every metric of every finished cell of a run, in little memory."""
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
 from confml.measures import metrics_of
 from confml.measures.block import Block
 from confml.report.numbers.calibration_parts import case_of
-from confml.report.run.one_pass import Collector
-
-if TYPE_CHECKING:
-    from confml.report.run.one_pass import ViewBlock
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+from confml.report.run.one_pass import Collector, ViewBlock
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 COLUMNS = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
 """Columns of ``metrics.csv``, before those of parameters."""
@@ -44,7 +39,7 @@ class CellMetrics(NamedTuple):
     cell: Cell
     names: tuple[Name, ...]
     places: Mapping[Name, int]
-    values: array[float]
+    values: "array[float]"
 
     def value(self, view: str, metric: str, level: float | None) -> float | None:
         """Return one value; None if the cell does not have the metric."""

@@ -1,7 +1,5 @@
 """Martingales, and errors of regions so far, along an online pass, for figures."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Curves, clouds, confusions, absent classes, probabilities and groups, each in little memory.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.measures import Case

@@ -1,17 +1,13 @@
 """Parameters of method variants as columns of their own, after those of a table with packed ``params``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.plugins.parameters import value_text
 from confml.report.items import Table
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.plan import Cell
+from confml.report.run.results import RunResults
+from confml.runner.plan import Cell
 
 PACKED, PREFIX = "params", "params."
 

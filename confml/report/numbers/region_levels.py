@@ -1,7 +1,5 @@
 """Errors and sizes of prediction regions at many significance levels, for figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,10 +1,8 @@
 """Rows of a batch that are selected with a bound on the expected share of errors among them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +19,7 @@ from confml.measures.selected import (
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA
 from confml.report.numbers.variant_numbers import VariantNumbers
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 CERTIFIED = "certified"

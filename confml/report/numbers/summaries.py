@@ -1,19 +1,15 @@
 """Metrics of finished cells, and their means over the splits."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from confml.measures import Metric
 from confml.measures.metric import OWN
 from confml.plugins.parameters import parameters_text
-
-if TYPE_CHECKING:
-    from confml.report.numbers.metric_rows import CellMetrics, MetricRows, Name
+from confml.report.numbers.metric_rows import CellMetrics, MetricRows, Name
 
 TIME_METRICS = {
     "training_seconds": Metric(

@@ -5,8 +5,6 @@ confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| 
 rejects the examples below it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import cached_property

@@ -4,19 +4,15 @@ A figure names the classes of its numbers. The one pass over the cells fills an 
 and data set, and the figure draws these objects.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from confml.measures.prediction import Prediction
+from confml.report.run.cells import RunCells
 from confml.report.run.one_pass import Collector
-
-if TYPE_CHECKING:
-    from confml.measures.prediction import Prediction
-    from confml.report.run.cells import RunCells
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 ViewKey = tuple[str, str, str, str]
 """Data set, method, variant and view; only the data set is not empty for numbers of a data set."""
@@ -65,11 +61,11 @@ class OfVariants(Generic[Kind]):
     options: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, kind: type[Kind], options: Mapping[str, Any]) -> OfVariants[Kind]:
+    def of(cls, kind: type[Kind], options: Mapping[str, Any]) -> "OfVariants[Kind]":
         """Return the collector for the options of a figure."""
         return cls(kind, tuple((name, options[name]) for name in kind.options if name in options))
 
-    def __call__(self, results: RunCells) -> VariantCollector[Kind]:
+    def __call__(self, results: RunCells) -> "VariantCollector[Kind]":
         return VariantCollector(results, self)
 
 

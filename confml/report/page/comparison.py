@@ -1,12 +1,10 @@
 """The page of several runs: ranks, paired differences, and the results that cannot be compared."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
 from confml.report.page.run_page import RankPart, dataset_parts, glossary, rank_part
+from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.sections.base import Section, items_of
 from confml.report.sections.certified import Certified
@@ -30,10 +29,7 @@ from confml.report.sections.of_cells import Timings, Tuning
 from confml.report.sections.ranks import ranking_of
 from confml.report.sections.rejection import RejectionCurves
 from confml.report.tables.page_table import PageTable, fixed
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
 PAIRS = 300  # rows of the table of equal methods

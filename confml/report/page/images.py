@@ -1,19 +1,14 @@
 """Small pictures of test examples as data URIs, for data sets whose card gives the size of its images."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import zlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.errors import ConfmlError
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults
 
 
 def image_size(results: RunResults, dataset: str) -> tuple[int, int] | None:

@@ -1,26 +1,22 @@
 """`Material`: the numbers of one run that its page shows, collected while the sections write their files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from confml.measures.block import Block
+from confml.measures.prediction import Prediction
 from confml.report.answers.standings import Line, Standings
 from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
 from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 from confml.report.numbers.region_levels import level_counts
 from confml.report.page.view_numbers import Bins, numbers_of, packed, page_levels
+from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
-
-if TYPE_CHECKING:
-    from confml.measures.prediction import Prediction
-    from confml.report.run.one_pass import ViewBlock
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 SHOWN = 4  # examples of each kind
 ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200

@@ -1,11 +1,9 @@
 """The page of one run: its parts in order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.published import known_tables
 from confml.report.answers.answer import Answer
@@ -28,15 +26,13 @@ from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
+from confml.report.run.results import RunResults
 from confml.report.sections.leaderboard import LEADERBOARD, TITLE
 from confml.report.sections.of_cells import FAILURES
 from confml.report.sections.published_tables import COMPUTED, path_of
 from confml.report.sections.ranks import Ranking, ranking, words_of
 from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import PageTable, fixed, slug, unique
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 MOST_ROWS = 300
 RESERVED = (

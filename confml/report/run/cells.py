@@ -1,23 +1,19 @@
 """`RunCells`: the planned cells of a run and the results of the finished ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from confml.config import Config
+from confml.config.warnings import Warned
 from confml.plugins.parameters import value_text
 from confml.report.files import natural
-
-if TYPE_CHECKING:
-    from confml.config import Config
-    from confml.config.warnings import Warned
-    from confml.runner.origins import RowOrigins
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+from confml.runner.origins import RowOrigins
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 
 @dataclass(frozen=True)

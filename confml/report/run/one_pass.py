@@ -3,19 +3,14 @@
 A report reads each stored cell once. Sections and collectors get it with `add` and keep counts and sums, so
 that the memory of a report hardly depends on the number of cells."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from confml.measures import Case
 from confml.measures.block import Block, blocks_of
-
-if TYPE_CHECKING:
-    from confml.measures import Case
-    from confml.report.run.cells import RunCells
-    from confml.runner.results import CellResult
-
+from confml.report.run.cells import RunCells
+from confml.runner.results import CellResult
 
 MOST_CELLS, MOST_VALUES = 200, 1 << 18
 """Largest number of cells, and of scores of all their views, that are read before the first is processed."""

@@ -1,20 +1,16 @@
 """`RunResults`: the input of a report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from confml.report.numbers.metric_rows import MetricRows, Metrics
 from confml.report.numbers.summaries import SummaryRow, summarise
 from confml.report.run.cells import RunCells
 from confml.report.run.one_pass import Collector, ViewBlock, batches, view_blocks
-
-if TYPE_CHECKING:
-    from confml.report.run.stored_report import StoredReport
-    from confml.runner.results import CellResult
+from confml.report.run.stored_report import StoredReport
+from confml.runner.results import CellResult
 
 CollectorClass = TypeVar("CollectorClass", bound=Collector)
 Make = Callable[["RunResults"], CollectorClass]

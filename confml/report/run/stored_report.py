@@ -1,19 +1,14 @@
 """`StoredReport`: numbers of the report in the folder of a run, which are read again instead of the cells."""
 
-from __future__ import annotations
-
 import csv
 import math
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from confml.config.warnings import Warned
 from confml.report.numbers.metric_rows import COLUMNS, MetricRows
-
-if TYPE_CHECKING:
-    from confml.config.warnings import Warned
-    from confml.report.run.cells import RunCells
+from confml.report.run.cells import RunCells
 
 
 @dataclass(frozen=True)

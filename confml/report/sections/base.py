@@ -1,23 +1,19 @@
 """`Section`: tables, figures and notes of one part of a report; and the pass that fills all sections."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from confml.measures import Metric
+from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry
 from confml.report.items import Item, PrintedTable
 from confml.report.numbers.metric_rows import Metrics
-
-if TYPE_CHECKING:
-    from confml.measures import Metric
-    from confml.plugins.parameters import Parameter
-    from confml.report.run.one_pass import ViewBlock
-    from confml.report.run.results import Make, RunResults
-    from confml.runner.results import CellResult
+from confml.report.run.one_pass import ViewBlock
+from confml.report.run.results import Make, RunResults
+from confml.runner.results import CellResult
 
 
 class Section(ABC):

@@ -1,11 +1,9 @@
 """Calibration of probabilities, ``calibration.csv``, and bounds of Venn predictors, ``venn-bounds.csv``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +12,7 @@ from confml.measures.recalibration import split_values
 from confml.report.items import Item, Table
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
-
+from confml.runner.results import CellResult
 
 MOST_SPLITS = 20
 CALIBRATION = (

@@ -8,10 +8,8 @@ depend on the calibration part (`confml.measures.certified`).
 ``certified-halves.csv`` the half of each test example.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,12 +20,10 @@ from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
 from confml.report.numbers.selected_shares import halves, is_certifiable
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.one_pass import ViewBlock
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.one_pass import ViewBlock
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 CERTIFIED = TableKind(
     "certified.csv",

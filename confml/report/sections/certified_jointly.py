@@ -4,10 +4,8 @@ The halves of each test part are those of ``certified.csv``. The thresholds of e
 computed without the labels of the half that certifies (`confml.measures.certified_paths`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +16,10 @@ from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
 from confml.report.numbers.selected_shares import halves
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.certified import group_columns, no_guarantee
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 PREDICTED, COST = "predicted class", "cost"
 COST_SHARES = (0.75, 0.5, 0.25)  # bounds on the expected cost, as shares of the price of abstaining

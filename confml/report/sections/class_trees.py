@@ -1,18 +1,13 @@
 """Class trees of hierarchical methods as text: ``trees/<data set>-<method>.txt``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from confml.methods.details import ClassTreeNode
 from confml.report.files import safe_name
 from confml.report.items import Document, Item
 from confml.report.numbers.first_splits import node_error
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 
 class ClassTrees(Section):

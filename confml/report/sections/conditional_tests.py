@@ -1,25 +1,21 @@
 """Tests of the coverage given the features: ``conditional-tests.csv``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
 from confml.measures.conditional import GroupCoverage, Slab, fewest_rows, worst_slab
 from confml.measures.excess_risk import ExcessRisk, excess_risks
 from confml.report.items import Item, Note, Table
 from confml.report.numbers.calibration_parts import case_of
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.origins import RowOrigins
-
-if TYPE_CHECKING:
-    from confml.data.dataset import DataSet
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 SLAB, ERT = "worst-slab", "ert"
 TERMS = 3  # features of a direction that are named
@@ -171,7 +167,7 @@ class _Features:
         return np.asarray(self._data.X[self._origins.places(rows, split)])
 
     @classmethod
-    def of(cls, results: RunResults, dataset: str) -> _Features | str:
+    def of(cls, results: RunResults, dataset: str) -> "_Features | str":
         """Return the features of a data set of the run, or the reason why there are none."""
         from confml.data import load
 

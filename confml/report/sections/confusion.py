@@ -1,9 +1,7 @@
 """Confusion matrices and the measures of each class: ``confusion.csv`` and ``class-metrics.csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +11,7 @@ from confml.measures.metric import HIGHER
 from confml.report.items import Item, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 _SOURCE = "Sokolova and Lapalme 2009"
 METRICS = {

@@ -1,20 +1,15 @@
 """Coverage of classes, region sizes and groups of columns over the splits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from confml.measures.coverage_band import coverage_band
 from confml.report.items import Item, Note, TableKind
 from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 from confml.report.numbers.group_coverage import CoverageOfGroups, GapLine, GroupLine, gap_lines
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
-
+from confml.runner.results import CellResult
 
 _Key = tuple[str, str, str, str]  # data set, method, params, view
 

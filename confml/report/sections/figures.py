@@ -1,18 +1,13 @@
 """The figures that a config names: ``figures/``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.drawing import Drawing
 from confml.report.items import Item
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 
 class Figures(Section):

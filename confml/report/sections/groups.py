@@ -1,20 +1,15 @@
 """Errors and sizes of regions in the groups of ``by``: ``groups.csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
 from confml.report.items import Item, Note, PrintedTable, Table
 from confml.report.numbers.group_errors import UNSEEN, GroupErrors
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 HEADER = (
     *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),

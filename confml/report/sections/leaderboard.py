@@ -1,11 +1,9 @@
 """All methods by error, selective risk, certificates, regions, calibration and time: ``leaderboard.csv``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
@@ -19,13 +17,11 @@ from confml.report.items import Document, Grid, Item, Mark, Note, Picture, Print
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, RISKS
 from confml.report.numbers.selected_shares import is_certifiable
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.certified import certified_splits
 from confml.report.tables.grid import latex, markdown
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 COVERAGES = (0.9, 0.8)
 OF_SUMMARY = ("error", "augrc", "observed_fuzziness", "ece", "log_loss", "brier")

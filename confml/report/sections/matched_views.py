@@ -1,24 +1,20 @@
 """Views of one posterior at equal proportions of sure predictions: ``matched-views.csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures import Case
 from confml.measures.matched import AtProportion, at_correct, at_incorrect
 from confml.measures.posterior import VIEWS
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
 from confml.report.items import Item, TableKind
 from confml.report.numbers.calibration_parts import case_of
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.measures import Case
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 MATCHED = TableKind(
     "matched-views.csv",

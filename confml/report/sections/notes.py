@@ -1,11 +1,10 @@
 """Notes on the numbers of a run: missing cells, warnings from its results, chains that did not converge."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
+from confml.config import Config
 from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
@@ -13,15 +12,9 @@ from confml.methods.details import ChainSummary
 from confml.report.answers.bounds import StepFacts, has_only_p_values
 from confml.report.items import Item, Note
 from confml.report.run.one_pass import Collector
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from confml.config import Config
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
-
+from confml.runner.results import CellResult
 
 CONSTANT_ROWS = 10
 """Number of test rows of a method from which the same prediction for all of them is a warning."""

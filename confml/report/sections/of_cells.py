@@ -1,9 +1,6 @@
 """Tables with a row for each cell or part of one: metrics, times, inner selection, failures, dropped rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +14,7 @@ from confml.report.numbers.summaries import TIME_METRICS
 from confml.report.run.cells import cell_order
 from confml.report.sections.base import Section
 from confml.report.sections.regions import region_paths
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 _CELL = ("dataset", "method", "params", "split")
 TIMINGS = TableKind(

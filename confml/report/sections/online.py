@@ -1,10 +1,8 @@
 """An online pass step by step, and the alarms of a change in it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +22,7 @@ from confml.report.files import field, numbers
 from confml.report.items import Columns, Item, Note, Table
 from confml.report.sections.base import Section
 from confml.report.sections.regions import COUNT_COLUMNS, count_columns, region_paths, view_ending
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 
 class Online(Section):

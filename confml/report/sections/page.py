@@ -1,11 +1,8 @@
 """The page of a run: ``report.html``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.standings import standings_of
@@ -14,12 +11,10 @@ from confml.report.items import Document, Item
 from confml.report.page.headline import answer_of
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
+from confml.report.run.one_pass import ViewBlock
 from confml.report.sections.base import Section, has_content, known_sections
 from confml.report.tables.short_table import summary_text
-
-if TYPE_CHECKING:
-    from confml.report.run.one_pass import ViewBlock
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 
 class Page(Section):

@@ -1,13 +1,10 @@
 """Numbers of papers and of confml in one table: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.published import Entry, Ours, PublishedTable, known_tables
@@ -22,13 +19,11 @@ from confml.report.numbers.summaries import (
     read_summary,
     timing_rows,
 )
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.rejection import matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves
 from confml.report.tables.grid import latex, markdown, named_once
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
 SPLIT_SIZES = ("training_rows", "test_rows")

@@ -1,11 +1,8 @@
 """Methods ranked over the data sets of a run: ``tables/ranks-<metric>.csv`` and ``.md``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +15,10 @@ from confml.report.items import Document, Item, Table
 from confml.report.numbers.published_points import default_params
 from confml.report.numbers.summaries import TIME_METRICS, training_times
 from confml.report.run.one_pass import Collector
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.published_tables import published_table
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +145,7 @@ class Ranks(Section):
                 yield Document(f"{stem}.md", ranks_text(found, printed, verdict=True))
 
 
-def _rank_rows(found: Ranking, printed: PublishedRanks | None) -> list[tuple]:
+def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
     """Return means of the metric per data set, then mean ranks, then mean ranks of the paper's numbers."""
     rows = [
         *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),

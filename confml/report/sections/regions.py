@@ -3,14 +3,11 @@
 ``ks_statistic`` in ``metrics.csv`` is the distance of the column ``p_smoothed`` from the uniform
 distribution. An online pass has the same columns in its own table (`confml.report.sections.online`)."""
 
-from __future__ import annotations
-
 import csv
 import functools
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,14 +19,11 @@ from confml.report.archives import open_table
 from confml.report.files import field, fields, number_columns, numbers, quoted, safe_name, safe_names
 from confml.report.items import Columns, Item, PrintedTable
 from confml.report.numbers.calibration_parts import case_of
+from confml.report.run.one_pass import ViewBlock
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.one_pass import ViewBlock
-    from confml.report.run.results import RunResults
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
-
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
 
 PRINTED_ROWS, PRINTED_CLASSES = 5, 4
 

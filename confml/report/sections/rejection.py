@@ -4,13 +4,10 @@ Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the t
 same sure-incorrect proportion (the largest of several), and the multiple of the standard deviation at which
 the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of the envelope's threshold)."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +16,9 @@ from confml.measures.rejection import Match, RejectionCurve, band, curve_of, mat
 from confml.report.items import Item, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
-
+from confml.runner.results import CellResult
 
 RATES = np.arange(51) / 50  # rejection rates of the CSV file: 0, 0.02, ... 1
 CURVES = TableKind(

@@ -1,11 +1,9 @@
 """Thresholds by conformal risk control: ``risk-control.csv``."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +14,8 @@ from confml.report.items import Item, Table
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import RISKS
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.one_pass import ViewBlock
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.certified import (
     accepted_and_wrong,
@@ -25,11 +25,7 @@ from confml.report.sections.certified import (
     no_guarantee,
 )
 from confml.report.sections.certified_jointly import COST_SHARES
-
-if TYPE_CHECKING:
-    from confml.report.run.one_pass import ViewBlock
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 HEADER = (
     *("dataset", "method", "params", "view", "loss", "expected", "splits", "found", "threshold", "accepted"),
@@ -65,7 +61,7 @@ class _Splits:
         self.rows = min(self.rows, half)
 
     def add(
-        self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
+        self, loss: "_Loss", case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
     ) -> None:
         """Add a split. half, rest: positions of the calibration half and of the other half."""
         taken = np.zeros(len(rest), dtype=bool)

@@ -1,10 +1,7 @@
 """Rows selected from a batch with a bound on the expected share of errors: ``selection.csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +9,9 @@ from confml.measures.metric import HIGHER, LEVEL, LOWER, SHARE, Metric
 from confml.measures.selected import ACCEPTED, shares_one_calibration
 from confml.report.items import Item, Table
 from confml.report.numbers.selected_shares import SplitSelection, is_certifiable, selections_of
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 HEADER = (
     *(

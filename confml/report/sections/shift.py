@@ -1,11 +1,9 @@
 """Weights of p-values under shift, and whether they can repair the coverage: ``shift.csv``,
 ``shift-classes.csv``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,9 +12,7 @@ from confml.methods.conformal.shifted import CLASS_SHIFT
 from confml.report.items import Item, Note, Table
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.runner.results import CellResult
+from confml.runner.results import CellResult
 
 OVERLAP = 0.95  # area under the ROC curve above which the parts hardly overlap
 METRICS = ("shift_auc", "shift_effective_rows", "shift_weighted_rows", "shift_largest_share", "shift_clipped")

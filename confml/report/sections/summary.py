@@ -1,24 +1,20 @@
 """Means over the splits: ``summary.csv``, ``summary.json``, ``tables/results`` and ``tables/acceptance``."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.measures.metric import LEVEL
 from confml.report.answers.evidence import Evidence
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, PrintedTable, Table, TableKind
 from confml.report.numbers.summaries import DATA_METRICS
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.notes import notes_of
 from confml.report.tables.grid import latex, markdown
 from confml.report.tables.summary import CSV_HEADER, csv_rows, document, printed_tables, summary_tables
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 MAJORITY_CLASS = TableKind(
     "tables/majority-class.csv", ("dataset", "classes", "metric", "mean", "sd", "splits")

@@ -5,13 +5,10 @@ confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| 
 rejects the examples below it.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from confml.measures import Metric
 from confml.report.figures import Subject
@@ -28,10 +25,8 @@ from confml.report.numbers.threshold_curves import (
     theta_max,
 )
 from confml.report.numbers.variant_numbers import OfVariants
+from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 FILE = "threshold-curves.csv"
 _SOURCE = "Graepel, Herbrich and Obermayer 2000, section 4"

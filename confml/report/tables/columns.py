@@ -1,7 +1,5 @@
 """Definitions of the headings of a page's tables."""
 
-from __future__ import annotations
-
 import functools
 
 from confml.measures import known_metrics

@@ -1,7 +1,5 @@
 """Tables of the page: cells as text, with an identifier for every row and value."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -81,7 +79,7 @@ class PageTable:
         self.rows.append([value if isinstance(value, Cell) else Cell(plain(value)) for value in values])
 
     @classmethod
-    def of(cls, id: str, grid: Grid, note: str = "") -> PageTable:
+    def of(cls, id: str, grid: Grid, note: str = "") -> "PageTable":
         """Return a grid as a table; cells with a sign are shaded."""
         table = cls(id, f"{grid.title}.", grid.headings, note=note or " ".join(grid.notes))
         for row in grid.rows:
@@ -89,7 +87,7 @@ class PageTable:
             table.add(*(Cell(one.text, one.best, shade=2 if one.best or one.sign else None) for one in marks))
         return table
 
-    def limit(self, most: int, where: str) -> PageTable:
+    def limit(self, most: int, where: str) -> "PageTable":
         """Keep the first ``most`` rows, and say in which file the others are."""
         if len(self.rows) > most:
             cut = f"The first {most} of {len(self.rows)} rows; all of them are in {where}."

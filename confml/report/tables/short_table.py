@@ -1,10 +1,7 @@
 """The short table: error and regions of a run at one level, which ``confml run`` prints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
@@ -17,12 +14,10 @@ from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
 from confml.report.items import Grid
+from confml.report.run.results import RunResults
 from confml.report.run.stored_report import ShortTable
 from confml.report.tables.grid import markdown, markdown_text
 from confml.report.tables.summary import mark_of, standing_text
-
-if TYPE_CHECKING:
-    from confml.report.run.results import RunResults
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
 MOST = 5  # sentences of one kind in the legend

@@ -3,15 +3,13 @@
 Their rows are standings, with marks of the best and of significance; the console has the means alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError, did_you_mean
-from confml.measures import known_metrics, metrics_in
+from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.bounds import unpromised
 from confml.report.answers.majority import Majority, majority_of, not_above_majority
@@ -19,11 +17,8 @@ from confml.report.answers.standings import SIZE, Line, Standing, Standings, sta
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
 from confml.report.items import Grid, Mark
+from confml.report.run.results import RunResults
 from confml.report.tables.grid import named_once
-
-if TYPE_CHECKING:
-    from confml.measures import Metric
-    from confml.report.run.results import RunResults
 
 CSV_HEADER = (
     *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
