@@ -13,17 +13,18 @@ and ``confml methods`` lists it. A method uses public modules only: `confml.meth
 computed by hand or published; where there are kernels, compare them with a literal version.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from confml.measures import Metric, Prediction
 from confml.methods.base import Method
 from confml.methods.multiclass import decision_values
-from confml.plugins.parameters import Integer, Parameter
+from confml.plugins.parameters import Integer
 
 
+@dataclass(eq=False, repr=False)
 class NearestMean(Method):
     """Predict the class with the nearest mean; confidence is the difference to the second smallest distance.
 
@@ -37,28 +38,28 @@ class NearestMean(Method):
     """
 
     # Its name in configs: lower case, words joined by "-".
-    name: ClassVar[str] = "nearest-mean"
+    name = "nearest-mean"
     # Raise it whenever results change: stored results of older versions are then computed again.
-    version: ClassVar[int] = 1
+    version = 1
     # The keys of the result of `confident_predict`; the first one decides the label.
-    views: ClassVar[tuple[str, ...]] = ("margin",)
+    views = ("margin",)
     # One entry for every number in `fit_metrics_`: a sentence, and whether "higher" or "lower" is
     # better (None where neither is).
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    metrics = {
         "smallest_distance_of_means": Metric("smallest Euclidean distance of two class means", None),
     }
     # One declaration for each argument of the constructor: checked before a run, and shown to users.
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "power": Integer("power of the differences in the distance; 2 for the Euclidean distance", low=1),
     }
 
     # One declaration for each attribute of a fit, so that `--save` can store it. Sizes: c classes and d
     # features are known; see `Method` for the forms.
-    stored: ClassVar[Mapping[str, str | None]] = {"means_": "f8(c, d)"}
+    stored = {"means_": "f8(c, d)"}
 
-    def __init__(self, power: int = 2):
-        # scikit-learn's convention: store the arguments as they are, and check them in `fit`.
-        self.power = power
+    # The arguments of the constructor, which are stored as they are and checked in `fit`. An ``__init__``
+    # as in scikit-learn works too.
+    power: int = 2
 
     def fit(self, X, y) -> Self:
         """Learn the class means of X (m, d) with labels y (m,)."""

@@ -13,8 +13,8 @@ of c classes. The class frequencies have a uniform Dirichlet prior.
 """
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -33,11 +33,12 @@ from confml.measures.posterior import (
 )
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a scatter matrix, relative to the variances of the features
 
 
+@dataclass(eq=False, repr=False)
 class BayesDiscriminant(Method):
     """Bayesian discriminant analysis (Geisser 1964): normal classes with unknown means and covariances.
 
@@ -73,14 +74,12 @@ class BayesDiscriminant(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "bayes-discriminant"
-    version: ClassVar[int] = 1
-    views: ClassVar[tuple[str, ...]] = VIEWS
-    depends_on_processor: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = DRAW_METRICS | {
-        "prior_rows": Metric("number of prior examples of each covariance", None)
-    }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "bayes-discriminant"
+    version = 1
+    views = VIEWS
+    depends_on_processor = True
+    metrics = DRAW_METRICS | {"prior_rows": Metric("number of prior examples of each covariance", None)}
+    parameters = {
         "form": Choice(
             "one covariance of all classes (linear), or one each (quadratic)", ("linear", "quadratic")
         ),
@@ -108,21 +107,12 @@ class BayesDiscriminant(Method):
         "prior_": "float",
     }
 
-    def __init__(
-        self,
-        form="linear",
-        prior_rows=None,
-        draws=400,
-        exceeding=EXCEEDING,
-        entropies=False,
-        random_state=None,
-    ):
-        self.form = form
-        self.prior_rows = prior_rows
-        self.draws = draws
-        self.exceeding = exceeding
-        self.entropies = entropies
-        self.random_state = random_state
+    form: str = "linear"
+    prior_rows: Any = None
+    draws: int = 400
+    exceeding: float = EXCEEDING
+    entropies: bool = False
+    random_state: Any = None
 
     def fit(self, X, y) -> Self:
         """Fit to training examples X (m, d) with labels y (m,). Raises ConfmlError for a wrong parameter."""

@@ -1,19 +1,17 @@
 """`external`: class probabilities that another program computed, from a file."""
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from confml._sklearn import check_is_fitted
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
-from confml.measures.metric import Metric
 from confml.measures.posterior import DRAW_METRICS, Summary, draw_metrics, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.plugins.parameters import FilePath, Parameter
+from confml.plugins.parameters import FilePath
 
 
 class External(Method):
@@ -43,15 +41,15 @@ class External(Method):
     the file.
     """
 
-    name: ClassVar[str] = "external"
-    version: ClassVar[int] = 1
-    views: ClassVar[tuple[str, ...]] = ("probability",)
-    takes_rows: ClassVar[bool] = True
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "external"
+    version = 1
+    views = ("probability",)
+    takes_rows = True
+    parameters = {
         "probabilities": FilePath("table file with the class probabilities"),
     }
 
-    metrics: ClassVar[Mapping[str, Metric]] = DRAW_METRICS
+    metrics = DRAW_METRICS
 
     def __init__(self, probabilities):
         self.probabilities = probabilities

@@ -1,8 +1,9 @@
 """`naive-bayes`: class probabilities for features that are independent within each class."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -10,12 +11,13 @@ from scipy.special import logsumexp, softmax
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.nominal import NOMINAL, nominal_mask
-from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Number
 
 LARGEST_VALUE = 1e150  # squares of larger values, or of values below its inverse, leave double precision
 _BLOCK = 4_000_000  # differences between test values and kernel centres at a time
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(Method):
     """Naive Bayes: the posterior probability of class c is P(c) times the product of p_c(x_i), normalised.
 
@@ -55,11 +57,11 @@ class NaiveBayes(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "naive-bayes"
-    version: ClassVar[int] = 3
-    views: ClassVar[tuple[str, ...]] = ("probability",)
-    takes_nominal: ClassVar[bool] = True
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "naive-bayes"
+    version = 3
+    views = ("probability",)
+    takes_nominal = True
+    parameters = {
         "numeric": Choice("density estimate of numeric features", ("gaussian", "bells", "bins")),
         "m": Number("weight of the prior in the m-estimate, as a number of examples", low=0),
         "prior": Choice(
@@ -79,21 +81,12 @@ class NaiveBayes(Method):
         "densities_": "list[Bins(c) | CategoryProbabilities(c) | Gaussians(c) | KernelDensity(c) | None](d)",
     }
 
-    def __init__(
-        self,
-        numeric: str = "gaussian",
-        m: float = 1.0,
-        prior: str = "equal",
-        bandwidth: str | float = "normal-reference",
-        bins: int = 10,
-        nominal: str | Sequence[int] = "auto",
-    ):
-        self.numeric = numeric
-        self.m = m
-        self.prior = prior
-        self.bandwidth = bandwidth
-        self.bins = bins
-        self.nominal = nominal
+    numeric: str = "gaussian"
+    m: float = 1.0
+    prior: str = "equal"
+    bandwidth: str | float = "normal-reference"
+    bins: int = 10
+    nominal: str | Sequence[int] = "auto"
 
     def fit(self, X, y) -> Self:
         """Estimate P(c) and every p_c(x_i) from training examples X (m, d) with labels y (m,)."""

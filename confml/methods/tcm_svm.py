@@ -1,7 +1,7 @@
 """`tcm-svm`: transductive confidence machine with support vector machines."""
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.svm import SVC
@@ -14,13 +14,14 @@ from confml.methods.conformal.scores import margin_scores
 from confml.methods.multiclass import two_class_scores
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.tcm_nn import prediction_of
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number
 
 _PAIRS = 2e10  # largest number of pairs of examples over all machines: about 15 minutes
 _SECONDS = 5e-8  # per pair, measured on 200 to 1000 examples
 _DIGITS = 4  # decimals of a decision value that are exact within the solver's tolerance
 
 
+@dataclass(eq=False, repr=False)
 class TCMSVM(Method):
     """Transductive conformal p-values from the margins of support vector machines (TCM-SVM).
 
@@ -54,10 +55,10 @@ class TCMSVM(Method):
     array([[1. , 0.2]])
     """
 
-    name: ClassVar[str] = "tcm-svm"
-    version: ClassVar[int] = 1
-    views: ClassVar[tuple[str, ...]] = ("p-value",)
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "tcm-svm"
+    version = 1
+    views = ("p-value",)
+    parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "kernel": Choice(
             "rbf: exp(-gamma |x - x'|^2) with gamma = 1 / (number of features * variance of X); linear",
@@ -72,12 +73,11 @@ class TCMSVM(Method):
     }
     stored = {"X_": "real(m, d)", "codes_": "i8(m) in 0..c"}
 
-    def __init__(self, C=1.0, kernel="rbf", smoothed=False, mondrian=False, random_state=None):
-        self.C = C
-        self.kernel = kernel
-        self.smoothed = smoothed
-        self.mondrian = mondrian
-        self.random_state = random_state
+    C: float = 1.0
+    kernel: str = "rbf"
+    smoothed: bool = False
+    mondrian: bool = False
+    random_state: Any = None
 
     def fit(self, X, y) -> Self:
         """Store the training examples X (m, d) with labels y (m,)."""

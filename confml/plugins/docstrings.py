@@ -4,6 +4,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
@@ -44,10 +45,10 @@ def add_sections(
     if not text or re.search(r"^Parameters\n-", text, re.MULTILINE):
         return
     entries = [undeclared] * bool(undeclared)
-    for name, argument in inspect.signature(cls).parameters.items():
+    for name, default in _arguments(cls, declared).items():
         if name in declared:
             rule = declared[name]
-            shown = "" if argument.default is argument.empty else f", default={argument.default!r}"
+            shown = "" if default is inspect.Parameter.empty else f", default={default!r}"
             about = f"{rule.about[:1].upper()}{rule.about[1:].rstrip('.')}."
             entries.append(f"{name} : {_type_of(rule)}{shown}".replace("'", '"'))
             entries += textwrap.wrap(about, 106, initial_indent="    ", subsequent_indent="    ")
@@ -57,6 +58,15 @@ def add_sections(
     attributes = "" if "\nAttributes\n" in rest else _ATTRIBUTES
     parts = (lead.strip(), parameters, attributes, others, rest)
     cls.__doc__ = "\n\n".join(part for part in parts if part)
+
+
+def _arguments(cls: type, declared: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return the constructor arguments with their defaults, also before the class becomes a data class."""
+    own = inspect.get_annotations(cls)
+    if "__init__" not in vars(cls) and any(name in declared for name in own):
+        names = [*getattr(cls, "__dataclass_fields__", ()), *own]
+        return {name: getattr(cls, name, inspect.Parameter.empty) for name in names}
+    return {name: argument.default for name, argument in inspect.signature(cls).parameters.items()}
 
 
 def _type_of(rule: Parameter) -> str:

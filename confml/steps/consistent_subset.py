@@ -1,19 +1,19 @@
 """`consistent-subset`: a subset of the training set on which 1-NN makes no training error."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.measures.metric import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
-from confml.plugins.parameters import Choice, Parameter
+from confml.plugins.parameters import Choice
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._columns import complete
 from confml.steps.base import Step
 
 
+@dataclass(eq=False, repr=False)
 class ConsistentSubset(Step):
     """Reduce the training set to a subset on which 1-NN still classifies every training example correctly.
 
@@ -30,14 +30,14 @@ class ConsistentSubset(Step):
     means step 2.
     """
 
-    name: ClassVar[str] = "consistent-subset"
-    breaks_exchangeability: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "consistent-subset"
+    breaks_exchangeability = True
+    metrics = {
         "removed_rows": Metric("number of training rows that the step removed", None),
         "kept_rows": Metric("number of training rows that the step kept", None),
         "passes": Metric("number of passes over the training rows", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "add": Choice(
             "add misclassified examples together at the end of a pass, or one by one",
             ("all", "one"),
@@ -45,8 +45,7 @@ class ConsistentSubset(Step):
     }
     stored = {"passes_": "int", "kept_": "int", "removed_": "int"}
 
-    def __init__(self, add: str = "all"):
-        self.add = add
+    add: str = "all"
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None

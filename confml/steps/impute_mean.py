@@ -1,7 +1,6 @@
 """`impute-mean`: replaces missing values by means of the training set."""
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,10 +18,8 @@ class ImputeMean(Step):
     metrics: ``imputed_values``, the number of values replaced in the training set.
     """
 
-    name: ClassVar[str] = "impute-mean"
-    metrics: ClassVar[Mapping[str, Metric]] = {
-        "imputed_values": Metric("number of missing values filled in the training set", None)
-    }
+    name = "impute-mean"
+    metrics = {"imputed_values": Metric("number of missing values filled in the training set", None)}
     stored = {"mean_": "f8(d)", "imputed_": "int"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:

@@ -1,6 +1,6 @@
 """`min-max`: scales each feature to [0, 1] on the training set."""
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class MinMax(Step):
     features are not changed.
     """
 
-    name: ClassVar[str] = "min-max"
+    name = "min-max"
     stored = {"minimum_": "f8(d)", "range_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:

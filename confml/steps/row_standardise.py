@@ -1,7 +1,5 @@
 """`row-standardise`: scales each example to mean 0 and standard deviation 1."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from confml.steps._columns import complete
@@ -17,8 +15,8 @@ class RowStandardise(Step):
     image. Codes of nominal features are not changed and do not enter the mean.
     """
 
-    name: ClassVar[str] = "row-standardise"
-    learns: ClassVar[bool] = False
+    name = "row-standardise"
+    learns = False
     stored = {}
 
     def transform(self, X: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """`select-attributes`: drops features one at a time while the inner accuracy of a method does not fall."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class MethodName(Parameter):
         return isinstance(value, str) and value in methods.names()
 
 
+@dataclass(eq=False, repr=False)
 class SelectAttributes(Step):
     """Drop features one at a time as long as the cross-validated accuracy of a method does not decrease.
 
@@ -38,26 +39,25 @@ class SelectAttributes(Step):
     Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 4.
     """
 
-    name: ClassVar[str] = "select-attributes"
-    version: ClassVar[int] = 2
-    breaks_exchangeability: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "select-attributes"
+    version = 2
+    breaks_exchangeability = True
+    metrics = {
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
         "score_before": Metric("cross-validated accuracy with all features", "higher"),
         "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "method": MethodName("the method whose accuracy is measured, with its default parameters"),
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }
     stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "score_before_": "float", "score_after_": "float"}
 
-    def __init__(self, method: str = "knn", folds: int = 5, least: int = 1):
-        self.method = method
-        self.folds = folds
-        self.least = least
+    method: str = "knn"
+    folds: int = 5
+    least: int = 1
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X, y = complete(X, self.name), np.asarray(y)

@@ -1,18 +1,19 @@
 """`select-by-bayes-error`: the features with the smallest estimated Bayes error."""
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metric import Metric
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing
 from confml.steps._columns import complete
 from confml.steps.base import Step
 
 
+@dataclass(eq=False, repr=False)
 class SelectByBayesError(Step):
     """Select features by the estimated Bayes error of the pairs of classes, without training a classifier.
 
@@ -30,15 +31,15 @@ class SelectByBayesError(Step):
     section 3.
     """
 
-    name: ClassVar[str] = "select-by-bayes-error"
-    version: ClassVar[int] = 3
-    breaks_exchangeability: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "select-by-bayes-error"
+    version = 3
+    breaks_exchangeability = True
+    metrics = {
         "kept_attributes": Metric("number of features that the step kept", None),
         "removed_attributes": Metric("number of features that the step removed", None),
         "criterion": Metric("mean or largest estimated Bayes error with the features kept", "lower"),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "attributes": Integer("number of features to keep", low=1),
         "criterion": Choice(
             "of the estimates of all pairs of classes: their mean, or the largest",
@@ -52,13 +53,10 @@ class SelectByBayesError(Step):
     }
     stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "criterion_": "float"}
 
-    def __init__(
-        self, attributes: int = 10, criterion: str = "mean", trees: int = 3, rows: int | None = None
-    ):
-        self.attributes = attributes
-        self.criterion = criterion
-        self.trees = trees
-        self.rows = rows
+    attributes: int = 10
+    criterion: str = "mean"
+    trees: int = 3
+    rows: int | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X, y = complete(X, self.name), np.asarray(y)

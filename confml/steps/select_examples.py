@@ -1,8 +1,5 @@
 """`select-examples`: drops training examples one at a time while the accuracy of 1-NN does not fall."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
 from confml.measures.metric import Metric
@@ -26,13 +23,13 @@ class SelectExamples(Step):
     Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 3.
     """
 
-    name: ClassVar[str] = "select-examples"
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "select-examples"
+    metrics = {
         "removed_rows": Metric("number of training rows that the step removed", None),
         "kept_rows": Metric("number of training rows that the step kept", None),
         "rounds": Metric("number of rounds of the search", None),
     }
-    breaks_exchangeability: ClassVar[bool] = True
+    breaks_exchangeability = True
     stored = {"rounds_": "int", "kept_": "int", "removed_": "int"}
 
     def fit_training(

@@ -1,16 +1,16 @@
 """`smooth-images`: smooths each example, taken as an image, with a Gaussian filter."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.plugins.parameters import Integer, Number, Parameter
+from confml.plugins.parameters import Integer, Number
 from confml.steps._columns import complete
 from confml.steps.base import Step
 
 
+@dataclass(eq=False, repr=False)
 class SmoothImages(Step):
     """Smooth each example with a Gaussian filter.
 
@@ -19,17 +19,16 @@ class SmoothImages(Step):
     Proedrou et al. (2002). Nothing is learnt from the training set.
     """
 
-    name: ClassVar[str] = "smooth-images"
-    learns: ClassVar[bool] = False
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "smooth-images"
+    learns = False
+    parameters = {
         "width": Integer("number of pixels in a row of the image; 1 for a signal", low=1),
         "sigma": Number("standard deviation of the Gaussian in pixels", 0.0, low_open=True),
     }
     stored = {}
 
-    def __init__(self, width: int = 1, sigma: float = 0.7):
-        self.width = width
-        self.sigma = sigma
+    width: int = 1
+    sigma: float = 0.7
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         from scipy.ndimage import gaussian_filter

@@ -1,6 +1,6 @@
 """`standardise`: scales each feature to mean 0 and standard deviation 1 on the training set."""
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Standardise(Step):
     nominal features are not changed.
     """
 
-    name: ClassVar[str] = "standardise"
+    name = "standardise"
     stored = {"mean_": "f8(d)", "sd_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:

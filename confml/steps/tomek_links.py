@@ -1,19 +1,19 @@
 """`tomek-links`: removes pairs of mutual nearest neighbours that belong to different classes."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.measures.metric import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
-from confml.plugins.parameters import Flag, Parameter
+from confml.plugins.parameters import Flag
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._columns import complete
 from confml.steps.base import Step
 
 
+@dataclass(eq=False, repr=False)
 class TomekLinks(Step):
     """Remove both examples of every Tomek link (borderline and mislabelled examples) from the training set.
 
@@ -27,20 +27,19 @@ class TomekLinks(Step):
     Source: Tomek 1976; Kubat, An Introduction to Machine Learning (2015), Table 3.5.
     """
 
-    name: ClassVar[str] = "tomek-links"
-    breaks_exchangeability: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "tomek-links"
+    breaks_exchangeability = True
+    metrics = {
         "removed_rows": Metric("number of training rows that the step removed", None),
         "links": Metric("number of Tomek links found", None),
         "passes": Metric("number of passes over the training rows", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "repeat": Flag("repeat until no links are left"),
     }
     stored = {"links_": "int", "passes_": "int", "removed_": "int"}
 
-    def __init__(self, repeat: bool = False):
-        self.repeat = repeat
+    repeat: bool = False
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None

@@ -16,8 +16,8 @@ Q^T.
 """
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,11 +31,12 @@ from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Training, integrate, sample
 from confml.methods.details import ChainSummary, FitDetails
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
 
 SIMPLE_BETA = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class BayesKNN(Method):
     """Bayesian k-nearest neighbours with three kinds of confidence.
 
@@ -67,8 +68,8 @@ class BayesKNN(Method):
 
     name = "bayes-knn"
     version = 4
-    views: ClassVar[tuple[str, ...]] = ("reject", "envelope", "posterior")
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    views = ("reject", "envelope", "posterior")
+    metrics = {
         "k_mean": Metric("posterior mean of k", None),
         "k_map": Metric("k of the most probable pair of k and beta", None),
         "beta_mean": Metric("posterior mean of beta", None),
@@ -80,7 +81,7 @@ class BayesKNN(Method):
         "acceptance_metric": Metric("acceptance rate of moves of the metric", None),
         "acceptance_joint": Metric("acceptance rate of joint moves of k, beta and the metric", None),
     }
-    parameters: ClassVar[dict[str, Parameter]] = {
+    parameters = {
         "model": Choice(
             "unknown parameters: k (simple, beta = 1), k and beta (standard), or k, beta and a metric "
             "(adaptive)",
@@ -137,41 +138,22 @@ class BayesKNN(Method):
     }
     stored = {"posterior_": "NodePosterior(d, c) | MetricPosterior(d, c) | None"}
 
-    def __init__(
-        self,
-        model="standard",
-        inference="auto",
-        k_max=200,
-        beta_scale=10.0,
-        ties="average",
-        weights="uniform",
-        estimate="average",
-        exceeding=None,
-        chains=4,
-        proposal="improved",
-        burn_in=10_000,
-        samples=None,
-        thin=None,
-        start_k=None,
-        n_jobs=1,
-        random_state=None,
-    ):
-        self.model = model
-        self.inference = inference
-        self.k_max = k_max
-        self.beta_scale = beta_scale
-        self.ties = ties
-        self.weights = weights
-        self.estimate = estimate
-        self.exceeding = exceeding
-        self.chains = chains
-        self.proposal = proposal
-        self.burn_in = burn_in
-        self.samples = samples
-        self.thin = thin
-        self.start_k = start_k
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    model: str = "standard"
+    inference: str = "auto"
+    k_max: int = 200
+    beta_scale: float = 10.0
+    ties: str = "average"
+    weights: str = "uniform"
+    estimate: str = "average"
+    exceeding: Any = None
+    chains: int = 4
+    proposal: str = "improved"
+    burn_in: int = 10_000
+    samples: Any = None
+    thin: Any = None
+    start_k: Any = None
+    n_jobs: int = 1
+    random_state: Any = None
 
     def fit(self, X, y) -> Self:
         """Fit to training examples X (n, d) with labels y (n,). Warns if chains have not converged.
@@ -317,7 +299,7 @@ class BayesKNN(Method):
     def compile_kernels(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 2, 0, 1, 2])
-        quick = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}
+        quick: dict[str, Any] = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             for settings in ({}, {"inference": "mcmc", **quick}, {"model": "adaptive", **quick}):

@@ -1,7 +1,8 @@
 """`change-point-knn`: k nearest neighbours with the exact posterior of k."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from confml.methods.base import Method
 from confml.methods.change_point_knn import _kernels as kernels
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.neighbours.mixed_rows import nearest_rows
-from confml.plugins.parameters import Integer, Number, Parameter
+from confml.plugins.parameters import Integer, Number
 
 
+@dataclass(eq=False, repr=False)
 class ChangePointKNN(Method):
     """k nearest neighbours with the exact posterior of k for each test example.
 
@@ -49,11 +51,11 @@ class ChangePointKNN(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "change-point-knn"
-    version: ClassVar[int] = 1
-    views: ClassVar[tuple[str, ...]] = ("probability",)
-    takes_nominal: ClassVar[bool] = True
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "change-point-knn"
+    version = 1
+    views = ("probability",)
+    takes_nominal = True
+    parameters = {
         "change": Number(
             "probability of a change between two neighbouring places", 0.0, 1.0, low_open=True, high_open=True
         ),
@@ -68,17 +70,10 @@ class ChangePointKNN(Method):
     }
     stored = {"_rows": "NearestRows(d, c) | MixedRows(d, c)"}
 
-    def __init__(
-        self,
-        change: float = 0.05,
-        prior: float = 10.0,
-        k_max: int = 200,
-        nominal: str | Sequence[int] = "auto",
-    ):
-        self.change = change
-        self.prior = prior
-        self.k_max = k_max
-        self.nominal = nominal
+    change: float = 0.05
+    prior: float = 10.0
+    k_max: int = 200
+    nominal: str | Sequence[int] = "auto"
 
     def fit(self, X, y) -> Self:
         """Prepare training examples X (m, d) with labels y (m,) for the search."""

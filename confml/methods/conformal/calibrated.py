@@ -1,6 +1,5 @@
 """`CalibratedMethod`: a classifier with a calibration part, the base of `Conformal` and `VennAbers`."""
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
@@ -106,8 +105,7 @@ class CalibratedMethod(WrapperMethod):
     @classmethod
     def _document(cls) -> None:
         if "settings" in vars(cls):
-            has_groups = "by_columns" in inspect.signature(cls).parameters
-            more = _BY_COLUMNS if has_groups else ""
+            more = _BY_COLUMNS if hasattr(cls, "by_columns") else ""
             add_sections(cls, cls.declared(), _ESTIMATOR, _SET_BY_A_RUN + more)
 
     @property

@@ -1,5 +1,6 @@
 """`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +49,7 @@ CLASS_METRICS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class Conformal(Grouped, Shifted):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
@@ -130,61 +132,32 @@ class Conformal(Grouped, Shifted):
         **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "label_noise", "view"),
     }
 
-    def __init__(
-        self,
-        estimator,
-        kind="split",
-        nonconformity=None,
-        calibration=0.3,
-        folds=5,
-        mondrian=False,
-        classes=None,
-        class_level=0.1,
-        smoothed=False,
-        by=None,
-        by_levels=None,
-        best_of=None,
-        best_of_level=None,
-        label_noise=None,
-        shift=None,
-        randomised=True,
-        penalty=0.01,
-        k_reg=1,
-        k=1,
-        random_state=None,
-        tune=(),
-        inner=None,
-        steps=None,
-        groups=None,
-        by_columns=None,
-        view=None,
-    ):
-        self.estimator = estimator
-        self.kind = kind
-        self.nonconformity = nonconformity
-        self.calibration = calibration
-        self.folds = folds
-        self.mondrian = mondrian
-        self.classes = classes
-        self.class_level = class_level
-        self.smoothed = smoothed
-        self.by = by
-        self.by_levels = by_levels
-        self.best_of = best_of
-        self.best_of_level = best_of_level
-        self.label_noise = label_noise
-        self.shift = shift
-        self.randomised = randomised
-        self.penalty = penalty
-        self.k_reg = k_reg
-        self.k = k
-        self.random_state = random_state
-        self.tune = tune
-        self.inner = inner
-        self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
-        self.groups = groups
-        self.by_columns = by_columns
-        self.view = view
+    estimator: Any
+    kind: str = "split"
+    nonconformity: Any = None
+    calibration: float = 0.3
+    folds: int = 5
+    mondrian: bool = False
+    classes: Any = None
+    class_level: float = 0.1
+    smoothed: bool = False
+    by: Any = None
+    by_levels: Any = None
+    best_of: Any = None
+    best_of_level: Any = None
+    label_noise: Any = None
+    shift: Any = None
+    randomised: bool = True
+    penalty: float = 0.01
+    k_reg: int = 1
+    k: int = 1
+    random_state: Any = None
+    tune: Any = ()
+    inner: Any = None
+    steps: Any = None  # learn(X, y, *part) returns (chain, X, y, kept rows)
+    groups: Any = None
+    by_columns: Any = None
+    view: Any = None
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""

@@ -1,7 +1,8 @@
 """`knn`: k nearest neighbours with equal votes, or with more votes for the examples of a teacher."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from confml.plugins.parameters import (
     Integer,
     Nothing,
     Number,
-    Parameter,
     check_parameters,
 )
 
 
+@dataclass(eq=False, repr=False)
 class KNN(Method):
     """Majority vote of the k nearest training examples; the confidence is the share of the votes.
 
@@ -69,11 +70,11 @@ class KNN(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "knn"
-    version: ClassVar[int] = 3
-    views: ClassVar[tuple[str, ...]] = ("vote",)
-    takes_nominal: ClassVar[bool] = True
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "knn"
+    version = 3
+    views = ("vote",)
+    takes_nominal = True
+    parameters = {
         "k": Integer("number of nearest training examples that vote", low=1),
         "nominal": NOMINAL,
         **DISTANCE_PARAMETERS,
@@ -89,21 +90,12 @@ class KNN(Method):
         "| PolarRows(d=e)",
     }
 
-    def __init__(
-        self,
-        k: int = 1,
-        nominal: str | Sequence[int] = "auto",
-        distance: str = "euclidean",
-        power: float | str = 2.0,
-        teacher: int | None = None,
-        teacher_weight: float = 1.0,
-    ):
-        self.k = k
-        self.nominal = nominal
-        self.distance = distance
-        self.power = power
-        self.teacher = teacher
-        self.teacher_weight = teacher_weight
+    k: int = 1
+    nominal: str | Sequence[int] = "auto"
+    distance: str = "euclidean"
+    power: float | str = 2.0
+    teacher: int | None = None
+    teacher_weight: float = 1.0
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

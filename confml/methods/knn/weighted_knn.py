@@ -1,7 +1,6 @@
 """`weighted-knn`: k nearest neighbours with distance-weighted votes."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from confml.methods.knn.distances import DISTANCE_PARAMETERS
 from confml.methods.knn.knn import KNN
 from confml.methods.nominal import NOMINAL
 from confml.neighbours.nearest_rows import Neighbours
-from confml.plugins.parameters import Integer, Parameter
+from confml.plugins.parameters import Integer
 
 
 class WeightedKNN(KNN):
@@ -40,9 +39,9 @@ class WeightedKNN(KNN):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "weighted-knn"
-    version: ClassVar[int] = 2
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "weighted-knn"
+    version = 2
+    parameters = {
         "k": Integer("number of nearest training examples that vote, the last one with weight 0", low=1),
         "nominal": NOMINAL,
         **DISTANCE_PARAMETERS,

@@ -1,7 +1,8 @@
 """`linear-svm`: one-vs-rest linear support vector machines by LIBLINEAR."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +10,10 @@ from confml.measures.metric import SHARE, Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVM(LinearGroup):
     """Linear support vector machine by LIBLINEAR, one-vs-rest for more than two classes.
 
@@ -44,15 +46,15 @@ class LinearSVM(LinearGroup):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "linear-svm"
-    version: ClassVar[int] = 1
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "linear-svm"
+    version = 1
+    metrics = {
         "training_error": Metric(
             "fraction of training examples whose predicted label is wrong", "lower", unit=SHARE
         ),
         "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "solver": Choice("LIBLINEAR's solver", options=tuple(SOLVERS)),
         "tolerance": Number(
@@ -70,17 +72,10 @@ class LinearSVM(LinearGroup):
         "training_error_": "float",
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        solver: str = "primal",
-        tolerance: float = 0.001,
-        random_state: int | None = None,
-    ):
-        self.C = C
-        self.solver = solver
-        self.tolerance = tolerance
-        self.random_state = random_state
+    C: float = 1.0
+    solver: str = "primal"
+    tolerance: float = 0.001
+    random_state: int | None = None
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

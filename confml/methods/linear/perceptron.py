@@ -1,14 +1,13 @@
 """`perceptron`: linear classifiers with the perceptron learning rule."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Learnt
 from confml.methods.linear.mistake_driven import MistakeDriven
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
     "perceptron": (False, True),
@@ -18,6 +17,7 @@ RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i
 }
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(MistakeDriven):
     """Perceptron learning: after each mistake, the weights change by the learning rate times the input.
 
@@ -56,9 +56,9 @@ class Perceptron(MistakeDriven):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "perceptron"
-    version: ClassVar[int] = 2
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "perceptron"
+    version = 2
+    parameters = {
         "rate": Number("learning rate", low=0, high=1, low_open=True),
         "epochs": Integer("largest number of epochs", low=1),
         "start": Number("initial weights are drawn uniformly from [-start, start]", low=0),
@@ -76,19 +76,11 @@ class Perceptron(MistakeDriven):
         "training_error_": "float",
     }
 
-    def __init__(
-        self,
-        rate: float = 0.5,
-        epochs: int = 500,
-        start: float = 0.1,
-        rule: str = "perceptron",
-        random_state: int | None = None,
-    ):
-        self.rate = rate
-        self.epochs = epochs
-        self.start = start
-        self.rule = rule
-        self.random_state = random_state
+    rate: float = 0.5
+    epochs: int = 500
+    start: float = 0.1
+    rule: str = "perceptron"
+    random_state: int | None = None
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
@@ -16,7 +17,7 @@ from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
 from confml.methods.multiclass import decision_values
-from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Nothing, Parameter
+from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Nothing
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
 OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are passed to the learner
@@ -24,6 +25,7 @@ MOST_NUMBERS = 200_000_000  # largest number of products of a training set: 1.6 
 _BLOCK_NUMBERS = 10_000_000  # number of products per block of test examples
 
 
+@dataclass(eq=False, repr=False)
 class Polynomial(Method):
     """Linear classifier on all products of features with up to ``order`` factors.
 
@@ -52,16 +54,16 @@ class Polynomial(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "polynomial"
-    version: ClassVar[int] = 2
-    views: ClassVar[tuple[str, ...]] = ("margin",)
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "polynomial"
+    version = 2
+    views = ("margin",)
+    metrics = {
         **LinearSVM.metrics,
         **Perceptron.metrics,
         **Winnow.metrics,
         "products": Metric("number of products of features that the learner is given", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "order": Integer("largest number of factors of a product", low=1),
         "learner": Choice("method that fits the weights", options=tuple(sorted(LEARNERS))),
         "C": AnyOf("C of linear-svm", of=(LinearSVM.parameters["C"], Nothing(""))),
@@ -75,23 +77,13 @@ class Polynomial(Method):
     }
     stored = {"_boxed": "Boxed(d)", "_products": "object", "learner_": "Method"}
 
-    def __init__(
-        self,
-        order: int = 2,
-        learner: str = "linear-svm",
-        C: float | None = None,
-        rate: float | None = None,
-        alpha: float | None = None,
-        epochs: int | None = None,
-        random_state: int | None = None,
-    ):
-        self.order = order
-        self.learner = learner
-        self.C = C
-        self.rate = rate
-        self.alpha = alpha
-        self.epochs = epochs
-        self.random_state = random_state
+    order: int = 2
+    learner: str = "linear-svm"
+    C: float | None = None
+    rate: float | None = None
+    alpha: float | None = None
+    epochs: int | None = None
+    random_state: int | None = None
 
     def fit(self, X, y) -> Self:
         """Fit to training examples X (m, d) with labels y (m,)."""

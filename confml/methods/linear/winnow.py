@@ -1,16 +1,16 @@
 """`winnow`: linear classifiers with the multiplicative learning rule WINNOW."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Learnt
 from confml.methods.linear.mistake_driven import MistakeDriven
-from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number
 
 
+@dataclass(eq=False, repr=False)
 class Winnow(MistakeDriven):
     """WINNOW: after each mistake, the weights of the active features are multiplied or divided by alpha.
 
@@ -49,9 +49,9 @@ class Winnow(MistakeDriven):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "winnow"
-    version: ClassVar[int] = 2
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "winnow"
+    version = 2
+    parameters = {
         "alpha": Number("factor by which weights are multiplied or divided", low=1, low_open=True),
         "threshold": AnyOf(
             "threshold of the weighted sum; null: the number of features minus 0.1",
@@ -68,13 +68,10 @@ class Winnow(MistakeDriven):
         "training_error_": "float",
     }
 
-    def __init__(
-        self, alpha: float = 2.0, threshold: float | None = None, doubled: bool = True, epochs: int = 500
-    ):
-        self.alpha = alpha
-        self.threshold = threshold
-        self.doubled = doubled
-        self.epochs = epochs
+    alpha: float = 2.0
+    threshold: float | None = None
+    doubled: bool = True
+    epochs: int = 500
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ estimator : classifier
     Classifier of scikit-learn or confml, whose clones are fitted."""
 
 
+@dataclass(eq=False, repr=False)
 class Samples(WrapperMethod):
     """Posterior draws of the class probabilities of any classifier, with four kinds of confidence.
 
@@ -94,21 +96,12 @@ class Samples(WrapperMethod):
     settings = PARAMETERS
     stored = {"members_": "list[Method]", "logits_": "f8(*, *, *) | None", "votes_": "bool"}
 
-    def __init__(
-        self,
-        estimator,
-        kind=BOOTSTRAP,
-        draws=None,
-        exceeding=EXCEEDING,
-        entropies=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.kind = kind
-        self.draws = draws
-        self.exceeding = exceeding
-        self.entropies = entropies
-        self.random_state = random_state
+    estimator: Any
+    kind: str = BOOTSTRAP
+    draws: Any = None
+    exceeding: float = EXCEEDING
+    entropies: bool = False
+    random_state: Any = None
 
     @classmethod
     def _document(cls) -> None:

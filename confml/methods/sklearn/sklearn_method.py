@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class SklearnMethod(Method):
     is not given, also of nested classifiers, is set from the seed of the run.
     """
 
-    version: ClassVar[int] = 1
-    depends_on_processor: ClassVar[bool] = True
+    version = 1
+    depends_on_processor = True
     # Parameters are checked by `new_classifier`, not by declarations.
     codes_: CodedLabels | None = None  # of a fit to class numbers
 

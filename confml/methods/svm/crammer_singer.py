@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,10 @@ from confml.methods.svm.linear_machines import (
 )
 from confml.methods.svm.linear_rows import labels_with_ties, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
-from confml.plugins.parameters import Choice, Number, Parameter
+from confml.plugins.parameters import Choice, Number
 
 
+@dataclass(eq=False, repr=False)
 class CrammerSinger(PenaltyPath):
     """Linear multiclass support vector machine of Crammer and Singer.
 
@@ -74,17 +76,17 @@ class CrammerSinger(PenaltyPath):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "crammer-singer"
-    version: ClassVar[int] = 3
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("margin",)
-    penalty: ClassVar[str] = "C"
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "crammer-singer"
+    version = 3
+    depends_on_processor = True
+    views = ("margin",)
+    penalty = "C"
+    metrics = {
         "objective": Metric("value of the objective function after the fit", None),
         "gap": Metric("duality gap: largest excess of the objective over its minimum", None),
         "iterations": Metric("number of iterations of the optimiser", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "C": C,
         "tolerance": Number(
             "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with path, "
@@ -104,19 +106,11 @@ class CrammerSinger(PenaltyPath):
         "iterations_": "int",
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        tolerance: float = 1e-4,
-        class_weight: str | Mapping[Any, float] | None = None,
-        random_state: int | None = None,
-        solver: str = "dual",
-    ):
-        self.C = C
-        self.tolerance = tolerance
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
+    C: float = 1.0
+    tolerance: float = 1e-4
+    class_weight: str | Mapping[Any, float] | None = None
+    random_state: int | None = None
+    solver: str = "dual"
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

@@ -1,7 +1,5 @@
 """`dag-svm`: one-vs-one linear support vector machines that eliminate one class at a time."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from confml.measures.prediction import Prediction
@@ -36,10 +34,10 @@ class DAGSVM(LinearMachines):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "dag-svm"
-    version: ClassVar[int] = 2
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("margin",)
+    name = "dag-svm"
+    version = 2
+    depends_on_processor = True
+    views = ("margin",)
     stored = {}
 
     def _problems(self, X, codes, state):

@@ -1,8 +1,8 @@
 """`gen-svm`: the generalised multiclass support vector machine of van den Burg and Groenen."""
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.gen_svm_path import Solution, gen_svm_path
 from confml.methods.svm.linear_rows import labels_with_ties, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
 EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, relative to the largest
 
 
+@dataclass(eq=False, repr=False)
 class GenSVM(PenaltyPath):
     """Multiclass support vector machine that maps examples into a simplex with one corner per class (GenSVM).
 
@@ -59,16 +60,16 @@ class GenSVM(PenaltyPath):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "gen-svm"
-    version: ClassVar[int] = 2
-    depends_on_processor: ClassVar[bool] = True
-    penalty: ClassVar[str] = "ridge"
-    views: ClassVar[tuple[str, ...]] = ("margin",)
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "gen-svm"
+    version = 2
+    depends_on_processor = True
+    penalty = "ridge"
+    views = ("margin",)
+    metrics = {
         "objective": Metric("value of the objective function after the fit", None),
         "iterations": Metric("number of iterations of the optimiser", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "ridge": Number("weight of the penalty on W (lambda in the paper)", low=0, low_open=True),
         "kappa": Number("the hinge is linear below -kappa", low=-1, low_open=True),
         "p": Number("power of the norm over the errors of an example", low=1, high=2),
@@ -107,29 +108,16 @@ class GenSVM(PenaltyPath):
         "map_?": "f8(l, *)",
     }
 
-    def __init__(
-        self,
-        ridge: float = 2.0**-8,
-        kappa: float = 0.0,
-        p: float = 1.0,
-        weights: str = "unit",
-        kernel: str = "linear",
-        gamma: float | str = "scale",
-        components: int = 500,
-        tolerance: float = 1e-9,
-        random_state: int | None = None,
-        solver: str = "lbfgs",
-    ):
-        self.ridge = ridge
-        self.kappa = kappa
-        self.p = p
-        self.weights = weights
-        self.kernel = kernel
-        self.gamma = gamma
-        self.components = components
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.solver = solver
+    ridge: float = 2.0**-8
+    kappa: float = 0.0
+    p: float = 1.0
+    weights: str = "unit"
+    kernel: str = "linear"
+    gamma: float | str = "scale"
+    components: int = 500
+    tolerance: float = 1e-9
+    random_state: int | None = None
+    solver: str = "lbfgs"
 
     # ---- fitting
 

@@ -3,7 +3,8 @@
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,7 @@ RANDOM_STATE = AnyOf(
 )
 
 
+@dataclass(eq=False, repr=False)
 class LinearMachines(PenaltyPath):
     """Several binary linear support vector machines whose decision values are combined.
 
@@ -74,13 +76,13 @@ class LinearMachines(PenaltyPath):
     (`Nodes.binary_path`); a whole path of C needs this sequence once.
     """
 
-    penalty: ClassVar[str] = "C"
-    divides_paths: ClassVar[bool] = True
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    penalty = "C"
+    divides_paths = True
+    metrics = {
         "machines": Metric("number of binary machines", None),
         "machine_rows": Metric("number of training examples of all binary machines together", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "C": C,
         "solver": Choice(
             "primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes; newton: "
@@ -93,19 +95,11 @@ class LinearMachines(PenaltyPath):
     }
     stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, d+1)"}
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        solver: str = "primal",
-        tolerance: float = 0.001,
-        class_weight: str | Mapping[Any, float] | None = None,
-        random_state: int | None = None,
-    ):
-        self.C = C
-        self.solver = solver
-        self.tolerance = tolerance
-        self.class_weight = class_weight
-        self.random_state = random_state
+    C: float = 1.0
+    solver: str = "primal"
+    tolerance: float = 0.001
+    class_weight: str | Mapping[Any, float] | None = None
+    random_state: int | None = None
 
     # ---- to implement
 

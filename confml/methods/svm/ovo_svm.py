@@ -1,7 +1,5 @@
 """`ovo-svm`: one-vs-one linear support vector machines."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from confml.measures.prediction import Prediction
@@ -42,10 +40,10 @@ class OvOSVM(LinearMachines):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "ovo-svm"
-    version: ClassVar[int] = 3
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("vote", "margin")
+    name = "ovo-svm"
+    version = 3
+    depends_on_processor = True
+    views = ("vote", "margin")
     stored = {}
 
     @classmethod

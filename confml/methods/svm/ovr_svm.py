@@ -1,7 +1,5 @@
 """`ovr-svm`: one-vs-rest linear support vector machines."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from confml.measures.prediction import Prediction
@@ -37,10 +35,10 @@ class OvRSVM(LinearMachines):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "ovr-svm"
-    version: ClassVar[int] = 2
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("margin",)
+    name = "ovr-svm"
+    version = 2
+    depends_on_processor = True
+    views = ("margin",)
     stored = {}
 
     def _problems(self, X, codes, state):

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class Settings(Parameter):
         return value is None or (isinstance(value, Mapping) and all(isinstance(name, str) for name in value))
 
 
+@dataclass(eq=False, repr=False)
 class SmartSVM(LinearMachines):
     """Tree of linear support vector machines, built by minimum cuts of a graph of pairwise Bayes errors.
 
@@ -84,15 +86,15 @@ class SmartSVM(LinearMachines):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "smart-svm"
-    version: ClassVar[int] = 2
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("margin",)
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "smart-svm"
+    version = 2
+    depends_on_processor = True
+    views = ("margin",)
+    metrics = {
         **LinearMachines.metrics,
         "depth": Metric("depth of the tree of classes", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         **LinearMachines.parameters,
         "trees": AnyOf(
             "number of orthogonal spanning trees over which Bayes errors are averaged; by-size: 3, or 1 with "
@@ -122,27 +124,12 @@ class SmartSVM(LinearMachines):
         "learners_?": "any",
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        solver: str = "primal",
-        tolerance: float = 0.001,
-        class_weight: str | Mapping[Any, float] | None = None,
-        random_state: int | None = None,
-        trees: int | str = 3,
-        count: str = "all",
-        cut: str = "minimum",
-        estimator=None,
-        estimator_params: Mapping[str, Any] | None = None,
-        share_tree: bool = False,
-    ):
-        super().__init__(C, solver, tolerance, class_weight, random_state)
-        self.trees = trees
-        self.count = count
-        self.cut = cut
-        self.estimator = estimator
-        self.estimator_params = estimator_params
-        self.share_tree = share_tree
+    trees: int | str = 3
+    count: str = "all"
+    cut: str = "minimum"
+    estimator: Any = None
+    estimator_params: Mapping[str, Any] | None = None
+    share_tree: bool = False
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,6 @@ from confml._seeds import derived_generator
 from confml._sklearn import clone
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
-from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.details import FitDetails
@@ -35,6 +35,7 @@ from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_param
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
 
 
+@dataclass(eq=False, repr=False)
 class TCMNN(Method):
     """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
 
@@ -99,7 +100,7 @@ class TCMNN(Method):
     name = "tcm-nn"
     version = 2
     learns_online = True
-    metrics: ClassVar[Mapping[str, Metric]] = COVARIATE_METRICS
+    metrics = COVARIATE_METRICS
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
@@ -119,9 +120,6 @@ class TCMNN(Method):
         ),
     }
 
-    _engine: str | None = None  # one of ENGINES; by default the fastest for the sizes
-    _sizes: BlockSizes | None = None
-
     stored = {
         "counter_": "NeighbourCounter(d, m)",
         "lists_": "tuple[f8(m, *)](2)",
@@ -129,27 +127,16 @@ class TCMNN(Method):
         "grouped_?": "GroupRows(m) | None",
         **optional("by", "by_columns"),
     }
-    by: Any = None  # defaults: of models that were stored without them
+    k: int = 1
+    smoothed: bool = False
+    mondrian: bool = False
+    shift: Any = None
+    random_state: Any = None
+    by: Any = None
     by_columns: Any = None
-    grouped_: GroupRows | None = None
-
-    def __init__(
-        self,
-        k=1,
-        smoothed=False,
-        mondrian=False,
-        shift=None,
-        random_state=None,
-        by=None,
-        by_columns=None,
-    ):
-        self.k = k
-        self.smoothed = smoothed
-        self.mondrian = mondrian
-        self.shift = shift
-        self.random_state = random_state
-        self.by = by
-        self.by_columns = by_columns
+    grouped_ = None  # type: GroupRows | None
+    _engine: ClassVar[str | None] = None  # one of ENGINES; by default the fastest for the sizes
+    _sizes: ClassVar[BlockSizes | None] = None
 
     # ---- scikit-learn's interface
 

@@ -1,7 +1,8 @@
 """`VennAbers`: probabilities with bounds for any classifier, from a calibration part or from folds."""
 
 from collections.abc import Mapping
-from typing import Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from confml.methods.venn_abers.tables import VennAbersTable
 _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 
 
+@dataclass(eq=False, repr=False)
 class VennAbers(CalibratedMethod):
     """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
 
@@ -77,27 +79,15 @@ class VennAbers(CalibratedMethod):
     settings = PARAMETERS
     stored = {"tables_": "list[list[VennAbersTable]](f)"}
 
-    def __init__(
-        self,
-        estimator,
-        kind="inductive",
-        calibration=0.3,
-        folds=5,
-        random_state=None,
-        tune=(),
-        inner=None,
-        steps=None,
-        groups=None,
-    ):
-        self.estimator = estimator
-        self.kind = kind
-        self.calibration = calibration
-        self.folds = folds
-        self.random_state = random_state
-        self.tune = tune
-        self.inner = inner
-        self.steps = steps
-        self.groups = groups
+    estimator: Any
+    kind: str = "inductive"
+    calibration: float = 0.3
+    folds: int = 5
+    random_state: Any = None
+    tune: Any = ()
+    inner: Any = None
+    steps: Any = None
+    groups: Any = None
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""

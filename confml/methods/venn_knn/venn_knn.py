@@ -1,7 +1,8 @@
 """`venn-knn`: the full k-NN Venn predictor."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from confml.methods.venn_knn.categories import Categories
 from confml.neighbours.mixed_rows import nearest_rows, nominal_first
 from confml.neighbours.nearest_rows import Neighbours
 from confml.neighbours.scaling import SafeScale
-from confml.plugins.parameters import Choice, Integer, Parameter, check_parameters
+from confml.plugins.parameters import Choice, Integer, check_parameters
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
 
 
+@dataclass(eq=False, repr=False)
 class VennKNN(Method):
     """Venn predictor from nearest neighbours: calibrated probabilities with lower and upper bounds.
 
@@ -61,11 +63,11 @@ class VennKNN(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "venn-knn"
-    version: ClassVar[int] = 1
-    views: ClassVar[tuple[str, ...]] = ("venn",)
-    takes_nominal: ClassVar[bool] = True
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "venn-knn"
+    version = 1
+    views = ("venn",)
+    takes_nominal = True
+    parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "taxonomy": Choice(
             "rule for the category of an example: class of most neighbours with or without their number, or "
@@ -87,17 +89,10 @@ class VennKNN(Method):
         "_own_training": "_Training(n)",
     }
 
-    def __init__(
-        self,
-        k: int = 3,
-        taxonomy: str = "votes",
-        point: str = "mean",
-        nominal: str | Sequence[int] = "auto",
-    ):
-        self.k = k
-        self.taxonomy = taxonomy
-        self.point = point
-        self.nominal = nominal
+    k: int = 3
+    taxonomy: str = "votes"
+    point: str = "mean"
+    nominal: str | Sequence[int] = "auto"
 
     def fit(self, X, y) -> Self:
         """Find the neighbours of every training example X (m, d) with labels y (m,)."""

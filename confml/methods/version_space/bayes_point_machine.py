@@ -1,7 +1,5 @@
 """`bayes-point-machine`: the kernel perceptron at the centre of mass of version space."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from confml.measures.prediction import Prediction
@@ -36,9 +34,9 @@ class BayesPointMachine(VersionSpaceMethod):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "bayes-point-machine"
-    version: ClassVar[int] = 3
-    views: ClassVar[tuple[str, ...]] = ("margin",)
+    name = "bayes-point-machine"
+    version = 3
+    views = ("margin",)
     stored = {}
 
     def decision_function(self, X) -> np.ndarray:

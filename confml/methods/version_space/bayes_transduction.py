@@ -5,8 +5,7 @@ f(x) = sign <w, phi(x)> with |w| = 1 is uniform. Their posterior is uniform on v
 sphere that classifies all training rows correctly (equation 2).
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +13,11 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.multiclass import class_errors, class_probabilities, decision_scores
 from confml.methods.version_space.joint_labelling import JointLabelling, joint_labelling
-from confml.methods.version_space.stopping_rule import BOUNCES, EPSILON, ETA, FIXED
-from confml.methods.version_space.version_space_method import FOUR_PI, WARM_ROWS, VersionSpaceMethod
-from confml.plugins.parameters import Choice, Parameter
+from confml.methods.version_space.version_space_method import WARM_ROWS, VersionSpaceMethod
+from confml.plugins.parameters import Choice
 
 
+@dataclass(eq=False, repr=False)
 class BayesTransduction(VersionSpaceMethod):
     """Probability of each class as the fraction of version space that predicts it.
 
@@ -52,10 +51,10 @@ class BayesTransduction(VersionSpaceMethod):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "bayes-transduction"
-    version: ClassVar[int] = 5
-    views: ClassVar[tuple[str, ...]] = ("probability", "bayes-point")
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    name = "bayes-transduction"
+    version = 5
+    views = ("probability", "bayes-point")
+    parameters = {
         **VersionSpaceMethod.parameters,
         "predictive": Choice(
             "span: use the projection of an example onto the span of the training rows; full: add its "
@@ -66,28 +65,7 @@ class BayesTransduction(VersionSpaceMethod):
     }
     stored = {}
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        sigma: float | str = "auto",
-        degree: int = 2,
-        coef0: float = 1.0,
-        ridge: float = 0.0,
-        sampler: str = "geodesic",
-        n_bounces: int = BOUNCES,
-        burn_in: float = 0.1,
-        refresh: float | None = FOUR_PI,
-        chains: int = 4,
-        multiclass: str = "ovr",
-        random_state: int | None = None,
-        stopping: str = FIXED,
-        epsilon: float = EPSILON,
-        eta: float = ETA,
-        predictive: str = "span",
-    ):
-        common = (kernel, sigma, degree, coef0, ridge, sampler, n_bounces, burn_in, refresh, chains)
-        super().__init__(*common, multiclass, random_state, stopping, epsilon, eta)
-        self.predictive = predictive
+    predictive: str = "span"
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the probabilities (m, c), the scores of the view ``probability``."""

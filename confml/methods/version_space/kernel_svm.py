@@ -1,8 +1,8 @@
 """`kernel-svm`: a support vector machine with the kernels of the version space methods."""
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from sklearn.svm import SVC
@@ -21,11 +21,12 @@ from confml.methods.version_space.kernel_functions import (
     median_distance,
 )
 from confml.methods.version_space.version_space import RangeSpace, least_norm_weights
-from confml.plugins.parameters import Flag, Number, Parameter
+from confml.plugins.parameters import Flag, Number
 
 _TOLERANCE = 1e-4
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVM(Method):
     """Kernel support vector machine (scikit-learn's SVC) with the margin |f(x)| as confidence.
 
@@ -52,15 +53,15 @@ class KernelSVM(Method):
     array(['a'], dtype='<U1')
     """
 
-    name: ClassVar[str] = "kernel-svm"
-    version: ClassVar[int] = 2
-    depends_on_processor: ClassVar[bool] = True
-    views: ClassVar[tuple[str, ...]] = ("margin",)
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    name = "kernel-svm"
+    version = 2
+    depends_on_processor = True
+    views = ("margin",)
+    metrics = {
         "support_vectors": Metric("number of support vectors", None),
         "sigma": Metric("width of the rbf kernel", None),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": WIDTH,
         "degree": KERNEL_PARAMETERS["degree"],
@@ -76,21 +77,12 @@ class KernelSVM(Method):
         "X_?": "f8(n, d)",
     }
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        sigma: float | str = "median",
-        degree: int = 2,
-        coef0: float = 1.0,
-        bias: bool = True,
-        C: float = 1.0,
-    ):
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.C = C
+    kernel: str = "rbf"
+    sigma: float | str = "median"
+    degree: int = 2
+    coef0: float = 1.0
+    bias: bool = True
+    C: float = 1.0
 
     def fit(self, X, y) -> Self:
         """Fit to training examples X (n, d) with labels y (n,)."""

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from confml.methods.version_space.stopping_rule import (
     check_stopping,
 )
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
 
 FOUR_PI = 4 * math.pi
 # Largest number of halvings of the median distance with sigma: auto.
@@ -58,13 +58,14 @@ class Machine:
     stored = {"problem": "BinaryProblem", "found": "Trajectory | GaussianVersionSpace"}
 
 
+@dataclass(eq=False, repr=False)
 class VersionSpaceMethod(Method):
     """Fit of a uniform distribution on version space, the kernel perceptrons without training error.
 
     Fitted attributes: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``machines_`` (a tuple of `Machine`).
     """
 
-    metrics: ClassVar[Mapping[str, Metric]] = {
+    metrics = {
         "sigma": Metric("width of the rbf kernel", None),
         "margin": Metric("smallest margin of the version spaces of the binary problems", None),
         "rank": Metric("largest rank of the Gram matrices of the binary problems", None),
@@ -86,7 +87,7 @@ class VersionSpaceMethod(Method):
         "rhat": Metric("largest split R-hat: 1 where chains agree", "lower"),
         "ess": Metric("smallest effective sample size of the chains", "higher"),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {
+    parameters = {
         "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": AnyOf(
             "width of the rbf kernel, 1 / sqrt(2 gamma) in scikit-learn's terms; median: the median distance "
@@ -122,39 +123,21 @@ class VersionSpaceMethod(Method):
     }
     stored = {"X_": "real(n, d)", "kernel_": "KernelFunction", "machines_": "tuple[Machine]"}
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        sigma: float | str = "auto",
-        degree: int = 2,
-        coef0: float = 1.0,
-        ridge: float = 0.0,
-        sampler: str = "geodesic",
-        n_bounces: int = BOUNCES,
-        burn_in: float = 0.1,
-        refresh: float | None = FOUR_PI,
-        chains: int = 4,
-        multiclass: str = "ovr",
-        random_state: int | None = None,
-        stopping: str = FIXED,
-        epsilon: float = EPSILON,
-        eta: float = ETA,
-    ):
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.ridge = ridge
-        self.sampler = sampler
-        self.n_bounces = n_bounces
-        self.burn_in = burn_in
-        self.refresh = refresh
-        self.chains = chains
-        self.multiclass = multiclass
-        self.random_state = random_state
-        self.stopping = stopping
-        self.epsilon = epsilon
-        self.eta = eta
+    kernel: str = "rbf"
+    sigma: float | str = "auto"
+    degree: int = 2
+    coef0: float = 1.0
+    ridge: float = 0.0
+    sampler: str = "geodesic"
+    n_bounces: int = BOUNCES
+    burn_in: float = 0.1
+    refresh: float | None = FOUR_PI
+    chains: int = 4
+    multiclass: str = "ovr"
+    random_state: int | None = None
+    stopping: str = FIXED
+    epsilon: float = EPSILON
+    eta: float = ETA
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

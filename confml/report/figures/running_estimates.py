@@ -76,7 +76,7 @@ def draw(subject: Subject):
         X, labels = parts.untransformed
         treated = np.ascontiguousarray(parts.transform(points))
         train_X, train_y = np.array(parts.X), np.array(parts.y)
-    settings = {"samples": int(subject.option("draws", 70_000)), "thin": 7, "chains": CHAINS}
+    settings: dict[str, Any] = {"samples": int(subject.option("draws", 70_000)), "thin": 7, "chains": CHAINS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the figure shows the convergence itself
         chains = BayesKNN(inference="mcmc", random_state=subject.results.config.seed, **settings)
