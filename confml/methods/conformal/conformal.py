@@ -220,12 +220,12 @@ class Conformal(Grouped, Shifted):
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
         greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
-        total: Any = 0.0
+        total: Any = None
         counted: np.ndarray = self.counted_
         weights = None
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
-            total = scores + total
+            total = scores if total is None else scores + total
             behind = label_ranks(scores) > self.rank_cuts_ if self.classes == RANK_CUT and n else None
             if self.shift and n:
                 weights = self._shift_weights(part, X, scores)
@@ -259,7 +259,7 @@ class Conformal(Grouped, Shifted):
             extra["tau"] = tau
         else:
             p = np.add(greater, equal, dtype=np.float64)
-            p /= counted
+            p /= counted[0] if counted.ndim == 1 and np.ptp(counted) == 0 else counted  # broadcasting is slow
         return self._p_value_view(p, extra)
 
     def _best_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
