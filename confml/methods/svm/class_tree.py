@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from confml.methods.details import ClassTreeNode
+from confml.methods.svm.class_splits import Split
 from confml.methods.svm.graph_cuts import CUTS, cut_value
 
 
@@ -33,6 +34,17 @@ class ClassTree:
     @classmethod
     def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> "ClassTree":
         """Build the tree by recursive cuts of the complete graph on the classes with ``weights`` (c, c)."""
+
+        def split(members: np.ndarray) -> tuple[np.ndarray, float]:
+            part = weights[np.ix_(members, members)]
+            side = CUTS[cut](part)
+            return side, float(cut_value(part, side, cut))
+
+        return cls.of_splits(classes, split)
+
+    @classmethod
+    def of_splits(cls, classes: np.ndarray, split: Split) -> "ClassTree":
+        """Build the tree by recursive splits."""
         left: list[int] = []
         right: list[int] = []
         costs: list[float] = []
@@ -40,10 +52,9 @@ class ClassTree:
         def grow(members: np.ndarray) -> int:
             if len(members) == 1:
                 return -1 - int(members[0])
-            part = weights[np.ix_(members, members)]
-            side = CUTS[cut](part)
+            side, cost = split(members)
             number = len(costs)
-            costs.append(float(cut_value(part, side, cut)))
+            costs.append(cost)
             left.append(0)
             right.append(0)
             left[number], right[number] = grow(members[~side]), grow(members[side])

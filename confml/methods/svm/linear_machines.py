@@ -18,6 +18,7 @@ from confml.methods.base import check_all_finite, finite_scores
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.linear_rows import TILE, row_products
+from confml.methods.svm.machine_steps import MachineSteps, candidates, fitted_steps, new_steps, transformed
 from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -92,14 +93,20 @@ class LinearMachines(PenaltyPath):
         "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
+        "pair_steps": MachineSteps(
+            "transformers with dotted names that are fitted to the training rows of each binary machine, as "
+            "sklearn.preprocessing.StandardScaler; of several lists each machine takes the one with the "
+            "smallest estimated Bayes error of its two sides"
+        ),
     }
-    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, d+1)"}
+    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, *)", "steps_?": "list[list[object]]"}
 
     C: float = 1.0
     solver: str = "primal"
     tolerance: float = 0.001
     class_weight: str | Mapping[Any, float] | None = None
     random_state: int | None = None
+    pair_steps: Sequence[Any] | None = None
 
     # ---- to implement
 
@@ -119,18 +126,35 @@ class LinearMachines(PenaltyPath):
         X, codes = self.check_fit_data(X, y)
         problems = self._problems(X, codes, state)
         Cs = list(dict.fromkeys(Cs))
-        weights = np.empty((len(Cs), len(problems), X.shape[1] + 1))
+        found: list[Any] = [None] * len(problems)
         seconds = np.zeros((len(problems), len(Cs)))
-        train = self._trainer(X)
+        steps: list[Any] = [None] * len(problems)
+        train = None if self.pair_steps else self._trainer(X)
+        rows = _dense(X) if self.pair_steps else X
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         weight = known_weight(self.class_weight, X, codes, self.classes_)
         shared = time.thread_time() - started
 
         def fit(place: int, _: None) -> None:
-            penalties = side_penalties(problems[place], codes, self.classes_, weight)
-            weights[:, place], seconds[place] = train(problems[place], Cs, int(seeds[place]), penalties)
+            problem, seed, learn = problems[place], int(seeds[place]), train
+            penalties = side_penalties(problem, codes, self.classes_, weight)
+            begun = time.thread_time()
+            if learn is None:
+                inputs = rows[problem.rows]
+                steps[place] = fitted_steps(self.pair_steps or (), inputs, problem.targets, seed)
+                learn = self._trainer(transformed(steps[place], inputs))
+                problem = problem._replace(rows=np.arange(len(problem.rows)))
+            stepped = time.thread_time() - begun
+            found[place], seconds[place] = learn(problem, Cs, seed, penalties)
+            seconds[place] += stepped / len(Cs)  # all values of C share the transformers
 
         for_each(fit, range(len(problems)))
+        width = max((one.shape[1] for one in found), default=X.shape[1] + 1)
+        weights = np.zeros((len(Cs), len(problems), width))  # those of fewer columns end in zeros
+        for place, one in enumerate(found):
+            weights[:, place, : one.shape[1]] = one
+        if self.pair_steps:
+            self.steps_ = steps
         self.path_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return shared, dict(zip(Cs, seconds.sum(axis=0).tolist(), strict=True))
@@ -154,6 +178,8 @@ class LinearMachines(PenaltyPath):
         solver = params.get("solver", "primal")
         if solver != "newton":
             require_liblinear(cls.name, solver, otherwise="use solver: newton")
+        for one in candidates(params.get("pair_steps")):
+            new_steps(one)
 
     @classmethod
     def compile_kernels(cls) -> None:
@@ -164,7 +190,7 @@ class LinearMachines(PenaltyPath):
         del self.path_
 
     def _seed_counts(self) -> bool:
-        return self.solver == "dual"
+        return self.solver == "dual" or bool(self.pair_steps)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -198,9 +224,29 @@ class LinearMachines(PenaltyPath):
     def _products(self, X) -> np.ndarray:
         """Return the decision values (n, machines), of which some may not be finite."""
         with np.errstate(over="ignore", invalid="ignore"):
-            values = row_products(X, self.weights_[:, 1:].T)
+            if not self.pair_steps:
+                values = row_products(X, self.weights_[:, 1:].T)
+            else:
+                X, columns = _dense(X), []
+                for steps, weights in zip(self.steps_, self.weights_, strict=True):
+                    inputs = transformed(steps, X)
+                    columns.append(row_products(inputs, weights[1 : 1 + inputs.shape[1], None]))
+                values = np.hstack([np.empty((len(X), 0)), *columns])
             values += self.weights_[:, 0]
         return values
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        super().check_stored()
+        if len(self.steps_) != len(self.weights_) if self.pair_steps else self._width_differs():
+            raise ValueError("the weights of the machines have other features or steps")
+
+    def _width_differs(self) -> bool:
+        return self.weights_.shape[1] != self.n_features_in_ + 1
+
+
+def _dense(X) -> np.ndarray:
+    return X.toarray() if hasattr(X, "toarray") else X
 
 
 def row_blocks(n: int, machines: int) -> list[slice]:
