@@ -5,6 +5,7 @@ than the predictions of a stored model, which need no distribution.
 """
 
 import functools
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,3 +66,9 @@ def student_sf(x, df):
     from scipy import special
 
     return special.stdtr(df, -np.asarray(x))
+
+
+def wilson(k: float, n: float, z: float = 1.959964) -> tuple[float, float]:
+    """Return the 95 % interval of Wilson for a share k / n."""
+    centre, spread = k / n + z * z / (2 * n), z * math.sqrt(k / n * (1 - k / n) / n + z * z / (4 * n * n))
+    return (centre - spread) / (1 + z * z / n), (centre + spread) / (1 + z * z / n)

@@ -16,7 +16,6 @@ from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import natural, safe_name, write_csv
 from confml.report.numbers.metric_rows import Metrics
-from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.write import write_items
@@ -92,7 +91,7 @@ def plot_across_runs(
             band="± 1 sd over splits, seeds",
         )
         paths = save(figure, Path(folder) / "figures" / stem)
-    rows = [(", ".join(label), *point) for label, points in curves.items() for point in points]
+    rows = [(", ".join(label), *point[:4]) for label, points in curves.items() for point in points]
     header = ("line", key, "mean", "sd", "n")
     return [*paths, write_csv(Path(folder) / "figures" / f"{stem}.csv", header, rows)]
 
@@ -152,7 +151,7 @@ def combined_curves(
     lines = list(found)
     order = {line: (natural(line[0]) if many else (), *_plain_first(line, lines)) for line in lines}
     for line, points in sorted(found.items(), key=lambda one: order[one[0]]):
-        curves[line] = [Point(x, *mean_and_sd(values)) for x, values in sorted(points.items())]
+        curves[line] = [Point.of(x, values) for x, values in sorted(points.items())]
     if key == BAYES_ERROR and metric == "error":
         places = sorted({x for points in found.values() for x in points})
         for count in sorted({info.classes for run in runs for info in run.datasets.values()}):

@@ -12,6 +12,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.bayes_error.trials import gaussian_trials
 from confml.cli import cli
+from confml.measures.distributions import wilson
 from confml.measures.prediction import Prediction
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.curves import Point, draw_curves
@@ -44,12 +45,32 @@ def test_the_band_of_a_rate_by_hand():
     assert np.isnan(rate_band([50.0], [np.nan])).all()
 
 
-@pytest.mark.parametrize("name", ["error-against-k", "metric-against", "accuracy-rejection"])
-def test_bands_of_single_rows_stay_below_100_per_cent(name):
+def test_bands_of_single_rows_stay_below_100_per_cent():
     """The sd of the errors 0 and 1 with mean 1/2 is 0.55 on six splits."""
+    run = leave_one_out()
+    with style():
+        heights = bands_of(known_figures()["accuracy-rejection"].draw(Subject(run, "d", {})))
+    errors = [row.value for row in run.metrics if row.metric == "error" and row.cell.params["k"] == 3]
+    high = np.mean(errors) + np.std(errors, ddof=1)
+    assert heights.min() == 0.0 and heights.max() == pytest.approx(100 * high)
+
+
+@pytest.mark.parametrize("name", ["error-against-k", "metric-against"])
+def test_errors_of_0_and_1_have_intervals_of_wilson(name):
     with style():
         heights = bands_of(known_figures()[name].draw(Subject(leave_one_out(), "d", {})))
-    assert heights.min() == 0.0 and heights.max() == pytest.approx(100.0)
+    ends = [100 * end for wrong in (3, 1) for end in wilson(wrong, 6)]
+    assert sorted(set(heights.round(6))) == pytest.approx(sorted(ends))
+
+
+def test_only_the_best_curve_has_a_band():
+    points = {
+        (name,): [Point.of(1.0, [e, e + 0.1]), Point.of(2.0, [e, e])] for name, e in (("a", 0.5), ("b", 0.2))
+    }
+    for metric, best in (("error", 0.25), ("accuracy", 0.55)):
+        with style():
+            heights = bands_of(draw_curves(points, key="k", metric=metric, title=""))
+        assert 0.5 * (heights.min() + heights.max()) == pytest.approx(100 * best, abs=4)
 
 
 def test_only_rates_are_clipped():

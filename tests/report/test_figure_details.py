@@ -46,7 +46,7 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
     figure = drawn("accuracy-rejection", wide_run())
     visible = [axes for axes in figure.axes if axes.get_visible()]
     assert [len(axes.lines) for axes in visible] == [12, 1]
-    assert len(legend_of(figure)) == 13 and " of " not in figure.get_suptitle()
+    assert len(legend_of(figure)) == 13 and "option lines" not in figure.get_suptitle()
     few = drawn("accuracy-rejection", wide_run(), lines=3)
     assert all(axes.lines for axes in few.axes if axes.get_visible())
     assert "of 13 lines (option lines)" in few.get_suptitle()
@@ -130,7 +130,7 @@ def test_points_of_papers_are_in_the_panels_of_their_views(views):
     run = make_run(
         make_config([entry("bayes-knn")]), predict, {"pima": DatasetInfo("pima", 60, 2, 2)}, ["r0"]
     )
-    figure = drawn("accuracy-rejection-all", run, "pima", views=views)
+    figure = drawn("accuracy-rejection-all", run, "pima", views=views, form="sure-incorrect")
     assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"
     panels = [axes for axes in figure.axes if axes.get_visible()]
     for view, axes in zip(views, panels, strict=True):

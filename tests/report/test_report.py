@@ -551,7 +551,7 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "methods", "why"),
     [
-        (figure("error-against-k"), [entry("tcm-nn", {"k": 1})], "no method has two or more values of k"),
+        (figure("error-against-k"), [entry("tcm-nn", {"k": 1})], "at two or more values of k"),
         (figure("error-against", parameter="C"), [entry("knn", sweep={"k": [1, 3]})], "values of C"),
         (figure("regions-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
         (figure("coverage-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
@@ -569,7 +569,7 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
     figures = [figure("coverage-by-level"), figure("coverage-by-level", max_level=0.2)]
     write_report(figures_run(figures), tmp_path)
     names = sorted(path.name for path in (tmp_path / "figures").glob("*-d.svg"))
-    assert names == ["coverage-by-level-d.svg", "coverage-by-level_max_level-0-2-d.svg"]
+    assert names == ["coverage-by-level-d.svg", "coverage-by-level-max-level-0-2-d.svg"]
 
 
 @pytest.mark.parametrize(
@@ -595,7 +595,7 @@ def test_every_figure_says_what_it_shows():
 
 def test_curves_and_shares_are_those_of_the_metrics():
     from confml.report.figures import Subject
-    from confml.report.figures.error_against import error_curves
+    from confml.report.figures.error_against import metric_curves
     from confml.report.figures.regions_by_level import region_shares
     from confml.report.numbers.region_levels import RegionErrors
 
@@ -604,9 +604,11 @@ def test_curves_and_shares_are_those_of_the_metrics():
     errors = {
         (row.method, row.variant): row for row in run.summary if row.metric == "error" and row.dataset == "d"
     }
-    curve = error_curves(subject, "k")["tcm-nn"]
-    assert curve == [(k, *errors["tcm-nn", f"k={k:g}"][7:9]) for k in (1.0, 3.0, 5.0)]
-    assert list(error_curves(subject, "C")) == ["ovo-svm"]
+    curve = metric_curves(subject, "k", "error")["tcm-nn"]
+    assert [point[:3] for point in curve] == [
+        (k, *errors["tcm-nn", f"k={k:g}"][7:9]) for k in (1.0, 3.0, 5.0)
+    ]
+    assert list(metric_curves(subject, "C", "error")) == ["ovo-svm"]
     for label, levels in region_shares(subject).items():
         assert set(levels) == {0.05, 0.2} and "ovo-svm" not in label
         assert all(sum(parts) == pytest.approx(1) and min(parts) >= 0 for parts in levels.values())
@@ -621,13 +623,13 @@ def test_curves_and_shares_are_those_of_the_metrics():
 
 def test_a_line_bears_the_label_of_the_method_that_sweeps():
     from confml.report.figures import Subject
-    from confml.report.figures.error_against import error_curves
+    from confml.report.figures.error_against import metric_curves
 
     methods = [
         entry("tcm-nn", {"smoothed": True}, sweep={"k": [1, 3]}, label="smoothed"),
         entry("knn", sweep={"k": [1, 3], "weights": ["uniform", "distance"]}, label="NN"),
     ]
-    lines = error_curves(Subject(figures_run([], methods), "d", {}), "k")
+    lines = metric_curves(Subject(figures_run([], methods), "d", {}), "k", "error")
     assert list(lines) == ["smoothed", "NN weights=uniform", "NN weights=distance"]
 
 

@@ -211,8 +211,8 @@ def test_ranks_over_the_data_sets(study):
     assert found.labels[:2] == ["cold", "warm"] and found.scores.shape == (3, 4)
     text = (folder / "tables" / "ranks-ari.md").read_text(encoding="utf-8")
     assert "Friedman" in text and "Nemenyi" in text and "Wilcoxon" in text
-    for metric in ("ari", "training_seconds"):
-        assert (folder / "figures" / f"ranks_metric-{metric}.svg").is_file()
+    for metric in ("ari", "training-seconds"):
+        assert (folder / "figures" / f"ranks-{metric}.svg").is_file()
     assert ranking(results, "ari", without="cold").labels == found.labels[1:]
     assert ranking(results, "ari", skip="lett").datasets == ["yeast", "flare"]
     times = ranking(results, "training_seconds")

@@ -11,6 +11,7 @@ import numpy as np
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.cells import with_details
 
 
 class Column(NamedTuple):
@@ -36,7 +37,7 @@ class Entry(NamedTuple):
     @property
     def name(self) -> str:
         """Name in tables and figures."""
-        return f"{self.label}, {self.view}" if self.view else self.label
+        return with_details(self.label, self.view)
 
     def __str__(self) -> str:
         return self.name

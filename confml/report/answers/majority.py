@@ -9,6 +9,7 @@ from typing import NamedTuple
 from confml.report.answers.differences import SIGNIFICANCE, LossTable
 from confml.report.answers.standings import Line, Standing, Standings
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.cells import with_details
 
 MAJORITY = "majority class"
 """Name of the row of a table."""
@@ -26,7 +27,7 @@ class Majority(NamedTuple):
 
     @property
     def label(self) -> str:
-        return ", ".join(filter(None, [MAJORITY, self.run]))
+        return with_details(MAJORITY, self.run)
 
 
 def majority_of(standings: Standings, dataset: str) -> list[Majority]:

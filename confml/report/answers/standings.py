@@ -21,6 +21,7 @@ from confml.report.answers.differences import (
 from confml.report.answers.evidence import Evidence
 from confml.report.numbers.metric_rows import CellMetrics
 from confml.report.numbers.summaries import mean_and_sd
+from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -185,7 +186,7 @@ class Standings:
         """Return the name of a line: its method, its view if there are several, and its run."""
         method, run = self._names[line]
         view = line.view if len(self._views[line[:2]]) > 1 else ""
-        return ", ".join(filter(None, [method, view, run]))
+        return with_details(method, view, run)
 
     def is_first(self, line: Line) -> bool:
         """Return whether the view is the first one of its method."""

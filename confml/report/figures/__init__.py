@@ -15,11 +15,13 @@ from typing import Any
 from confml.errors import ConfigError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters, parameters_text
 from confml.report.captions import figure_file_name, sentence, setting_text
+from confml.report.figures.style import line_of
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.items import NotApplicable as NotApplicable
 from confml.report.items import Picture
 from confml.report.numbers.metric_rows import CellMetrics
 from confml.report.numbers.variant_numbers import Kind, OfVariants, VariantNumbers, ViewKey
+from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
 
@@ -69,9 +71,19 @@ class Subject:
         for cell in self.results.cells:
             for view in views.get(cell.key, ()):
                 label = self.results.label(cell)
-                label = f"{label}, {view}" if len(views[cell.key]) > 1 else label
+                label = with_details(label, view if len(views[cell.key]) > 1 else "")
                 found.setdefault(label, Variant(cell.method, cell.params, view, [])).cells.append(cell)
         return found
+
+    def look(self, name: str, view: int = 0) -> dict[str, Any]:
+        """Return colour, dashes and marker of a variant or a method by its label, the same as on the page."""
+        places = self.results.method_places
+        if name in places:
+            return line_of(places[name], view)
+        variant = self.variants[name]
+        label = self.results.label(variant.cells[0])
+        views = [one.view for one in self.variants.values() if self.results.label(one.cells[0]) == label]
+        return line_of(places[label], views.index(variant.view))
 
     def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
         """Return at most ``limit`` entries of a mapping by variant, and a title with their number.
@@ -177,15 +189,16 @@ def pictures(results: RunResults) -> Iterator[Picture]:
     Drawing one raises `NotApplicable`, with the reason, if there is nothing to show.
     """
     datasets = safe_names(cell.dataset for cell in results.cells)
-    named = [spec.name for spec in results.config.figures]
+    given: dict[str, list[Mapping[str, Any]]] = {}
+    for spec in results.config.figures:
+        given.setdefault(spec.name, []).append(getattr(spec, "options", {}))
     taken: set[str] = set()
     for spec in results.config.figures:
         options = dict(getattr(spec, "options", {}))
         figure = find_figure(spec.name, options)
-        name = spec.name
-        if named.count(name) > 1 and options:
-            told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
-            name = figure_file_name(safe_name(f"{name};{parameters_text(told)}"))
+        name = figure_file_name(
+            safe_name("-".join([spec.name, *_told(options, given[spec.name])]).replace("_", "-"))
+        )
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
             file = f"{name}-{figure_file_name(stem)}" if stem else name
             if file in taken:
@@ -207,5 +220,16 @@ def caption_of(figure: Figure, subject: Subject) -> str:
     return f"{sentence(text or figure.about)} {setting}"
 
 
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+def _told(options: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the options in which a figure differs from others, for its file name: a name by itself, a number
+    with its key."""
+    for key, value in options.items():
+        if value is False or all(other.get(key) == value for other in others):
+            continue
+        if isinstance(value, list | tuple):
+            yield "-".join(map(str, value))
+        elif value is True:
+            yield key
+        else:
+            named = isinstance(value, str) and key not in ("without", "skip")
+            yield str(value) if named else f"{key}-{value}"

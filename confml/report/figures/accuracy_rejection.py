@@ -1,7 +1,7 @@
-"""Accuracy-rejection curves: errors against rejection rate over all thresholds.
+"""Risk-coverage curves: errors of the accepted predictions over all thresholds.
 
-Krzanowski et al. (2006), section 4.1: sure incorrect against unsure over all thresholds, where the lowest
-curve is the best; or the selective risk (error of the accepted) against the rejection rate.
+The selective risk (error of the accepted) against the coverage (share of accepted predictions); or, as in
+section 4.1 of Krzanowski et al. (2006), sure incorrect against unsure. The lowest curve is the best.
 """
 
 import math
@@ -18,7 +18,6 @@ from confml.report.figures.style import (
     BLACK,
     PAGE,
     legend_below,
-    lines_of,
     new_figure,
     panel_columns,
     rate_band,
@@ -30,8 +29,8 @@ MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)
 FEW_PANELS = 4  # more panels are small, and show every second rate
 LABELS = {
+    "risk": ("risk", "selective risk (%)", "coverage (%)"),
     "sure-incorrect": ("sure_incorrect", "sure incorrect (%)", "unsure (%)"),
-    "risk": ("risk", "error of the accepted (%)", "rejected (%)"),
 }
 BANDS = {"sd": "± 1 sd over splits", "range": "smallest to largest of the splits"}
 
@@ -126,7 +125,7 @@ def _figure(rows: int, columns: int, share: bool = False):
 def _title(subject: Subject, name: str, chosen: str) -> str:
     kind = subject.option("band", "sd")
     several = len({cell.split for cell in subject.results.cells}) > 1
-    words = f"band: {BANDS[kind]}" if kind in BANDS and several else ""
+    words = f"band of the thick line: {BANDS[kind]}" if kind in BANDS and several else ""
     return "; ".join(part for part in (name, words, chosen) if part)
 
 
@@ -147,8 +146,8 @@ def _draw_grid(
     limit = int(subject.option("lines", MOST))
     names = list(dict.fromkeys(name for cell in cells for name in cell))
     shown = _chosen(names, cells, limit)
-    lines = dict(zip(shown, lines_of(len(shown)), strict=True))
-    what, y_label, x_label = LABELS[subject.option("form", "sure-incorrect")]
+    by_method = subject.option("panels", "view") == "method"
+    what, y_label, x_label = LABELS[subject.option("form", "risk")]
     rates = RATES if len(cells) <= FEW_PANELS else RATES[::2]
     handles: dict[str, Any] = {}
     rows, columns = axes.shape
@@ -156,9 +155,14 @@ def _draw_grid(
         if place >= len(cells) or not cells[place]:
             one.set_visible(False)
             continue
-        for name, curves in cells[place].items():
-            if name in lines:
-                handle = _draw_line(one, curves, what, lines[name], subject.option("band", "sd"), rates)
+        areas = {name: _area(curves) for name, curves in cells[place].items() if name in shown}
+        best = min(areas, key=areas.__getitem__, default="")
+        for number, (name, curves) in enumerate(cells[place].items()):
+            if name in shown:
+                line = subject.look(places[place][1], number) if by_method else subject.look(name)
+                kind = subject.option("band", "sd") if name == best else "none"
+                line["linewidth"] = 1.8 if name == best and len(areas) > 1 else 1.0
+                handle = _draw_line(one, curves, what, line, kind, rates)
                 handles.setdefault(name, handle)
         if what == "sure_incorrect":
             _draw_paper(one, *places[place], handles)
@@ -186,6 +190,12 @@ def _chosen(names: Sequence[str], cells: Sequence[Mapping[str, Any]], limit: int
     return [name for name in names if name in kept]
 
 
+def _area(curves: Sequence[RejectionCurve]) -> float:
+    """Return the mean area under the generalised risk-coverage curve, which ranks the lines of a panel."""
+    areas = [curve.augrc() for curve in curves]
+    return sum(areas) / len(areas)
+
+
 def _draw_paper(axes, dataset: str, view: str, handles: dict[str, Any]) -> None:
     """Draw the points of a paper over the curves of a view."""
     points = rejections_of(dataset, view)
@@ -208,35 +218,27 @@ def _draw_line(
     axes,
     curves: Sequence[RejectionCurve],
     what: str,
-    line: Mapping[str, str],
+    line: Mapping[str, Any],
     kind: str,
     rates: np.ndarray,
 ):
-    """Draw a mean with its band over rejection rates, from all splits; return the handle of the line.
-
-    A single split is drawn at its attainable points.
-    """
-    if len(curves) == 1:
-        points = curves[0].points()
-        y = points[what] if what == "risk" else points["sure_incorrect"]
-        x = points["unsure"]
-    else:
-        found = band(curves, rates, what=what)
-        x, y = found.grid, found.mean
-        if kind != "none":
-            low, high = (
-                (found.low, found.high) if kind == "range" else rate_band(found.mean, found.sd, scale=1.0)
-            )
-            axes.fill_between(100 * x, 100 * low, 100 * high, color=line["color"], alpha=0.13, linewidth=0)
+    """Draw a mean with its band over rejection rates, from all splits; return the handle of the line."""
+    shown = (lambda rejected: 100 - 100 * rejected) if what == "risk" else (lambda rejected: 100 * rejected)
+    found = band(curves, rates, what=what)
+    x, y = shown(found.grid), found.mean
+    if kind != "none" and len(curves) > 1:
+        low, high = (found.low, found.high) if kind == "range" else rate_band(y, found.sd, scale=1.0)
+        axes.fill_between(x, 100 * low, 100 * high, color=line["color"], alpha=0.13, linewidth=0)
     known = ~np.isnan(y)
     every = max(1, math.ceil(known.sum() / 9))
-    (handle,) = axes.plot(100 * x[known], 100 * y[known], **line, markevery=every, linewidth=1.0)
+    (handle,) = axes.plot(x[known], 100 * y[known], **line, markevery=every)
     return handle
 
 
 OPTIONS: Mapping[str, Parameter] = {
     "form": Choice(
-        "sure-incorrect: accepted errors as a share of all examples; risk: as a share of the accepted",
+        "risk: errors as a share of the accepted predictions, against the coverage; sure-incorrect: accepted "
+        "errors as a share of all predictions, against the unsure ones. Default risk",
         tuple(LABELS),
     ),
     "views": Words("views to show; all by default"),
@@ -248,19 +250,20 @@ OPTIONS: Mapping[str, Parameter] = {
 
 def caption(subject: Subject) -> str:
     """Return content and band of the figure."""
-    risk = subject.option("form", "sure-incorrect") == "risk"
-    what = "Error of the accepted predictions" if risk else "Sure incorrect predictions"
+    what = "Sure incorrect (accepted errors) against unsure (rejected) predictions"
+    if subject.option("form", "risk") == "risk":
+        what = "Selective risk (error of the accepted predictions) against coverage (share of them)"
     words = BANDS.get(subject.option("band", "sd"))
     return (
-        f"{what} against the rejection rate (unsure), over all thresholds on the confidence; lower is "
-        "better. Each line is a method in one view of confidence, the mean over the splits"
-        + (f"; bands: {words}." if words else ".")
+        f"{what}, over all thresholds on the confidence; lower is better. Each line is a method in one view "
+        "of confidence, the mean over the splits"
+        + (f". The thick line has the smallest AUGRC; its band: {words}." if words else ".")
     )
 
 
 FIGURE = Figure(
     name="accuracy-rejection",
-    about="errors of every method against its rejection rate, over all thresholds",
+    about="risk-coverage curves: errors of the accepted predictions over all thresholds",
     draw=draw,
     numbers=(RejectionCurves,),
     caption=caption,
@@ -275,7 +278,7 @@ FIGURE = Figure(
 
 ALL = Figure(
     name="accuracy-rejection-all",
-    about="accuracy-rejection curves of all data sets: one row per data set, one column per view",
+    about="risk-coverage curves of all data sets: one row per data set, one column per view",
     draw=draw_all,
     numbers=(RejectionCurves,),
     caption=caption,

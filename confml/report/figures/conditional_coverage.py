@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
-from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, SKY, Panels
+from confml.report.figures.groups import name_ticks
+from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, SKY, Panels
 from confml.report.numbers.group_coverage import CLASS, SIZE, GroupLine
 from confml.report.numbers.outcomes import GroupLines, level_of
 
@@ -53,7 +54,8 @@ def draw(subject: Subject):
     shown, title = subject.some_of({label: lines for label, lines in found.items() if lines}, PANELS)
     if not shown:
         raise NotApplicable("no method has regions")
-    panels = Panels(len(shown), height=2.2, widths=(COLUMN, PAGE), sharey=True)
+    widths = (PAGE,) if max(map(len, shown.values())) > 16 else (PAGE, PAGE)
+    panels = Panels(len(shown), height=2.0, widths=widths, sharey=True)
     for axes, (name, lines) in zip(panels.axes, shown.items(), strict=True):
         for place, line in enumerate(lines):
             if line.band_low is not None:
@@ -73,10 +75,8 @@ def draw(subject: Subject):
         axes.axhline(100 * (1 - level), color=BLACK, linewidth=0.5)
         wanted = subject.option("by", None)
         names = [_kind(line)[2] if wanted is None else str(line.group) for line in lines]
-        crowded = len(names) > 8 or sum(map(len, names)) > 50
-        axes.set_xticks(range(len(names)), names, rotation=90 if crowded else 0, fontsize=6)
+        name_ticks(axes, names, PAGE / panels.columns - 0.5)
         axes.set_xlabel(wanted or "", fontsize=7)
-        axes.set_xlim(-0.6, len(names) - 0.4)
         axes.set_title(name, loc="left", fontsize=7)
     drawn = [line for lines in shown.values() for line in lines]
     bottom = 100 * _lowest(drawn, level) - 2

@@ -8,11 +8,9 @@ import numpy as np
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Flag, Integer, Number
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
+from confml.report.figures.style import BLACK, COLUMN, GREY, add_legend, new_figure
 from confml.report.numbers.region_levels import RegionErrors
 
-COLOURS = 7  # of `lines_of`
-DASHED = {True: ("-", "--", (0, (5, 1, 1, 1))), False: (":", "-.", (0, (1, 3)))}
 MOST = 20  # lines that are distinguishable
 
 
@@ -39,15 +37,10 @@ def draw(subject: Subject):
     handles, labels = [diagonal], ["exact validity"]
     if counted != 0:
         handles, labels = [diagonal, band], [*labels, band_text(n, counted)]
-    drawn = {True: 0, False: 0}
     for label, one in curves.items():
-        conformal = one.conformal
-        place = drawn[conformal]  # colours begin anew: solid and dotted lines are different
-        drawn[conformal] += 1
-        dashes = DASHED[conformal][place // COLOURS % len(DASHED[conformal])]
-        look = {"marker": "", "linestyle": dashes, "linewidth": 1.2 if conformal else 1.0}
-        handles += axes.plot(x, turned(one.errors), **(lines_of(COLOURS)[place % COLOURS] | look))
-        labels.append(label if conformal else f"{label} (no p-values)")
+        look = {"marker": ""} if one.conformal else {"marker": "", "linestyle": ":", "linewidth": 1.0}
+        handles += axes.plot(x, turned(one.errors), **(subject.look(label) | look))
+        labels.append(label if one.conformal else f"{label} (no p-values)")
     axes.set_xlim(x.min(), x.max())
     axes.set_ylim(x.min(), x.max())
     axes.set_xlabel("confidence level (%)" if right else "significance level (%)")
@@ -55,7 +48,7 @@ def draw(subject: Subject):
     if subject.option("instances", None) is not None:
         title = f"{title}, {n} random instances"
     axes.set_title(title, loc="left")
-    (legend_below if len(labels) <= 12 else legend_beside)(figure, handles, labels)
+    add_legend(figure, handles, labels)
     return figure
 
 
@@ -63,7 +56,7 @@ def band_text(n: int, counted: int | None) -> str:
     """Return the caption of the band."""
     if counted is None:
         return f"95 % binomial band, n = {n}"
-    return f"95 % band of valid p-values, n = {n} different rows among {counted - 1}"
+    return f"95 % band of valid p-values, {n} rows"
 
 
 FIGURE = Figure(
@@ -75,7 +68,7 @@ FIGURE = Figure(
     draw=draw,
     numbers=(RegionErrors,),
     caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "
-    "Solid and dashed lines: views with p-values, which are valid if the examples are exchangeable; dotted "
+    "Other lines: views with p-values, which are valid if the examples are exchangeable; dotted "
     "lines: other views, without a guarantee. Grey band: pointwise 95 % range of valid p-values, as if all "
     "different test rows were one test part; a line is a mean over the splits.",
     options={

@@ -2,23 +2,25 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml.measures.distributions import wilson
 from confml.measures.metric import SHARE, Metric
 from confml.report.declared import shown_metric
 from confml.report.figures.style import (
     BLACK,
     COLUMN,
     DASHES,
-    legend_below,
-    legend_beside,
+    add_legend,
     lines_of,
     log_ticks,
     new_figure,
     rate_band,
 )
+from confml.report.numbers.summaries import mean_and_sd
 
 # Labels and scales of the horizontal axis.
 _KEYS = {
@@ -35,12 +37,25 @@ _KEYS = {
 
 
 class Point(NamedTuple):
-    """One point of a curve; sd is NaN for a single value; n is 0 for theoretical values."""
+    """One point of a curve; sd is NaN for a single value; n is 0 for theoretical values.
+
+    low, high: Wilson's 95 % interval of the mean if every value is 0 or 1, or else NaN.
+    """
 
     x: float
     mean: float
     sd: float
     n: int
+    low: float = math.nan
+    high: float = math.nan
+
+    @classmethod
+    def of(cls, x: float, values: Sequence[float]) -> "Point":
+        """Return the point of the values of the splits."""
+        point = cls(x, *mean_and_sd(values))
+        if point.n > 1 and set(values) <= {0.0, 1.0}:
+            return point._replace(**dict(zip(("low", "high"), wilson(sum(values), point.n), strict=True)))
+        return point
 
 
 def draw_curves(
@@ -52,28 +67,43 @@ def draw_curves(
     log: bool = False,
     log_y: bool = False,
     band: str = "± 1 sd over splits",
+    stars: Mapping[str, tuple[str, Sequence[tuple[float, float]]]] = MappingProxyType({}),
+    looks: Sequence[Mapping[str, Any]] = (),
 ):
     """Return a figure of curves, by the parts of their labels, each in the order of x.
 
-    key: a parameter's name, or the dotted key of a config.
+    key: a parameter's name, or the dotted key of a config. stars: points of a paper by the name in the
+    legend, each with the label of its line. looks: colours, dashes and markers.
+    The best curve is thick and has a band.
     """
+    from matplotlib.ticker import MaxNLocator
+
     figure = new_figure(COLUMN * 1.15, 2.6)
     axes = figure.add_subplot()
     x_label, x_scale = axis_words(key)
     shown = shown_metric(metric)
     scale = shown.factor
-    handles = []
-    banded = False
-    for line, (label, points) in zip(_styles(curves), curves.items(), strict=True):
+    handles: dict[str, Any] = {}
+    best = _best(curves, shown)
+    colours = {}
+    for line, (label, points) in zip(looks or _styles(curves), curves.items(), strict=True):
         x = [x_scale * point.x for point in points]
         mean = [scale * point.mean for point in points]
-        handles += axes.plot(x, mean, label=", ".join(label), zorder=3, clip_on=log_y, **line)
-        if len(points) > 1 and not all(math.isnan(point.sd) for point in points):
-            banded = True
-            low, high = _band([point.mean for point in points], [point.sd for point in points], shown)
+        colours[label[0]] = line["color"]
+        width = {"linewidth": 2.0} if label == best and len(curves) > 1 else {}
+        (handles[", ".join(label)],) = axes.plot(x, mean, zorder=3, clip_on=log_y, **{**line, **width})
+        if label == best:
+            low, high = _band(points, shown)
+            if not np.isnan([point.low for point in points]).all():
+                band = "Wilson's 95 % interval"
             if log_y:
                 low = np.maximum(low, min(mean) / 2)
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
+            axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")
+    for place, (name, (line, points)) in enumerate(stars.items()):
+        look = {"marker": "*", "linestyle": "", "markersize": 6 + 3 * place, "markerfacecolor": "none"}
+        x, y = zip(*points, strict=True)
+        handles[name] = axes.plot(x, scale * np.array(y), color=colours.get(line, BLACK), zorder=5, **look)[0]
     places = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
@@ -85,24 +115,36 @@ def draw_curves(
         axes.set_ylim(bottom=0)
     gaps = [high - low for low, high in zip(places, places[1:], strict=False)]
     whole = all(abs(place - round(place)) < 1e-9 for place in places)
-    if not log and whole and len(places) <= 9 and min(gaps, default=1) >= (places[-1] - places[0]) / 25:
+    if not log and whole and len(places) <= 9 and min(gaps, default=1) >= (places[-1] - places[0]) / 16:
         axes.set_xticks([round(place) for place in places])
+    elif not log and whole:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel(x_label)
     axes.set_ylabel(shown.label)
     axes.set_title(title, loc="left")
-    if banded:
-        axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")
-    words = [handle.get_label() for handle in handles]
-    (legend_below if len(curves) <= 14 else legend_beside)(figure, handles, words)
+    add_legend(figure, list(handles.values()), list(handles))
     return figure
 
 
-def _band(mean: Sequence[float], sd: Sequence[float], metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean ± sd, in per cent and between 0 and 100 for a share."""
-    means, deviations = np.array(mean), np.array(sd)
-    if metric.unit == SHARE:
-        return rate_band(metric.factor * means, metric.factor * deviations)
-    return means - deviations, means + deviations
+def _best(curves: Mapping[tuple[str, ...], Sequence[Point]], metric: Metric) -> tuple[str, ...] | None:
+    """Return the curve whose points have the best mean, or the first one; None without splits."""
+    means = {
+        label: math.fsum(point.mean for point in points) / len(points)
+        for label, points in curves.items()
+        if len(points) > 1 and not all(math.isnan(point.sd) for point in points)
+    }
+    choose = max if metric.direction == "higher" else min
+    return choose(means, key=lambda label: means[label]) if metric.direction else next(iter(means), None)
+
+
+def _band(points: Sequence[Point], metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval or mean ± sd, in per cent and between 0 and 100 for a share."""
+    _, means, deviations, _, low, high = np.array(points).T
+    rate = metric.unit == SHARE
+    ends = rate_band(means, deviations, 1.0) if rate else (means - deviations, means + deviations)
+    known = ((low, ends[0]), (high, ends[1]))
+    low, high = (metric.factor * np.where(np.isnan(own), sd, own) for own, sd in known)
+    return low, high
 
 
 def axis_words(key: str) -> tuple[str, float]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, log_ticks, new_figure
+from confml.report.figures.style import GREY, PAGE, add_legend, log_ticks, new_figure
 from confml.report.numbers.region_levels import RegionSizes
 
 MOST = 14
@@ -42,7 +42,8 @@ def draw(subject: Subject):
     left.axhline(1, color=GREY, linewidth=0.6)
     handles = []
     places = np.arange(len(CRITERIA))
-    for number, ((label, sizes), line) in enumerate(zip(curves.items(), lines_of(len(curves)), strict=True)):
+    for number, (label, sizes) in enumerate(curves.items()):
+        line = subject.look(label)
         left.plot(100 * levels[1:], sizes[1:], **(line | {"marker": ""}))
         handles.append(Line2D([], [], **line))  # the line of the left and the marker of the right
         values = list(criteria(subject, subject.variants[label]).values())
@@ -62,7 +63,7 @@ def draw(subject: Subject):
     right.set_yticks(places, list(CRITERIA.values()))
     right.set_xlabel("mean over test examples (smaller is better)")
     right.set_title("criteria without a level", loc="left")
-    legend_below(figure, handles, list(curves))
+    add_legend(figure, handles, list(curves))
     return figure
 
 

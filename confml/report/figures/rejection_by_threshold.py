@@ -7,7 +7,7 @@ splits, with bars of the standard errors of both means.
 """
 
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure
+from confml.report.figures.style import COLUMN, add_legend, new_figure
 from confml.report.numbers.threshold_curves import ThresholdCurve
 from confml.report.sections.threshold_curves import threshold_curves
 
@@ -20,16 +20,16 @@ def draw(subject: Subject):
     figure = new_figure(COLUMN * 1.2, 2.8)
     axes = figure.add_subplot()
     handles = []
-    for curve, line in zip(everything.values(), lines_of(len(everything)), strict=True):
+    for name, curve in everything.items():
         x, y, x_error, y_error = 100 * curve.points.T
         bars = {"elinewidth": 0.6, "capsize": 1.0, "linewidth": 0.9, "markersize": 2}
-        handles.append(axes.errorbar(x, y, xerr=x_error, yerr=y_error, **line, **bars))
+        handles.append(axes.errorbar(x, y, xerr=x_error, yerr=y_error, **subject.look(name), **bars))
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("rejection rate (%)")
-    axes.set_ylabel("error of accepted predictions (%)")
+    axes.set_ylabel("selective risk (%)")
     axes.set_title(subject.dataset, loc="left")
-    legend_below(figure, handles, list(everything))
+    add_legend(figure, handles, list(everything))
     return figure
 
 

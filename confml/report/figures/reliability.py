@@ -82,6 +82,8 @@ def draw(subject: Subject):
             alpha=0.25,
         )
         panels.handles["relative number of rows"] = counted
+        if len(p) == 1:
+            axes.text(0.05, 0.9, f"every probability is {p[0]:.3g}", fontsize=7, color="0.4")
         axes.set_title(f"{name}, n = {len(event.p)}", loc="left", fontsize=7)
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)

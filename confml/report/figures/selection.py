@@ -4,7 +4,7 @@ import numpy as np
 
 from confml.measures.selected import ACCEPTED, CERTAIN
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import COLUMN, PAGE, PALETTE, Panels
+from confml.report.figures.style import COLUMN, PAGE, Panels
 from confml.report.numbers.selected_shares import CERTIFIED, SelectedShares
 
 VIEWS = 8
@@ -15,8 +15,8 @@ def draw(subject: Subject):
     if not shown:
         raise NotApplicable("no view has predictions of one classifier")
     panels = Panels(2, height=2.4, widths=(COLUMN, PAGE), sharey=True)
-    for number, (name, one) in enumerate(shown.items()):
-        colour = PALETTE[number % len(PALETTE)]
+    for name, one in shown.items():
+        colour = subject.look(name)["color"]
         for place, kind, dash in ((0, CERTAIN, "-"), (1, ACCEPTED, "-"), (1, CERTIFIED, "--")):
             if kind in one.shares:
                 shares = 100 * np.array(one.shares[kind])

@@ -21,7 +21,8 @@ BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, BLACK = PALETTE = (
 )
 GREY = "#999999"
 DASHES = ("-", "--", "-.", ":")
-MARKERS = "os^Dv<>P"
+MARKERS = "os^Dvx"  # as on the page
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 
 SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -76,29 +77,38 @@ def panel_columns(count: int) -> int:
     return 2 if count in (2, 4) else min(count, 3)
 
 
+def line_of(place: int, view: int = 0) -> dict[str, Any]:
+    """Return colour, dashes and marker of the method number ``place``; its views differ in dashes."""
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": DASHES[(place // len(COLOURS) + view) % len(DASHES)],
+        "marker": MARKERS[place % len(MARKERS)],
+    }
+
+
 def lines_of(count: int) -> list[dict[str, Any]]:
     """Return colour, dashes and marker of each of ``count`` lines; up to 28 are different."""
-    colours = [BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK]
-    return [
-        {
-            "color": colours[place % len(colours)],
-            "linestyle": DASHES[place // len(colours) % len(DASHES)],
-            "marker": MARKERS[place % len(MARKERS)],
-        }
-        for place in range(count)
-    ]
+    return [line_of(place) for place in range(count)]
 
 
 def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) -> None:
     """Add a legend below the axes, in as many columns as fit; the figure grows by its height."""
     width, height = figure.get_size_inches()
-    columns = next(n for n in range(len(labels), 0, -1) if n == 1 or _legend_width(labels, n) <= width)
+    columns = _columns(labels, width)
     rows = -(-len(labels) // columns)
+    width = max(width, _legend_width(labels, columns))
     figure.set_size_inches(width, height + 0.16 * rows + 0.06)
     dotted = any(getattr(handle, "get_linestyle", str)() == "-." for handle in handles)
     length = 4.0 if dotted else 2.4  # so that a line of dashes and dots shows both
     place = {"loc": "outside lower center", "ncols": columns, "handlelength": length, "columnspacing": 1.5}
     figure.legend(handles, labels, **(place | options))
+
+
+def add_legend(figure, handles: Sequence, labels: Sequence[str]) -> None:
+    """Add a legend below the axes, or right of them if it would be taller than half of the figure."""
+    width, height = figure.get_size_inches()
+    beside = 0.16 * -(-len(labels) // _columns(labels, width)) > 0.4 * height
+    (legend_beside if beside else legend_below)(figure, handles, labels)
 
 
 def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 22) -> None:
@@ -109,6 +119,11 @@ def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 
         width + _legend_width(labels, columns), max(height, 0.4 + 0.16 * -(-len(labels) // columns))
     )
     figure.legend(handles, labels, loc="outside right upper", ncols=columns, handlelength=2.4)
+
+
+def _columns(labels: Sequence[str], width: float) -> int:
+    """Return the number of columns of a legend that fit in a width in inches."""
+    return next(n for n in range(len(labels), 0, -1) if n == 1 or _legend_width(labels, n) <= width)
 
 
 def _legend_width(labels: Sequence[str], columns: int) -> float:
@@ -125,11 +140,16 @@ def power(base: int, exponent: float) -> str:
 
 
 def log_ticks(axis, places: Sequence[float] = ()) -> None:
-    """Set plain ticks of a logarithmic axis: at the values if they are few, else at 1, 2, 5 or powers of
-    10."""
+    """Set plain ticks of a logarithmic axis.
+
+    They are at the values if these are few or powers of 2, or else at 1, 2 and 5, or at powers of 10.
+    """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-    if 0 < len(places) <= 8:
+    if places and max(places) > 64 * min(places) and all(math.log2(place).is_integer() for place in places):
+        axis.set_major_locator(FixedLocator(places[:: -(-len(places) // 8)]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: power(2, math.log2(value))))
+    elif 0 < len(places) <= 8:
         axis.set_major_locator(FixedLocator(places))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     elif axis.get_view_interval()[1] < 200 * axis.get_view_interval()[0]:

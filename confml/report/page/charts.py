@@ -1,20 +1,31 @@
 """The charts of one data set: risk and coverage, errors and sizes of regions, calibration, ranks."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from confml.measures.coverage_band import coverage_band
+from confml.measures.distributions import wilson
 from confml.report.page.material import Material, ViewData
-from confml.report.page.svg import WIDTH, Chart, Series, tick_text, top_of
+from confml.report.page.svg import WIDTH, Chart, Series, Style, tick_text, top_of
 from confml.report.sections.ranks import Ranking
 from confml.report.sections.rejection import CURVES
 
 BAND = " Band of the highlighted line (others: point at their name): ± 1 standard deviation over"
 DRAWN, SHOWN = 28, 7  # lines of a chart, and those that are visible at first
-Styles = Mapping[str, int]
+Styles = Mapping[str, Style]
+
+
+def styles_of(material: Sequence[Material]) -> dict[str, Style]:
+    """Return the look of each method, view and run by label, as in the figures."""
+    labels = dict.fromkeys(label for one in material for label in one.results.method_places)
+    places = {label: place for place, label in enumerate(labels)}
+    own: dict[str, dict[str, int]] = {}
+    for view in (view for one in material for view in one.views.values()):
+        views = own.setdefault(view.method, {})
+        views.setdefault(view.label, len(views))
+    return {label: Style(places[method], n) for method, views in own.items() for label, n in views.items()}
 
 
 def _shown(views: Sequence[ViewData], best: Sequence[str]) -> set[str]:
@@ -175,7 +186,7 @@ def _over_splits(values: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return table.mean(axis=0), sd
 
 
-def _banded(name: str, style: int, x, mean, sd, shown: bool) -> Series:
+def _banded(name: str, style: Style, x, mean, sd, shown: bool) -> Series:
     if not np.isfinite(sd).any():
         return Series(name, style, x, mean, shown=shown)
     return Series(name, style, x, mean, np.maximum(mean - sd, 0), mean + sd, shown=shown)
@@ -218,12 +229,6 @@ def reliability(
         reference=([0, 100], [0, 100]),
         reference_name="accuracy = confidence",
     )
-
-
-def wilson(k: float, n: float, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of Wilson for a share k / n."""
-    centre, spread = k / n + z * z / (2 * n), z * math.sqrt(k / n * (1 - k / n) / n + z * z / (4 * n * n))
-    return (centre - spread) / (1 + z * z / n), (centre + spread) / (1 + z * z / n)
 
 
 RANKED = 30  # methods in a diagram of ranks

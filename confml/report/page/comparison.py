@@ -208,7 +208,7 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
 
 
 def _plain_label(view: ViewData) -> str:
-    return view.label.removesuffix(f", {view.run}")
+    return view.label.removesuffix(f" ({view.run})").replace(f", {view.run})", ")")
 
 
 # ---- results that cannot be compared

@@ -13,6 +13,7 @@ from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
 from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 from confml.report.numbers.region_levels import level_counts
 from confml.report.page.view_numbers import Bins, numbers_of, packed, page_levels
+from confml.report.run.cells import with_details
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
@@ -51,6 +52,7 @@ class ViewData:
 
     key: Key
     label: str
+    method: str
     kind: str
     first: bool
     run: str = ""
@@ -94,14 +96,6 @@ class Material:
         self._open: list[ViewData] = []  # of the variant whose splits are added
         self._rows_left, self._views_with_rows = ROWS_OF_PAGE, 0
         self._rows_of_view = min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1)))
-
-    @property
-    def styles(self) -> dict[str, int]:
-        """Number of colour, dashes and marker of each method and view, the same on all data sets."""
-        return {
-            label: place
-            for place, label in enumerate(dict.fromkeys(one.label for one in self.views.values()))
-        }
 
     @property
     def datasets(self) -> list[str]:
@@ -182,14 +176,14 @@ class Material:
             key = (cell.dataset, cell.method, cell.variant, view)
             data = self.views.get(key)
             if data is None:
-                label = self.label(cell, view if len(result.views) > 1 else "")
-                data = self.views[key] = ViewData(key, label, prediction.kind, place == 0, self.run)
+                method, label = self.results.label(cell), self.label(cell, view * (len(result.views) > 1))
+                data = self.views[key] = ViewData(key, label, method, prediction.kind, place == 0, self.run)
                 self._open.append(data)
             self._add_view(data, result, prediction)
 
     def label(self, cell: Cell, view: str = "") -> str:
         """Return the label of the method of a cell, with the view and the run."""
-        return ", ".join(filter(None, [self.results.label(cell), view, self.run]))
+        return with_details(self.results.label(cell), view, self.run)
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
         split, case = result.cell.split, case_of(result, prediction)

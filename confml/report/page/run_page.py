@@ -19,7 +19,14 @@ from confml.report.page.about_run import (
     manifest_of,
     provenance_table,
 )
-from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
+from confml.report.page.charts import (
+    DRAWN,
+    rank_diagram,
+    region_charts,
+    reliability,
+    risk_coverage,
+    styles_of,
+)
 from confml.report.page.details import Details, Panel, details
 from confml.report.page.headline import answer_table, best_first, question
 from confml.report.page.material import Material, ViewData
@@ -216,8 +223,7 @@ def dataset_charts(
         rank = {label: place for place, label in enumerate(best)}
         names = {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:lines]}
         kept = [one for one in views if one.label in names]
-    labels = dict.fromkeys(label for one in material for label in one.styles)
-    styles = {label: place for place, label in enumerate(labels)}
+    styles = styles_of(material)
     kept = sorted(kept, key=lambda view: styles[view.label])
     grouped = any(one.results.has_groups(dataset) for one in material)
     found = [

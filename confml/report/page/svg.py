@@ -8,7 +8,7 @@ colours and no data for a script.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -19,17 +19,24 @@ COLOURS, DASHES = 7, 4
 MARKERS = 6
 
 
+class Style(NamedTuple):
+    """Colour and marker of a method by its number; its views and runs differ in dashes."""
+
+    method: int
+    view: int = 0
+
+
 @dataclass
 class Series:
     """One line or set of points: x, y (n,), NaN where undefined; low, high (n,) are a band around it.
 
-    style: number of its colour, dashes and marker, the same for one method in all charts. points: draw
+    style: the same for one method in all charts and figures. points: draw
     markers with error bars at every point. shown: whether it is visible at first. lit: whether its band is
     visible at first; those of the others are under the pointer.
     """
 
     name: str
-    style: int
+    style: Style
     x: np.ndarray
     y: np.ndarray
     low: np.ndarray | None = None
@@ -96,8 +103,8 @@ class Chart:
         return draw(self)
 
 
-def style_of(place: int) -> str:
-    return f"c{place % COLOURS} d{place // COLOURS % DASHES}"
+def style_of(style: Style) -> str:
+    return f"c{style.method % COLOURS} d{(style.method // COLOURS + style.view) % DASHES}"
 
 
 def draw(chart: Chart) -> Markup:
@@ -200,7 +207,7 @@ class _Frame:
     def markers(self, one: Series) -> list[str]:
         """Return markers at every point, or at a few points of a line, shifted from line to line."""
         kept = [n for n in range(len(one.x)) if math.isfinite(one.x[n]) and math.isfinite(one.y[n])]
-        place = one.style
+        place = one.style.method
         inside = [n for n in kept if self.x0 <= one.x[n] <= self.x1 and one.y[n] <= self.y1]
         if not one.points:
             step = max(len(inside) // 4, 1)
@@ -225,12 +232,13 @@ def marker(place: int, x: float, y: float, size: float = 3.6) -> str:
     return paths[place % MARKERS]
 
 
-def key_of(place: int, points: bool = False) -> Markup:
+def key_of(style: Style, points: bool = False) -> Markup:
     """Return the legend's picture of a series: its line and its marker."""
     line = "" if points else '<path class="line" d="M1 8H33"/>'
     return Markup(
         f'<svg viewBox="0 0 34 16" width="34" height="16" aria-hidden="true" focusable="false" '
-        f'class="series {style_of(place)}">{line}<path class="marker" d="{marker(place, 17, 8)}"/></svg>'
+        f'class="series {style_of(style)}">{line}'
+        f'<path class="marker" d="{marker(style.method, 17, 8)}"/></svg>'
     )
 
 

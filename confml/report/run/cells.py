@@ -121,6 +121,13 @@ class RunCells:
         """Return the name of a cell's method variant in tables and figures, unique in the run."""
         return self._labels[cell.method, cell.variant]
 
+    @cached_property
+    def method_places(self) -> dict[str, int]:
+        """Number of each method variant by label, in the order of the CSV files: its colour everywhere."""
+        return {
+            label: place for place, label in enumerate(dict.fromkeys(map(self.label, self.ordered_cells)))
+        }
+
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
         from confml.runner.external_files import shown_params
@@ -136,8 +143,15 @@ class RunCells:
 
 
 def _said(name: str, value: Any) -> str:
-    """Return a parameter and its value for a label; settings of wrappers by their last name."""
-    return f"{name.removeprefix('conformal__').removeprefix('venn__')}={value_text(value)}"
+    """Return a parameter and its value for a label, such as "draws=60"; the wrapper is not named."""
+    name = name.removeprefix("conformal__").removeprefix("venn__").replace("__", " ")
+    return f"{name}={value_text(value)}"
+
+
+def with_details(label: str, *details: str) -> str:
+    """Return a label with the view and the run, where they are given: "tcm-nn (p-value)"."""
+    told = ", ".join(filter(None, details))
+    return f"{label} ({told})" if told else label
 
 
 def cell_order(cell: Cell) -> tuple:

@@ -71,7 +71,7 @@ def threshold_curves(
     for label, curve in subject.numbers(ThresholdCurve).items():
         variant = subject.variants[label]
         if (variant.method, variant.view) == (VOLUMES, "probability"):
-            volumes[label.removesuffix(", probability")] = curve
+            volumes[label.removesuffix(" (probability)")] = curve
         elif (variant.method, variant.view) == (MACHINES, "margin"):
             machines[label] = curve
     limit_machines(volumes, machines)

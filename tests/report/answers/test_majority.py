@@ -41,7 +41,7 @@ def test_the_majority_class_of_two_runs():
     assert same.run == ""
     other = run_of({"a": probabilities(10)}, rows=99)
     both = majority_of(Standings([("r", run), ("s", other)]), "d")
-    assert [one.label for one in both] == ["majority class, r", "majority class, s"]
+    assert [one.label for one in both] == ["majority class (r)", "majority class (s)"]
     assert [one.error.mean for one in both] == [0.5, pytest.approx(49 / 99)]
 
 

@@ -103,7 +103,9 @@ def test_runs_on_other_examples_are_not_compared(tmp_path):
     for result in moved.values():
         second.add(result)
     (one,) = answers([first, second])
-    assert [(other.label, other.reason) for other in one.others] == [("b, second", "different test examples")]
+    assert [(other.label, other.reason) for other in one.others] == [
+        ("b (second)", "different test examples")
+    ]
     assert one.alike == [] and math.isnan(one.others[0].adjusted)
 
 

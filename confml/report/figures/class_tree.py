@@ -1,47 +1,11 @@
-"""Errors of each class, and the class tree of a hierarchical method."""
+"""The class tree of a hierarchical method."""
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from confml.methods.details import ClassTreeNode
-from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLUE, COLUMN, GREY, PAGE, VERMILION, Panels, new_figure
+from confml.report.figures.style import BLUE, COLUMN, GREY, new_figure
 from confml.report.numbers.first_splits import FirstSplit
-from confml.report.numbers.outcomes import ClassConfusions
-
-
-def draw(subject: Subject):
-    found = {label: one.errors for label, one in subject.numbers(ClassConfusions).items()}
-    shown, title = subject.some_of(found, int(subject.option("panels", 12)))
-    if not shown:
-        raise NotApplicable("no cell is finished")
-    classes = len(next(iter(shown.values())))
-    if classes > 40:
-        raise NotApplicable(f"{classes} classes are too many for bars")
-    panels = Panels(len(shown), height=2.0, widths=(PAGE, PAGE, PAGE), sharey=True)
-    bars = (("false positives", -0.2, BLUE), ("false negatives", 0.2, VERMILION))
-    for axes, (label, errors) in zip(panels.axes, shown.items(), strict=True):
-        places = np.arange(len(errors))
-        for part, (name, offset, colour) in enumerate(bars):
-            heights = [pair[part] for pair in errors.values()]
-            panels.handles[name] = axes.bar(places + offset, heights, width=0.38, color=colour)
-        axes.set_xticks(places, list(errors))
-        axes.set_title(label, loc="left")
-        axes.set_xlabel("class")
-    panels.label_y("test examples")
-    return panels.finish(f"{title}, means over splits")
-
-
-FIGURE = Figure(
-    name="class-errors",
-    about="false positives and false negatives of each class on the test examples, means over the splits",
-    draw=draw,
-    numbers=(ClassConfusions,),
-    caption="False positives and false negatives of each class on the test examples, means over the splits.",
-    options={"panels": Integer("largest number of variants; default 12", low=1)},
-)
 
 
 def draw_tree(subject: Subject):
