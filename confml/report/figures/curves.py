@@ -54,7 +54,8 @@ class Point(NamedTuple):
         """Return the point of the values of the splits."""
         point = cls(x, *mean_and_sd(values))
         if point.n > 1 and set(values) <= {0.0, 1.0}:
-            return point._replace(**dict(zip(("low", "high"), wilson(sum(values), point.n), strict=True)))
+            low, high = wilson(sum(values), point.n)
+            return point._replace(low=low, high=high)
         return point
 
 
@@ -100,10 +101,10 @@ def draw_curves(
                 low = np.maximum(low, min(mean) / 2)
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
             axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")
-    for place, (name, (line, points)) in enumerate(stars.items()):
+    for place, (name, (own, printed)) in enumerate(stars.items()):
         look = {"marker": "*", "linestyle": "", "markersize": 6 + 3 * place, "markerfacecolor": "none"}
-        x, y = zip(*points, strict=True)
-        handles[name] = axes.plot(x, scale * np.array(y), color=colours.get(line, BLACK), zorder=5, **look)[0]
+        known, errors = np.array(printed).T
+        (handles[name],) = axes.plot(known, scale * errors, color=colours.get(own, BLACK), zorder=5, **look)
     places = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
