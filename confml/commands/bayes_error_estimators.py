@@ -61,10 +61,11 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
     import joblib
 
     from confml.errors import ConfigError
-    from confml.studies.bayes_error.estimators import compare_estimators, trials_of
-    from confml.studies.bayes_error.estimators_report import (
+    from confml.studies.bayes_error.estimators import (
+        compare_estimators,
         estimator_document,
         print_estimators,
+        trials_of,
         write_estimators,
     )
     from confml.studies.provenance import write_study_provenance

@@ -2,16 +2,25 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import IO, Any
 
 from confml.report.console import print_table
-from confml.studies.bayes_error.document import class_rows, measure_rows, pair_rows
-from confml.studies.bayes_error.overall import noise_score_rows, overall_rows
-from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
+from confml.studies.bayes_error.tables import (
+    class_rows,
+    measure_rows,
+    noise_score_rows,
+    overall_rows,
+    pair_rows,
+    selection_rows,
+    transform_rows,
+)
 
 PAIRS, CLASSES = 20, 40
+Columns = list[tuple[str, Callable[[dict], Any]]]
+"""Headings of a printed table, and for each the text of a row."""
 
 
 def print_study(
@@ -20,133 +29,158 @@ def print_study(
     """Print the results; long tables are cut, with a note, unless ``every`` is True."""
     stream = stream or sys.stdout
     if pairs:
-        _print_pairs(study, every, stream)
-    _print_classes(study, every, stream)
-    _print_overall(study, stream)
-    print_table(
-        ["measure", "value", "tie band", "definition"],
+        columns = [*_texts("class=class_a and=class_b rows=rows_a rows=rows_b"), *_estimates(study)]
+        if study.p_values is not None:
+            columns.append(("p-value", lambda row: f"{row['p_value']:.3g}"))
+        title = f"{study.name}: Bayes error of pairs of classes, hardest pair first"
+        _print_cut(title, pair_rows(study), columns, 2, None if every else PAIRS, ("pair", "pairs"), stream)
+    columns = [*_texts("class=class rows=rows"), *_estimates(study)]
+    if study.test is not None:
+        columns += [
+            ("test confusion %", percent("test_confusion_rate")),
+            ("class error %", percent("test_class_error")),
+        ]
+    title = f"{study.name}: one-vs-rest Bayes error, hardest class first"
+    _print_cut(title, class_rows(study), columns, 1, None if every else CLASSES, ("class", "classes"), stream)
+    print_rows(
+        f"{study.name}: Bayes error of all classes",
+        overall_rows(study),
         [
-            [row["measure"], _number(row["value"]), _band(row["least"], row["most"]), row["formula"]]
-            for row in measure_rows(study)
+            *_texts("estimator=estimator"),
+            ("error %", percent("estimate")),
+            (
+                f"{100 * study.request.level:g}% interval",
+                _range("interval_low", "interval_high", percent, ""),
+            ),
+            *_texts("holds=interval_holds"),
+            *((name, percent(name, "")) for name in ("lower", "upper")),
+            *_texts("hold=bounds_hold definition=definition"),
         ],
-        title="Complexity measures and nearest-neighbour bounds",
+        right=8,
+        stream=stream,
+    )
+    if study.noise is not None:
+        areas = {"area %": "area", "of lower": "area_lower", "of upper": "area_upper"}
+        print_rows(
+            f"{study.name}: label noise, area outside the known range of the Bayes error, best first",
+            noise_score_rows(study),
+            [
+                *_texts("estimator=estimator"),
+                *((heading, percent(name)) for heading, name in areas.items()),
+                *_texts("definition=definition"),
+            ],
+            right=5,
+            stream=stream,
+        )
+    print_rows(
+        "Complexity measures and nearest-neighbour bounds",
+        measure_rows(study),
+        [
+            *_texts("measure=measure"),
+            ("value", _number("value")),
+            ("tie band", _band("least", "most")),
+            *_texts("definition=formula"),
+        ],
         right=4,
         stream=stream,
     )
     if study.selection is not None:
-        print_table(
-            ["step", "feature", "criterion"],
-            [[row["step"], row["attribute"], _number(row["criterion"])] for row in selection_rows(study)],
-            title=f"Forward selection by the {study.request.criterion} estimate of the pairs",
+        print_rows(
+            f"Forward selection by the {study.request.criterion} estimate of the pairs",
+            selection_rows(study),
+            [*_texts("step=step feature=attribute"), ("criterion", _number("criterion"))],
             right=2,
             stream=stream,
         )
     if study.ranked:
-        print_table(
-            ["transform", "columns", "mean of pairs", "worst pair", "mean of classes", "worst class"],
+        names = ("mean_of_pairs", "worst_pair", "mean_of_classes", "worst_class")
+        print_rows(
+            f"Transforms by the {study.request.criterion} estimate of the pairs, best first",
+            transform_rows(study),
             [
-                [row["transform"], row["columns"], *map(_number, list(row.values())[2:])]
-                for row in transform_rows(study)
+                *_texts("transform=transform columns=columns"),
+                *((name.replace("_", " "), _number(name)) for name in names),
             ],
-            title=f"Transforms by the {study.request.criterion} estimate of the pairs, best first",
             right=1,
             stream=stream,
         )
-    for line in _endings(study):
-        stream.write(f"{line}\n")
+    stream.writelines(f"{line}\n" for line in _endings(study))
 
 
-def _print_pairs(study: Study, every: bool, stream: IO[str]) -> None:
-    rows = pair_rows(study)
-    most = len(rows) if every else PAIRS
+def print_rows(
+    title: str,
+    rows: Sequence[dict],
+    columns: Columns,
+    *,
+    right: int,
+    keys: int | None = None,
+    stream: IO[str],
+) -> None:
+    """Print a table of rows. right, keys: as in `print_table`."""
+    cells = [[text(row) for _, text in columns] for row in rows]
     print_table(
-        ["class", "and", "rows", "rows", *_headings(study.request.intervals, study.p_values is not None)],
-        [[row["class_a"], row["class_b"], row["rows_a"], row["rows_b"], *_cells(row)] for row in rows[:most]],
-        title=f"{study.name}: Bayes error of pairs of classes, hardest pair first",
-        right=2,
-        stream=stream,
-    )
-    _cut(len(rows) - most, "pair", "pairs", stream)
-
-
-def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
-    rows = class_rows(study)
-    most = len(rows) if every else CLASSES
-    headings = ["class", "rows", *_headings(study.request.intervals, False)]
-    cells = [[row["class"], row["rows"], *_cells(row)] for row in rows[:most]]
-    if study.test is not None:
-        headings += ["test confusion %", "class error %"]
-        for line, row in zip(cells, rows, strict=False):
-            line += [_percent(row["test_confusion_rate"]), _percent(row["test_class_error"])]
-    title = f"{study.name}: one-vs-rest Bayes error, hardest class first"
-    print_table(headings, cells, title=title, right=1, stream=stream)
-    _cut(len(rows) - most, "class", "classes", stream)
-
-
-def _print_overall(study: Study, stream: IO[str]) -> None:
-    print_table(
-        [
-            *("estimator", "error %", f"{100 * study.request.level:g}% interval", "holds"),
-            *("lower", "upper", "hold", "definition"),
-        ],
-        [
-            [
-                row["estimator"],
-                _percent(row["estimate"]),
-                _range(row["interval_low"], row["interval_high"]),
-                row["interval_holds"],
-                *(_percent(row[name]) if not math.isnan(row[name]) else "" for name in ("lower", "upper")),
-                row["bounds_hold"],
-                row["definition"],
-            ]
-            for row in overall_rows(study)
-        ],
-        title=f"{study.name}: Bayes error of all classes",
-        right=8,
-        stream=stream,
-    )
-    if study.noise is None:
-        return
-    print_table(
-        ["estimator", "area %", "of lower", "of upper", "definition"],
-        [
-            [
-                row["estimator"],
-                *(_percent(row[name]) for name in ("area", "area_lower", "area_upper")),
-                row["definition"],
-            ]
-            for row in noise_score_rows(study)
-        ],
-        title=f"{study.name}: label noise, area outside the known range of the Bayes error, best first",
-        right=5,
-        stream=stream,
+        [heading for heading, _ in columns], cells, title=title, right=right, keys=keys, stream=stream
     )
 
 
-def _range(low: float, high: float) -> str:
-    return "" if math.isnan(low) else f"{_percent(low)}-{_percent(high)}"
+def percent(name: str, missing: str = "-") -> Callable[[dict], str]:
+    """Return a function of a row: its number as per cent with two decimals; ``missing`` for NaN."""
+    return lambda row: missing if math.isnan(row[name]) else f"{100 * row[name]:.2f}"
 
 
-def _headings(level: float | None, p_values: bool) -> list[str]:
-    interval = [] if level is None else [f"{100 * level:g}% interval"]
+def _number(name: str) -> Callable[[dict], str]:
+    return lambda row: "-" if math.isnan(row[name]) else f"{row[name]:.3f}"
+
+
+def _texts(columns: str) -> Columns:
+    """Return columns of texts and whole numbers: ``heading=key heading=key``."""
+    pairs = (column.split("=") for column in columns.split())
+    return [(heading, itemgetter(key)) for heading, key in pairs]
+
+
+def _range(low: str, high: str, form: Callable, missing: str) -> Callable[[dict], str]:
+    return lambda row: missing if math.isnan(row[low]) else f"{form(low)(row)}-{form(high)(row)}"
+
+
+def _band(low: str, high: str) -> Callable[[dict], str]:
+    """Return a function of a row: its tie band, empty without ties."""
+
+    def text(row: dict) -> str:
+        ends = _number(low)(row), _number(high)(row)
+        return "" if "-" in ends or ends[0] == ends[1] else "-".join(ends)
+
+    return text
+
+
+def _estimates(study: Study) -> Columns:
+    level = study.request.intervals
+    interval = (
+        []
+        if level is None
+        else [(f"{100 * level:g}% interval", _range("interval_low", "interval_high", _number, "-"))]
+    )
     return [
-        "share",
-        "tie band",
+        ("share", _number("estimate")),
+        ("tie band", _band("estimate_tie_low", "estimate_tie_high")),
         *interval,
-        "error %",
-        "lower",
-        "upper",
-        *(["p-value"] if p_values else []),
+        ("error %", percent("bayes_error")),
+        *((name, percent(name)) for name in ("lower", "upper")),
     ]
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    cells = [_number(row["estimate"]), _band(row["estimate_tie_low"], row["estimate_tie_high"])]
-    if "interval_low" in row:
-        low, high = row["interval_low"], row["interval_high"]
-        cells.append("-" if math.isnan(low) else f"{_number(low)}-{_number(high)}")
-    cells += [_percent(row[name]) for name in ("bayes_error", "lower", "upper")]
-    return [*cells, f"{row['p_value']:.3g}"] if "p_value" in row else cells
+def _print_cut(
+    title: str,
+    rows: list,
+    columns: Columns,
+    right: int,
+    most: int | None,
+    names: tuple[str, str],
+    stream: IO[str],
+) -> None:
+    """Print a table without its rows from ``most`` on, and a note with their number."""
+    print_rows(title, rows[:most], columns, right=right, stream=stream)
+    if left := len(rows) - len(rows[:most]):
+        stream.write(f"... and {left} more {names[left > 1]} (--all prints them, --out writes them)\n\n")
 
 
 def _endings(study: Study) -> Sequence[str]:
@@ -162,9 +196,9 @@ def _endings(study: Study) -> Sequence[str]:
         best = "the error of the best classifier"
         if study.request.best_error is None:
             best = "the smallest k-NN error of these rows, which favours k-nn (--best-error: another one)"
-        known = f"between 0 and {_percent(series.best_error)} %, {best}"
+        known = f"between 0 and {100 * series.best_error:.2f} %, {best}"
         if series.true_error is not None:
-            known = f"{_percent(series.true_error)} %"
+            known = f"{100 * series.true_error:.2f} %"
         lines.append(f"label noise: without noise the Bayes error is {known}; area: mean over the rates")
         if "k-nn-limit" in series.estimate:
             lines.append("lower and upper of k-nn-limit are the ends of its 95 % interval")
@@ -185,29 +219,7 @@ def _endings(study: Study) -> Sequence[str]:
         test = study.test
         total = int(test.confusion.sum())
         errors = "1 error" if test.errors == 1 else f"{test.errors} errors"
-        lines.append(f"{test.classifier}: {errors} on {total} test rows, {_percent(test.error)} %")
+        lines.append(f"{test.classifier}: {errors} on {total} test rows, {100 * test.error:.2f} %")
     if study.true_error is not None:
-        lines.append(f"true Bayes error of {study.name}: {_percent(study.true_error)} %")
+        lines.append(f"true Bayes error of {study.name}: {100 * study.true_error:.2f} %")
     return lines
-
-
-def _cut(left: int, one: str, several: str, stream: IO[str]) -> None:
-    if left > 0:
-        stream.write(
-            f"... and {left} more {one if left == 1 else several} (--all prints them, --out writes them)\n\n"
-        )
-
-
-def _band(least: float, most: float) -> str:
-    if math.isnan(least) or math.isnan(most):
-        return ""
-    low, high = _number(least), _number(most)
-    return "" if low == high else f"{low}-{high}"
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _percent(value: float) -> str:
-    return "-" if math.isnan(value) else f"{100 * value:.2f}"

@@ -1,9 +1,13 @@
-"""Comparison of the Bayes error estimators on synthetic data with a known Bayes error."""
+"""Comparison of the Bayes error estimators where the Bayes error is known: table, files and figure."""
 
 import itertools
+import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -14,6 +18,9 @@ from confml.bayes_error.neighbour_errors import NEIGHBOURS
 from confml.bayes_error.soft_labels import soft_label_error
 from confml.data.generators import GENERATORS
 from confml.errors import ConfigError, DataError, did_you_mean
+from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, save, style
+from confml.studies.bayes_error.console import Columns, percent, print_rows
+from confml.studies.bayes_error.tables import plain, write_json, write_rows
 
 ANNOTATORS = 3
 TREES = 3
@@ -25,6 +32,7 @@ SOFT_LABELS: Mapping[str, str] = {
     "annotators": f"votes of {ANNOTATORS} annotators who draw from the true probabilities",
 }
 """Estimators that need soft labels, by name."""
+NAMES = {**ABOUT, **SOFT_LABELS}
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,6 @@ def best_estimators(points: Sequence[Point]) -> list[dict[str, Any]]:
         errors = {point.estimator: point for point in group}
         tried = [errors[name] for name in ABOUT if name in errors]
         best = min(tried, key=lambda point: point.rmse)
-        names = (*ABOUT, *SOFT_LABELS)
         found.append(
             {
                 "problem": key[0],
@@ -141,7 +148,7 @@ def best_estimators(points: Sequence[Point]) -> list[dict[str, Any]]:
                 "truth": best.truth,
                 "best": best.estimator,
                 "bias": best.bias,
-                **{name: errors[name].rmse if name in errors else float("nan") for name in names},
+                **{name: errors[name].rmse if name in errors else float("nan") for name in NAMES},
             }
         )
     return found
@@ -185,3 +192,82 @@ def _trial(problem: str, features: int, rows: int, trial: int, seed: int):
         soft = soft_label_error(soft_labels)
         found[name] = (soft.estimate, soft.low, soft.high)
     return found
+
+
+# ---- table, files and figure
+
+
+def print_estimators(points: Sequence[Point], stream: IO[str] | None = None) -> None:
+    """Print the root mean squared error of each estimator, and the best one from features and labels."""
+    stream = stream or sys.stdout
+    rows = best_estimators(points)
+    shown = [name for name in NAMES if any(not math.isnan(row[name]) for row in rows)]
+    columns: Columns = [(name, itemgetter(name)) for name in ("problem", "features", "rows")]
+    columns += [
+        ("true", percent("truth")),
+        ("best", itemgetter("best")),
+        *((name, percent(name)) for name in shown),
+    ]
+    title = "Root mean squared error of Bayes error estimates (%)"
+    print_rows(title, rows, columns, right=5, keys=3, stream=stream)
+    for name, problem in PROBLEMS.items():
+        if any(row["problem"] == name for row in rows):
+            stream.write(f"{name}: {problem.about}\n")
+    stream.write("best: smallest error of the estimators that need features and labels only\n")
+
+
+def estimator_document(points: Sequence[Point]) -> dict[str, Any]:
+    """Return the results as plain data for JSON."""
+    best = plain(best_estimators(points))
+    return {"points": [asdict(point) for point in points], "best": best, "estimators": NAMES}
+
+
+def write_estimators(points: Sequence[Point], folder: Path) -> list[Path]:
+    """Write ``estimators.csv``, ``best.csv``, ``estimators.json`` and the figure below a folder."""
+    paths = [
+        write_rows(folder / "estimators.csv", [asdict(point) for point in points]),
+        write_rows(folder / "best.csv", best_estimators(points)),
+        write_json(folder / "estimators.json", estimator_document(points)),
+    ]
+    with style():
+        paths += save(draw_estimators(points), folder / "figures" / "estimators")
+    return paths
+
+
+def draw_estimators(points: Sequence[Point]):
+    """Draw the mean estimates by number of rows: a panel per problem and number of features."""
+    problems = list(dict.fromkeys(point.problem for point in points))
+    features = sorted({point.features for point in points})
+    names = [name for name in NAMES if any(point.estimator == name for point in points)]
+    lines = dict(zip(names, lines_of(len(names)), strict=True))
+    figure = new_figure(PAGE, 0.3 + 1.5 * len(problems))
+    grid = figure.subplots(len(problems), len(features), sharex=True, sharey="row", squeeze=False)
+    handles: dict[str, Any] = {}
+    for problem, axes_of_row in zip(problems, grid, strict=True):
+        for d, axes in zip(features, axes_of_row, strict=True):
+            here = [point for point in points if (point.problem, point.features) == (problem, d)]
+            if not here:
+                axes.set_visible(False)
+                continue
+            handles["true"] = axes.axhline(100 * here[0].truth, color=BLACK, linewidth=0.8, linestyle="--")
+            for name in names:
+                curve = [point for point in here if point.estimator == name]
+                means = [100 * point.mean for point in curve]
+                if curve:
+                    (handles[name],) = axes.plot(
+                        [point.rows for point in curve], means, **lines[name], markersize=2, linewidth=0.9
+                    )
+            axes.set_xscale("log")
+            axes.minorticks_off()
+            ticks = sorted({point.rows for point in points})
+            shown = ticks if len(ticks) < 4 else [ticks[0], ticks[len(ticks) // 2], ticks[-1]]
+            axes.set_xticks(shown, [f"{n:,}" for n in shown])
+            axes.set_title(f"{problem}, d = {d}", loc="left")
+        axes_of_row[0].set_ylabel("Bayes error (%)")
+        axes_of_row[0].set_ylim(bottom=min(0.0, axes_of_row[0].get_ylim()[0]))
+    for column in grid.T:  # the lowest panel of each column, if not the last, has its own axis
+        lowest = [axes for axes in column if axes.get_visible()][-1]
+        lowest.tick_params(labelbottom=True)
+        lowest.set_xlabel("rows")
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure

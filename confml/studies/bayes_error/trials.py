@@ -1,6 +1,5 @@
 """Bias and variance of estimated Bayes errors: table, files, and figures 1 and 2 of the paper."""
 
-import json
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -22,22 +21,24 @@ from confml.report.figures.style import (
     save,
     style,
 )
-from confml.report.files import remove_earlier, write_csv, write_file
+from confml.report.files import remove_earlier
+from confml.studies.bayes_error.console import Columns, percent, print_rows
+from confml.studies.bayes_error.tables import plain, write_json, write_rows
 
 
 def trial_rows(trials: Trials) -> list[dict[str, Any]]:
     """Return one row per prior, separation and number of trees."""
     return [
         {
-            "prior": float(prior),
-            "separation": float(separation),
-            "trees": int(trees),
-            "true_bayes_error": float(trials.truth[p, s]),
-            "estimate": float(trials.estimate[p, s, t].mean()),
-            "bias": float(trials.bias[p, s, t]),
-            "variance": float(trials.variance[p, s, t]),
-            "uncorrected": float(trials.uncorrected[p, s, t].mean()),
-            "bhattacharyya": float(trials.bhattacharyya[p, s]),
+            "prior": prior,
+            "separation": separation,
+            "trees": trees,
+            "true_bayes_error": trials.truth[p, s],
+            "estimate": trials.estimate[p, s, t].mean(),
+            "bias": trials.bias[p, s, t],
+            "variance": trials.variance[p, s, t],
+            "uncorrected": trials.uncorrected[p, s, t].mean(),
+            "bhattacharyya": trials.bhattacharyya[p, s],
         }
         for p, prior in enumerate(trials.priors)
         for s, separation in enumerate(trials.separations)
@@ -48,12 +49,8 @@ def trial_rows(trials: Trials) -> list[dict[str, Any]]:
 def trial_document(trials: Trials) -> dict[str, Any]:
     """Return the rows and the settings of the trials."""
     count = trials.estimate.shape[3]
-    return {
-        "rows": trials.rows,
-        "attributes": trials.attributes,
-        "trials": count,
-        "points": trial_rows(trials),
-    }
+    about = {"rows": trials.rows, "attributes": trials.attributes, "trials": count}
+    return plain({**about, "points": trial_rows(trials)})
 
 
 def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
@@ -61,26 +58,18 @@ def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
     stream = stream or sys.stdout
     most, count = int(trials.trees[-1]), trials.estimate.shape[3]
     rows = [row for row in trial_rows(trials) if row["trees"] == most]
-    print_table(
-        ["prior", "separation", "true", "estimate", "bias", "uncorrected", "Bhattacharyya"],
-        [
-            [
-                f"{row['prior']:g}",
-                f"{row['separation']:g}",
-                *(
-                    f"{100 * row[key]:.2f}"
-                    for key in ("true_bayes_error", "estimate", "bias", "uncorrected", "bhattacharyya")
-                ),
-            ]
-            for row in rows
-        ],
-        title=f"Bayes error of two Gaussians (%): {count} trials of {trials.rows} rows, trees: {most}",
-        right=0,
-        stream=stream,
-    )
+    numbers = {"true": "true_bayes_error", "Bhattacharyya": "bhattacharyya"}
+    headings = ("true", "estimate", "bias", "uncorrected", "Bhattacharyya")
+    columns: Columns = [
+        ("prior", lambda row: f"{row['prior']:g}"),
+        ("separation", lambda row: f"{row['separation']:g}"),
+    ]
+    columns += [(heading, percent(numbers.get(heading, heading))) for heading in headings]
+    title = f"Bayes error of two Gaussians (%): {count} trials of {trials.rows} rows, trees: {most}"
+    print_rows(title, rows, columns, right=0, stream=stream)
     if len(trials.trees) > 1:
         print_table(
-            ["prior", "separation", *(f"{count} trees" if count > 1 else "1 tree" for count in trials.trees)],
+            ["prior", "separation", *_tree_names(trials)],
             [
                 [f"{prior:g}", f"{separation:g}", *(f"{1e5 * value:.2f}" for value in trials.variance[p, s])]
                 for p, prior in enumerate(trials.priors)
@@ -94,16 +83,14 @@ def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
 
 def write_trials(trials: Trials, folder: Path) -> list[Path]:
     """Write ``trials.csv``, ``trials.json`` and the figures below a folder."""
-    rows = trial_rows(trials)
     paths = [
-        write_csv(folder / "trials.csv", list(rows[0]), [list(row.values()) for row in rows]),
-        write_file(folder / "trials.json", json.dumps(trial_document(trials), indent=1) + "\n"),
+        write_rows(folder / "trials.csv", trial_rows(trials)),
+        write_json(folder / "trials.json", trial_document(trials)),
     ]
-    with style():
-        paths += save(draw_bias(trials), folder / "figures" / "bias")
-    if len(trials.trees) > 1:
-        with style():
-            paths += save(draw_variance(trials), folder / "figures" / "variance")
+    for name, draw in {"bias": draw_bias, "variance": draw_variance}.items():
+        if name == "bias" or len(trials.trees) > 1:
+            with style():
+                paths += save(draw(trials), folder / "figures" / name)
     remove_earlier(folder, [f"figures/variance.{ending}" for ending in FORMATS], paths)
     return paths
 
@@ -165,11 +152,14 @@ def draw_variance(trials: Trials):
         axes.set_title(f"smaller prior {_prior(trials, place)}, {trials.rows} rows", loc="left")
     superscript = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
     grid[0].set_ylabel(f"variance of the estimate (10⁻{superscript})")
-    names = [f"{number} trees" if number > 1 else "1 tree" for number in trials.trees]
-    legend_below(figure, handles, names)
+    legend_below(figure, handles, _tree_names(trials))
     return figure
 
 
 def _prior(trials: Trials, place: int) -> str:
     prior = float(trials.priors[place])
     return f"{min(prior, 1 - prior):g}"
+
+
+def _tree_names(trials: Trials) -> list[str]:
+    return [f"{number} trees" if number > 1 else "1 tree" for number in trials.trees]
