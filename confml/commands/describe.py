@@ -42,6 +42,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
     confml describe xgboost.XGBClassifier --allow-import xgboost
+    confml describe guarantee
     confml describe fuzziness
     confml describe class-coverage.csv
     confml describe ranks --type figure

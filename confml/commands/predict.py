@@ -86,6 +86,12 @@ OF_FIT = {
     help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
 )
 @click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    metavar="N",
+    help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
+)
+@click.option(
     "--no-empty", is_flag=True, help="Replace an empty region by the label with the largest p-value."
 )
 @click.option(
@@ -179,7 +185,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
     runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
     a row differs most from the nearest one of the predicted class. With --missing mean, filled lists the
-    features of a row that are filled in from the training rows. The guarantee is printed on stderr.
+    features of a row that are filled in from the training rows. Numbers have four significant digits, and
+    more where these would contradict a region; --digits changes this, and --json has all digits. The
+    guarantee is printed on stderr in two lines, which confml describe guarantee explains.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
     --separator, --decimal and --sheet name those of NEW, with --train also those of the training file.
@@ -219,6 +227,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     """
     from confml.predictions import LEVELS, Output, Summary, predict_new, save_model
     from confml.predictions.remedies import Remedies
+    from confml.predictions.rounding import DIGITS
     from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = arguments(files, options)
@@ -268,7 +277,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         say(text)
 
     with destination(options["out"]) as file:
-        writer = JsonWriter(file) if options["as_json"] else CsvWriter(file)
+        writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
         for batch in predict_new(model, tables_of(new, model, options), output, summary, note_columns):
             writer.add(batch)
             if monitor is not None:
@@ -277,11 +286,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
                 drift.add(batch)
         tested = [] if drift is None else drift.sentences()
         writer.end({**summary.facts(notes, monitor), "drift": tested} if options["as_json"] else {})
-    for text in summary.warnings() if quiet else summary.notes():
+    for text in summary.warnings():
         say(f"warning: {text}")
-    tell(" ".join(summary.sentences()))
-    if score := summary.score():
-        tell(score)
+    for line in filter(None, [*summary.lines(), summary.score()]):
+        tell(line)
     for sentence in tested:
         say(sentence)
     if monitor is not None:

@@ -16,6 +16,29 @@ class Promise(NamedTuple):
     simulated: tuple[str, ...]
 
 
+GUARANTEE = """The guarantee of regions for new rows, which confml predict prints in two lines.
+
+First line. At level 0.05, the probability that a region does not hold the label is at most 0.05. It is an
+average over training sets and new rows: it is not guaranteed for a single row. It is not guaranteed for a
+single class either, unless p-values are label-conditional (--per-class), nor for other groups of rows.
+
+Second line. The bound needs new rows that are exchangeable with the training rows: their joint distribution
+must not depend on the order of the rows. Labels must be of the training classes; a region cannot hold
+another label. If some training rows are the only ones of their class, a line estimates how many new rows
+are of other classes.
+
+"Approximate" means that a step was fitted, or a parameter was selected, with the rows that p-values are
+counted among. With --selection-part 0.3 other rows serve this purpose, and with --conformal split the
+calibration part does: the bound then holds for any number of rows.
+
+No p-value is smaller than 1 / (n + 1), if it is counted among n rows. A warning says so if a level is
+smaller. Probabilities, votes and envelopes have regions without a guarantee of coverage.
+
+The tests do not show that rows are exchangeable. They can show that rows are not: a warning names a test
+with a small p-value. Tests of atypical rows need p-values, and of coverage p-values and labels. The test of
+values outside the training range needs neither. --drift tests each feature, and all features together.
+
+The key "guarantee" of --json, and the attribute guarantee in Python, hold all sentences on one fit."""
 ANY_ROWS, EXCHANGEABLE = "for any number of rows", "exchangeable rows"
 MISSES = "region misses the label with probability at most the level"
 PROMISES: Mapping[str, Promise] = {

@@ -241,7 +241,7 @@ def predict(
         frames.append(batch.frame())
         if monitor is not None:
             monitor.add(batch)
-    told = [*model.facts.notes, *summary.notes(), " ".join(summary.sentences()), summary.score()]
+    told = [*model.facts.notes, *summary.warnings(), *summary.lines(), summary.score()]
     told += [] if monitor is None else monitor.sentences()
     for sentence in filter(None, told):
         say(sentence)

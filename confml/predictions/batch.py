@@ -16,6 +16,7 @@ from confml.measures.regions import reasons
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
+from confml.predictions.rounding import ALL_DIGITS, rounded, with_digits
 from confml.report.files import field, fields, numbers
 from confml.report.sections.regions import region_fields, score_columns
 
@@ -46,7 +47,8 @@ class Batch:
     each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
     the k rows, None without costs. explanation: of the k rows, None if not asked for. filled: the features of
     each row that are filled in, None if missing values are not. id_columns: names. certain, selected: (k,)
-    bool, selected from the whole batch (`Selection`), None if not asked for.
+    bool, selected from the whole batch (`Selection`), None if not asked for. thresholds: values of the
+    certainty that divide accepted or selected rows from others.
     """
 
     rows: NewRows
@@ -61,13 +63,16 @@ class Batch:
     id_columns: tuple[str, ...]
     certain: np.ndarray | None = None
     selected: np.ndarray | None = None
+    thresholds: tuple[float, ...] = ()
 
-    def csv(self) -> tuple[list[str], list[list[str]]]:
+    def csv(self, digits: int = ALL_DIGITS) -> tuple[list[str], list[list[str]]]:
         """Return the header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where
         the file has it, then columns as those of the region tables of a run, and those of the explanation.
+
+        digits: significant digits of numbers; rows have more where these would contradict another column.
         """
-        prediction = self.prediction
-        header, columns = score_columns(prediction, prediction.confidence)
+        prediction, confidence = with_digits(self.prediction, digits, self.regions, self.thresholds)
+        header, columns = score_columns(prediction, confidence)
         classes = [str(label) for label in prediction.classes.tolist()]
         for level, region in self.regions.items():
             header += [f"region@{level!r}", f"reason@{level!r}"]
@@ -81,14 +86,15 @@ class Batch:
         if self.decisions is not None:
             header += ["decision", "expected_cost"]
             columns.append(fields(self.decisions.labels))
-            columns.append(numbers(self.decisions.costs))
+            columns.append(numbers(rounded(self.decisions.costs, digits)))
         if self.explanation is not None:
             header.append("runner_up")
             columns.append(fields(self.explanation.runner_up.tolist()))
             for side in SIDES:
                 header += [f"lines@{side}", f"distances@{side}"]
                 columns.append([field("|".join(found)) for found in self.explanation.lines[side]])
-                columns.append(["|".join(numbers(found)) for found in self.explanation.distances[side]])
+                near = self.explanation.distances[side]
+                columns.append(["|".join(numbers(rounded(found, digits))) for found in near])
             if self.explanation.features is not None:
                 header.append(f"features@{SIDES[0]}")
                 columns.append([field("|".join(map(_escaped, names))) for names in self.explanation.features])
@@ -181,6 +187,9 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
             explanation=explainer.explain(rows, prediction) if explainer else None,
             filled=model.coder.filled_features(rows),
             id_columns=model.coder.id_columns,
+            thresholds=()
+            if model.point is None or model.point.threshold is None
+            else (model.point.threshold,),
         )
 
 

@@ -11,6 +11,7 @@ from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
 from confml.predictions.model import Model
+from confml.predictions.rounding import p_text
 
 SMALL = 0.05  # p-value of the atypical rows from which new rows are said not to look exchangeable
 TOO_LOW = 0.01  # the same of a coverage, and of rows outside the ranges; after Holm's correction
@@ -23,6 +24,10 @@ class Finding(NamedTuple):
     text: str
     p: float | None = None
     limit: float = TOO_LOW
+
+    @property
+    def tested(self) -> bool:
+        return self.p is not None
 
     @property
     def differs(self) -> bool:
@@ -125,7 +130,7 @@ class ExchangeabilityCheck:
         p, how = self._atypical_p(atypical, n, level, rows + 1, bound)
         return Finding(
             f"{text}. For exchangeable rows the expected share is at most {digits(100 * bound)} %, and the "
-            f"p-value of this batch is {p:.2g} ({how}).",
+            f"p-value of this batch is {p_text(p, SMALL)} ({how}).",
             p,
             SMALL,
         )
@@ -172,23 +177,42 @@ class ExchangeabilityCheck:
         ]
         p = min(1.0, len(chances) * min(chances))
         return Finding(
-            f"{text} (at most {digits(100 * expected)} % expected, p-value {p:.2g}, Bonferroni){listed}.",
+            f"{text} (at most {digits(100 * expected)} % expected, p-value {p_text(p, TOO_LOW)}, "
+            f"Bonferroni){listed}.",
             p,
         )
 
-    def _coverage(self) -> Finding | None:
-        """Return the coverage of labelled rows, compared with that of valid p-values."""
+    def band(self, level: float) -> str:
+        """Return the 95 % band of the coverage of labelled rows as text, empty if there is none."""
+        if self._labelled_parts() is None:
+            return ""
+        ends = coverage_band(self._parts(), level, self._is_smoothed)
+        text = " to ".join(digits(100 * end) for end in ends)
+        return "" if math.isnan(ends[0]) else f" (95 % band {text} %)"
+
+    @property
+    def _is_smoothed(self) -> bool:
+        params = self.model.facts.params
+        return bool(params.get("smoothed") or params.get("conformal__smoothed"))
+
+    def _labelled_parts(self) -> list[tuple[int, int]] | None:
+        """Return `_parts`, None if errors of labelled rows are not beta-binomial."""
         facts, parts = self.model.facts, self._parts()
-        known = sum(rows for rows, _ in parts)
-        if not known or not self._is_testable() or facts.is_clustered:
+        if not sum(rows for rows, _ in parts) or not self._is_testable() or facts.is_clustered:
             return None
         if facts.params.get("conformal") == "cross" or facts.params.get("conformal__best_of"):
             return None  # the first has another bound, the second no beta-binomial errors
-        is_smoothed = bool(facts.params.get("smoothed") or facts.params.get("conformal__smoothed"))
-        levels = self.guarantee.levels
+        return parts
+
+    def _coverage(self) -> Finding | None:
+        """Return the coverage of labelled rows, compared with that of valid p-values."""
+        facts, parts = self.model.facts, self._labelled_parts()
+        if parts is None:
+            return None
+        known, levels = sum(rows for rows, _ in parts), self.guarantee.levels
         p = []
         for level in levels:
-            found = covered_by_parts(parts, level, is_smoothed)
+            found = covered_by_parts(parts, level, self._is_smoothed)
             if found is None:
                 return None
             p.append(min(1.0, math.fsum(found[: self.covered[level] + 1])))
@@ -198,15 +222,13 @@ class ExchangeabilityCheck:
         if facts.params.get("conformal") != "split":
             how += ", approximate"
         shown = low or [levels[int(np.argmin(adjusted))]]
-        bands = []
-        for level in shown:
-            ends = coverage_band(parts, level, is_smoothed)
-            band = " to ".join(digits(100 * end) for end in ends)
-            bands.append(f"{percent(self.covered[level], known)} at level {level!r} (95 % band {band} %)")
+        bands = [
+            f"{percent(self.covered[level], known)} at level {level!r}{self.band(level)}" for level in shown
+        ]
         verdict = "shown to be too low" if low else "not shown to be too low"
         return Finding(
             f"Coverage of {row_count(known)} with labels of these classes: {', '.join(bands)}; {verdict} "
-            f"(p-value {min(adjusted):.2g}, {how}{', Holm' if len(levels) > 1 else ''}).",
+            f"(p-value {p_text(min(adjusted), TOO_LOW)}, {how}{', Holm' if len(levels) > 1 else ''}).",
             float(min(adjusted)),
         )
 

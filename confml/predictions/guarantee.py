@@ -7,6 +7,8 @@ from confml.measures.guarantees import approximations, joined
 from confml.predictions.model import Model
 from confml.predictions.remedies import AT_COMMAND, Remedies
 
+MORE = "confml describe guarantee"
+
 
 class Guarantee:
     """The guarantee of p-values at ``levels``. All outputs ask this class.
@@ -23,8 +25,24 @@ class Guarantee:
 
     def sentences(self) -> list[str]:
         """Return the bound and its conditions, for p-values."""
-        found = [*self._bound(), *self._weakened(), *self._other_classes()]
+        found = [f"If {self.condition}, {self.bound or 'no coverage is guaranteed at these levels'}."]
+        found += [*self._weakened(), *self._exceptions(), *self._other_classes()]
         return found if self.facts.shift else [*found, self._limits(), self._smallest()]
+
+    def lines(self, fit: str, tests: str) -> list[str]:
+        """Return the bound in one line and its conditions in the next, then lines for fits with exceptions.
+
+        fit, tests: the method with its rows, and the result of the tests of exchangeability, as text.
+        """
+        bound = self.bound or "no coverage is guaranteed at these levels"
+        if self.broken is not None:
+            bound = f"no coverage is guaranteed, because {self.broken}"
+        elif self.bound and self.facts.label_noise is not None:
+            bound += " (approximate: the rate of label-noise must be right)"
+        elif self.bound and self.approximate:
+            bound += f" (approximate: {', and '.join(self.approximate)})"
+        found = [f"{fit}: {bound}.", f"Condition: {self.condition}.{tests} ({MORE})"]
+        return [*found, *self._other_classes(), *self._exceptions()]
 
     def error_bound(self, level: float) -> float:
         """Return the bound on the probability that a region at a level misses a label of a training class."""
@@ -66,35 +84,47 @@ class Guarantee:
 
     # ---- sentences
 
-    def _bound(self) -> Iterator[str]:
-        facts = self.facts
-        condition = (
-            "new rows are exchangeable with the training rows and the label is one of the "
-            f"{self.classes} training classes"
-        )
-        if facts.shift:
-            condition = (
+    @property
+    def condition(self) -> str:
+        """The assumption about new rows."""
+        if self.facts.shift:
+            return (
                 "the new rows differ from the training rows only in the frequencies of the "
                 f"{self.classes} classes, and these are estimated without error from the new rows together"
             )
-        least = []
+        return (
+            "new rows are exchangeable with the training rows and the label is one of the "
+            f"{self.classes} training classes"
+        )
+
+    @property
+    def bound(self) -> str | None:
+        """The bound at each level that has one, None without any."""
+        facts, least = self.facts, []
         for level in self.levels:
             bound = 1 - self.error_bound(level)
             if bound > 0:
                 least.append(f"{digits(100 * bound)} % at level {level!r}")
         if not least:
-            yield f"If {condition}, no coverage is guaranteed at these levels."
-            return
+            return None
         per = ", for each class" if facts.is_label_conditional else ""
         if facts.is_clustered:
             per = ", for the classes of each cluster"
         if facts.groups_of:
             per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
-        yield f"If {condition}, a region holds the label with probability at least {', '.join(least)}{per}."
-        if facts.is_clustered:
+        return f"a region holds the label with probability at least {', '.join(least)}{per}"
+
+    def _exceptions(self) -> Iterator[str]:
+        """Yield sentences on rows that the bound is not for."""
+        if self.facts.is_clustered and self.bound:
             yield (
                 "Classes with too few calibration rows for a cluster have no bound. With such "
                 "classes there is none for all rows together."
+            )
+        if self.facts.groups and self.broken is None:
+            yield (
+                "Rows of new groups are not exchangeable with the training rows if rows of one "
+                "group are alike."
             )
 
     def _weakened(self) -> Iterator[str]:
@@ -123,11 +153,6 @@ class Guarantee:
             yield (
                 f"{row_count(facts.selection_rows)} {are(facts.selection_rows)} used only to "
                 f"{' and to '.join(done)}, so the bound holds for any number of rows."
-            )
-        if facts.groups:
-            yield (
-                "Rows of new groups are not exchangeable with the training rows if rows of one "
-                "group are alike."
             )
 
     def _other_classes(self) -> Iterator[str]:

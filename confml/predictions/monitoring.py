@@ -14,6 +14,7 @@ from confml.measures.validity import distance_from_uniform
 from confml.predictions.batch import Batch
 from confml.predictions.guarantee import have, row_count
 from confml.predictions.model import Model
+from confml.predictions.rounding import p_text
 
 ALARM = 0.05  # adjusted p-value from which a batch is called different
 BATCH_ROWS = 200
@@ -146,7 +147,7 @@ class BatchMonitor:
             least = min(row.adjusted_p for row in table)
             return [
                 f"batches: none of {len(table)} differs from the training rows (smallest adjusted p-value "
-                f"{least:.2g}): no action needed",
+                f"{p_text(least, ALARM)}): no action needed",
                 *(f"batch {row.batch}: {row.meaning}" for row in table if row.absent),
             ]
         return different
@@ -180,6 +181,7 @@ def batch_words(lines: tuple[str, str], small: float | None, adjusted: float) ->
     else:
         effect = "the p-values are not uniform, but not too small at 0.1"
     return (
-        f"lines {lines[0]} to {lines[1]} differ from the training rows (adjusted p-value {adjusted:.2g}):"
-        f" {effect}; check how these rows were collected, and fit again with labelled rows like them"
+        f"lines {lines[0]} to {lines[1]} differ from the training rows (adjusted p-value "
+        f"{p_text(adjusted, ALARM)}): {effect}; check how these rows were "
+        "collected, and fit again with labelled rows like them"
     )

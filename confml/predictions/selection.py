@@ -8,7 +8,7 @@ import numpy as np
 from confml.errors import ConfigError
 from confml.measures.selected import accepted_threshold, certain_rows, shares_one_calibration
 from confml.predictions.batch import Batch
-from confml.predictions.guarantee import digits, percent, row_count
+from confml.predictions.guarantee import percent, row_count
 from confml.predictions.model import Model
 
 BATCH = "The bound is an average over batches: a row that is selected in this batch may not be in another."
@@ -42,16 +42,21 @@ class Selection:
             shared = shares_one_calibration(self.model.facts.params)
             certain, level = certain_rows(scores, self.fcr, shared)
             found = np.split(certain, ends)
-            parts = [replace(part, certain=own) for part, own in zip(parts, found, strict=True)]
+            parts = self._marked(parts, "certain", found, 1 - level)
             self.found += self._about_certain(certain, level, shared)
         held = self.model.held_out
         if self.fdr is not None and held is not None:
             certainty = np.concatenate([part.prediction.certainty for part in parts])
             threshold = accepted_threshold(certainty, held.confidence, held.wrong, self.fdr)
             found = np.split(certainty >= threshold, ends)
-            parts = [replace(part, selected=own) for part, own in zip(parts, found, strict=True)]
+            parts = self._marked(parts, "selected", found, threshold)
             self.found += self._about_accepted(certainty >= threshold, threshold)
         return parts
+
+    @staticmethod
+    def _marked(parts: list[Batch], name: str, found: list[np.ndarray], threshold: float) -> list[Batch]:
+        pairs = zip(parts, found, strict=True)
+        return [replace(one, **{name: own, "thresholds": (*one.thresholds, threshold)}) for one, own in pairs]
 
     def sentences(self) -> list[str]:
         """Return the guarantees, after `apply`."""
@@ -62,14 +67,14 @@ class Selection:
         how = "" if shared else " The bound holds for any dependence between the p-values."
         return [
             f"{n} of {row_count(m)} ({percent(n, max(m, 1))}) are certain (column certain; level "
-            f"{digits(level)}). The expected share of wrong ones among them is at most {bound}, if new rows "
+            f"{level!r}). The expected share of wrong ones among them is at most {bound}, if new rows "
             f"are exchangeable with the training rows.{how}"
         ]
 
     def _about_accepted(self, accepted: np.ndarray, threshold: float) -> list[str]:
         bound, n, m = f"{100 * (self.fdr or 0):.3g} %", int(accepted.sum()), len(accepted)
         held = row_count(len(self.model.held_out.confidence)) if self.model.held_out else ""
-        at = f"; confidence >= {threshold:.6g}" if n else ""
+        at = f"; confidence >= {threshold!r}" if n else ""
         return [
             f"{n} of {row_count(m)} ({percent(n, max(m, 1))}) are selected (column selected{at}). The "
             f"expected share of wrong ones among them is at most {bound}, if new rows are exchangeable "

@@ -14,7 +14,7 @@ from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
 from confml.predictions.exchangeability import ExchangeabilityCheck
-from confml.predictions.guarantee import Guarantee, are, digits, have, percent, row_count
+from confml.predictions.guarantee import MORE, Guarantee, are, digits, have, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
 from confml.predictions.remedies import AT_COMMAND, Remedies
@@ -102,9 +102,30 @@ class Summary:
     def sentences(self) -> list[str]:
         """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
         tests = self.check.sentences(self.kind, self.predicted, self.reasons)
-        found = [self._fit(), *self._guarantee(), *tests, self._point(), self._decisions()]
-        found += self.selection.sentences() if self.selection is not None else []
+        kind = self.kind or self.model.none.kind
+        bound = self.guarantee.sentences() if kind == "p-value" else [self._without_bound(kind)]
+        found = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions(), *self._chosen()]
         return [sentence for sentence in found if sentence]
+
+    def lines(self) -> list[str]:
+        """Return the guarantee in two lines, and a line for each exception and each answer to an option."""
+        tests = [
+            one for one in self.check.tests(self.kind, self.predicted, self.reasons).values() if one.tested
+        ]
+        differ, tested = sum(one.differs for one in tests), ""
+        if tests:
+            how_many = (
+                f"{differ or 'None'} of {len(tests)} tests"
+                if len(tests) > 1
+                else f"{'The' if differ else 'No'} test"
+            )
+            tested = f" {how_many} {'show' if differ > 1 else 'shows'} that new rows differ."
+        kind = self.kind or self.model.none.kind
+        if kind == "p-value":
+            found = self.guarantee.lines(self._fit(), tested)
+        else:
+            found = [f"{self._fit()}. {self._without_bound(kind)}", f"{tested} ({MORE})".strip()]
+        return [one for one in (*found, self._point(), self._decisions(), *self._chosen()) if one]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -138,9 +159,8 @@ class Summary:
         if not self.labels:
             return None
         text = f"labels of {row_count(self.labels)}: error rate {percent(self.errors, self.labels)}"
-        shares = [f"{percent(self.covered[level], self.labels)} at {level!r}" for level in self._shown()]
-        if shares:
-            text += f"; coverage {', '.join(shares)}"
+        if shares := self._coverages(self.labels):
+            text += f"; coverage {shares}"
         if self.model.point is not None and self.model.point.threshold is not None:
             text += f"; {self.accepted_labels} accepted"
             if self.accepted_labels:
@@ -151,12 +171,17 @@ class Summary:
             text += f"; {row_count(self.absent)} {have(self.absent)} a class that is absent from the "
             text += "training rows"
             known = self.labels - self.absent
-            shares = [
-                f"{percent(self.covered[level], known)} at {level!r}" for level in self._shown() if known
-            ]
-            if shares:
-                text += f"; coverage of the other rows {', '.join(shares)}"
+            if known and (shares := self._coverages(known)):
+                text += f"; coverage of the other rows {shares}"
         return text
+
+    def _coverages(self, rows: int) -> str:
+        """Return the coverage of so many labelled rows at each level, with its band for training classes."""
+        known = rows == self.labels - self.absent and self.kind == "p-value"
+        found = [(percent(self.covered[level], rows), level) for level in self._shown()]
+        return ", ".join(
+            f"{share} at {level!r}{self.check.band(level) if known else ''}" for share, level in found
+        )
 
     def notes(self) -> list[str]:
         """Return warnings on unknown categories, rows without prediction, unreachable levels, known rows."""
@@ -238,12 +263,13 @@ class Summary:
         shown = [f"{name}: {value}" for name, value in facts.params.items()]
         params = f" {{{', '.join(shown)}}}" if shown else ""
         part = " (its training part)" if facts.is_part else ""
-        return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}."
+        return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}"
 
-    def _guarantee(self) -> list[str]:
-        kind = self.kind or self.model.none.kind
-        if kind == "p-value":
-            return self.guarantee.sentences()
+    def _chosen(self) -> list[str]:
+        return [] if self.selection is None else self.selection.sentences()
+
+    def _without_bound(self, kind: str) -> str:
+        """Return that a view without p-values has no guarantee."""
         if kind in WITHOUT_REGIONS:
             what = f"The scores are {kind}s: they have no regions, and no error probability is guaranteed"
         else:
@@ -251,4 +277,4 @@ class Summary:
                 "A region is the smallest set of labels whose estimated probability is at least "
                 "1 - level: no coverage is guaranteed"
             )
-        return [f"{what} ({self.remedies.option('conformal', 'split')} makes the method conformal)."]
+        return f"{what} ({self.remedies.option('conformal', 'split')} makes the method conformal)."

@@ -18,6 +18,7 @@ from confml.errors import ConfigError, printable
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
 from confml.predictions.model import Model
+from confml.predictions.rounding import p_text
 from confml.runner.store import write_atomically
 
 ALARM = 0.01  # p-values up to it differ
@@ -52,10 +53,11 @@ class TwoSamples(NamedTuple):
         """Return the result of the classifier, and the features that differ."""
         found = [
             f"A classifier tells the {self.rows} new rows from training rows with accuracy "
-            f"{self.accuracy:.3f} ± {self.error:.3f} (0.5 without a difference; p-value {self.joint:.2g})."
+            f"{self.accuracy:.3f} ± {self.error:.3f} (0.5 without a difference; p-value "
+            f"{p_text(self.joint, ALARM)})."
         ]
         low = sorted((p, name) for name, p in self.features if p <= ALARM)
-        listed = ", ".join(f"'{printable(name, 60)}' ({p:.2g})" for p, name in low[:SHOWN])
+        listed = ", ".join(f"'{printable(name, 60)}' ({p_text(p, ALARM)})" for p, name in low[:SHOWN])
         more = f", ... ({len(low)} features)" if len(low) > SHOWN else ""
         what = f"Features that differ (p-value, Holm): {listed}{more}" if low else "No feature differs alone"
         return [*found, f"{what}."]
@@ -166,7 +168,8 @@ class Drift:
         differ = [str(place) for place, one in enumerate(self.batches, start=1) if one["differs"]]
         verdict = f"the batches that differ are {', '.join(differ)}" if differ else "none of them differs"
         return (
-            f"Batch {number} of the series in {state}: p-value {found.p:.2g}, limit {limit:.2g}; {verdict} "
+            f"Batch {number} of the series in {state}: p-value {p_text(found.p, limit)}, "
+            f"limit {p_text(limit, found.p)}; {verdict} "
             "(any false alarm in the series: at most 5 %)."
         )
 

@@ -5,20 +5,21 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from confml.predictions.batch import Batch
+from confml.predictions.rounding import ALL_DIGITS
 from confml.report.files import field
 
 JSON_START = '{"answers": ['
 
 
 class CsvWriter:
-    """A header and one line per new row."""
+    """A header and one line per new row. digits: significant digits of numbers (`with_digits`)."""
 
-    def __init__(self, file: BinaryIO):
-        self._file, self._begun = file, False
+    def __init__(self, file: BinaryIO, digits: int = ALL_DIGITS):
+        self._file, self._begun, self._digits = file, False, digits
 
     def add(self, batch: Batch) -> None:
         """Write the rows of a chunk."""
-        header, columns = batch.csv()
+        header, columns = batch.csv(self._digits)
         if not self._begun:
             self._file.write(f"{','.join(map(field, header))}\n".encode())
             self._begun = True

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean
-from confml.measures.guarantees import PROMISES
+from confml.measures.guarantees import GUARANTEE, PROMISES
 from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
 from confml.report.declared import declared_metrics, describe_metric
@@ -154,6 +154,8 @@ def describe_setting(name: str) -> Entry:
 
 def describe_promise(name: str) -> Entry:
     """Return a guarantee: about, whom, condition, exactness, source and entries of ``make validity``."""
+    if name == "guarantee":
+        return {"name": name, "about": GUARANTEE, "guarantees": list(PROMISES)}
     one = PROMISES[name]
     keys = {"for": one.whom, "condition": one.condition, "holds": one.exact, "source": one.source}
     return {"name": name, "about": one.promise, **keys, "simulated": list(one.simulated)}
@@ -211,7 +213,7 @@ def known_types() -> dict[str, Described]:
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
         "term": Described(lambda: TERMS, lambda name: {"name": name, "about": TERMS[name]}),
         "setting": Described(known_settings, describe_setting),
-        "guarantee": Described(lambda: PROMISES, describe_promise),
+        "guarantee": Described(lambda: ("guarantee", *PROMISES), describe_promise),
     }
 
 

@@ -43,13 +43,22 @@ def files(wine, tmp_path, monkeypatch):
 
 
 def run(*arguments, stdin=None, fails=None):
-    """(rows of the output, stderr) of the command; the message of the error if it fails as expected."""
-    result = CliRunner().invoke(predict, [str(one) for one in arguments], input=stdin)
+    """(rows of the output with all digits, stderr); the message of the error if it fails as expected."""
+    digits = () if "--digits" in arguments else ("--digits", "17")
+    result = CliRunner().invoke(predict, [str(one) for one in (*arguments, *digits)], input=stdin)
     if fails is not None:
         assert isinstance(result.exception, fails), result.exception or result.output
         return str(result.exception)
     assert result.exit_code == 0, result.exception or result.output
     return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
+
+
+def told_by(*arguments) -> str:
+    """All sentences of ``--json`` on the guarantee and the data."""
+    result = CliRunner().invoke(predict, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.exception or result.output
+    document = json.loads(result.stdout)
+    return " ".join([*document["guarantee"], *document["warnings"]])
 
 
 WITHOUT_CONFIG = ("--train", "wine.csv", "--label", "target", "--id", "bottle")
@@ -76,7 +85,10 @@ def test_answers_are_those_of_the_method(files, wine):
     errors = np.mean(expected.labels != new["target"])
     assert f"labels of 58 rows: error rate {100 * errors:.3g} %" in told
     assert "fitted to 120 rows of wine" in told and "at least 99 % at level 0.01, 95 % at level 0.05" in told
-    assert "smallest possible p-value is 1/121" in told and "not guaranteed for a single row" in told
+    everything = told_by(*WITHOUT_CONFIG, "new.csv")
+    assert "smallest possible p-value is 1/121" in everything
+    assert "not guaranteed for a single row" in everything
+    assert len(told.splitlines()) == 3  # the bound, its condition and the score
 
 
 def test_columns_are_matched_by_name_in_any_order(files, wine):
@@ -262,7 +274,8 @@ def test_no_empty_regions_and_label_conditional_p_values(files, wine):
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--per-class")
     model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
-    assert ", for each class." in told and "for the smallest class, 2" in told
+    assert ", for each class (approximate" in told
+    assert "for the smallest class, 2" in told_by(*WITHOUT_CONFIG, "new.csv", "--per-class")
     message = run(*WITHOUT_CONFIG, "new.csv", "--per-class", "--method", "knn", fails=ConfigError)
     assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
 
@@ -272,9 +285,10 @@ def test_other_methods_promise_no_more_than_they_keep(files):
     assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is guaranteed" in told
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
     assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in told
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
-    assert "p[1]" in rows[0] and "The bound is approximate" not in told
-    assert "smallest possible p-value is 1/37" in told
+    given = (*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    rows, told = run(*given)
+    assert "p[1]" in rows[0] and "approximate" not in told + told_by(*given)
+    assert "smallest possible p-value is 1/37" in told_by(*given)
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--conformal", "cross")
     bound = 2 * (0.05 + 0.95 * 4 / 125)
     assert f"{100 * (1 - bound):.3g} % at level 0.05" in told
@@ -316,7 +330,7 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
     (files / "pooled.yaml").write_text(text)
     (files / "fixed.yaml").write_text(text.replace("kind: k-fold", "kind: fixed-split"))
     rows, told = run("pooled.yaml", "new.csv", "--method", "one", "--explain", 120)
-    assert "fitted to 120 rows of wine." in told
+    assert "fitted to 120 rows of wine: a region" in told
     lines = {
         line
         for row in rows
@@ -325,19 +339,22 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
     }
     assert {"2", "101", "test:2", "test:21"} <= lines and "102" not in lines
     _, told = run("fixed.yaml", "new.csv", "--method", "one")
-    assert "fitted to 100 rows of wine (its training part)." in told
+    assert "fitted to 100 rows of wine (its training part): a region" in told
 
 
 def test_a_promise_that_does_not_hold_is_taken_back(files):
     text = CONFIG.replace("[min-max]", "[min-max, tomek-links]")
     (files / "cleaned.yaml").write_text(text)
     _, told = run("cleaned.yaml", "new.csv", "--method", "one")
+    lowers = "tomek-links lowers the nonconformity scores of training rows"
+    assert f"no coverage is guaranteed, because {lowers}" in told
+    told = told_by("cleaned.yaml", "new.csv", "--method", "one")
     assert "That does not hold here: tomek-links lowers the nonconformity scores of training rows" in told
     assert "consistent with exchangeable rows" not in told
-    _, told = run("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    told = told_by("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
     assert "does not hold" not in told and "consistent with exchangeable rows" in told
     noisy = ("--set", "noise.labels=0.1")
-    _, told = run(
+    told = told_by(
         "cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split", *noisy
     )
     assert "That does not hold here: the config adds noise to the training rows." in told
@@ -393,6 +410,8 @@ def test_rows_of_another_kind_are_noticed(files):
     assert "is 0.011 (Markov's inequality)" in told and "do not look exchangeable" in told
     assert "level 0.005 is below the smallest possible p-value, 1/121" in told
     _, told = run(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
+    assert "1 of 2 tests shows that new rows differ" in told
+    told = told_by(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
     assert (
         "0 of 20 rows (0 %) are atypical" in told
     )  # atypical rows are not enough: distant rows have one class
@@ -441,7 +460,8 @@ def test_data_frames_in_and_out(files, wine):
     assert frame["lines@predicted"].iloc[0] == tuple(
         str(int(line) - 1) for line in rows[0]["lines@predicted"].split("|")
     )
-    assert any("smallest possible p-value" in text for text in told)
+    assert any("smallest possible p-value" in text for text in frame.guarantee)
+    assert any(text.startswith("Condition: new rows") for text in told)
     from_files = confml.predict("wine.csv", "new.csv", label="target", id="bottle", explain=2)
     counted = ["line", "lines@predicted", "lines@runner-up"]
     pd.testing.assert_frame_equal(
@@ -477,11 +497,8 @@ def test_regions_of_held_out_rows_cover_as_promised(name, method, params, confor
     """Coverage on held-out rows lies in the beta-binomial band of valid p-values, at each level."""
     frame = getattr(datasets, f"load_{name}")(as_frame=True).frame.sample(frac=1, random_state=2)
     train, new = frame[: len(frame) // 2], frame[len(frame) // 2 :]
-    told: list[str] = []
-    answers = confml.predict(
-        train, new, label="target", method=method, params=params, conformal=conformal, say=told.append
-    )
-    counted = int(re.search(r"smallest possible p-value is 1/([0-9]+)", " ".join(told)).group(1))
+    answers = confml.predict(train, new, label="target", method=method, params=params, conformal=conformal)
+    counted = int(re.search(r"smallest possible p-value is 1/([0-9]+)", " ".join(answers.guarantee)).group(1))
     assert counted == len(train) + 1 or conformal and abs(counted - 0.3 * len(train)) < 3
     truth = new["target"].tolist()
     for level in (0.05, 0.1):
@@ -489,6 +506,23 @@ def test_regions_of_held_out_rows_cover_as_promised(name, method, params, confor
         covered = np.mean([label in region for label, region in zip(truth, regions, strict=True)])
         low, high = coverage_band([(len(new), counted)], level, probability=0.99)
         assert low <= covered <= high, (level, covered, low, high)
+
+
+def test_numbers_have_four_digits_that_keep_regions(files):
+    short, _ = run(*WITHOUT_CONFIG, "new.csv", "--digits", 4, "--explain", 2)
+    result = CliRunner().invoke(predict, [*WITHOUT_CONFIG, "new.csv", "--explain", "2"])
+    assert list(csv.DictReader(io.StringIO(result.stdout))) == short
+    full, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 2)
+    for one, row in zip(short, full, strict=True):
+        assert one["region@0.05"] == row["region@0.05"]
+        for name in ("confidence", "p[0]", "p[1]", "p[2]"):
+            assert float(one[name]) == pytest.approx(float(row[name]), rel=5e-4)
+            assert len(one[name].lstrip("0.")) <= 5
+        for level in (0.01, 0.05, 0.1):
+            printed = [str(label) for label in (0, 1, 2) if float(one[f"p[{label}]"]) > level]
+            assert "|".join(printed) == one[f"region@{level}"]
+        assert all(len(text) <= 6 for text in one["distances@predicted"].split("|"))
+    assert sum(map(len, result.stdout)) < 0.8 * sum(len(",".join(row.values())) for row in full)
 
 
 def drifted(new):
@@ -513,7 +547,9 @@ def test_python_and_json_say_what_the_command_says(files, wine):
     )
     assert isinstance(answers, pd.DataFrame) and type(answers[:3]) is pd.DataFrame
     for test in answers.tests:
-        assert test["text"] in told and test["text"] in " ".join(answers.guarantee)
+        assert test["text"] in " ".join(answers.guarantee)
+        assert (test["text"] in told) == test["differs"]
+    assert answers.guarantee[1] == document["guarantee"][1] and len(document["guarantee"]) > 6
     assert answers.tests == document["tests"] and any(test["differs"] for test in answers.tests)
     assert answers.score in told and document["score"] == answers.score
     assert len(answers.batches) == len(document["batches"]) == 3
@@ -546,7 +582,7 @@ def test_quiet_keeps_warnings_about_the_data(files, wine):
     _, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--quiet", "--batch-rows", "20")
     assert "warning: 1 row with missing values has no prediction" in told
     assert "warning: The new rows do not look exchangeable" in told and "batch 1: " in told
-    assert "wine. If new rows" not in told and "error rate" not in told
+    assert "wine: a region" not in told and "Condition" not in told and "error rate" not in told
     wine[1].to_csv("new.csv", index=False)
     assert run(*WITHOUT_CONFIG, "new.csv", "--quiet")[1] == ""
 
@@ -557,7 +593,7 @@ def test_remedies_can_be_typed(files, wine):
     run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--save", "m.confml")
     _, told = run("m.confml", "new.csv")
     assert "a new fit with --missing mean fills in training means" in told
-    assert "a new fit with --per-class" in told
+    assert "a new fit with --per-class" in told_by("m.confml", "new.csv")
     result = CliRunner().invoke(predict, ["m.confml", "new.csv", "--missing", "mean"])
     assert "it is an option of the fit that --save stores" in result.stderr
     (files / "wine.yaml").write_text(

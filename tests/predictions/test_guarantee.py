@@ -22,9 +22,10 @@ from confml.predictions.exchangeability import outside_probability
 
 
 def said_by(train, new, **options) -> str:
+    """All sentences on a fit and its new rows, those that the command leaves out too."""
     said: list[str] = []
-    confml.predict(train, new, label="y", say=said.append, **options)
-    return " ".join(said)
+    answers = confml.predict(train, new, label="y", say=said.append, **options)
+    return " ".join([*said, *answers.guarantee])
 
 
 def two_classes(rows: int, seed: int) -> pd.DataFrame:

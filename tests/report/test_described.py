@@ -35,7 +35,7 @@ REGISTRIES = {
     "warning": lambda: WARNINGS,
     "term": lambda: TERMS,
     "setting": known_settings,
-    "guarantee": lambda: PROMISES,
+    "guarantee": lambda: ["guarantee", *PROMISES],
 }
 
 
