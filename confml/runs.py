@@ -99,7 +99,8 @@ class Run:
     ) -> pd.DataFrame:
         """Return the prediction of every test example, one row per example, split and view.
 
-        dataset, method, view: names to select; all by default. A method's name selects all of its variants.
+        dataset, method, view: names to select; all by default. A method's name selects all of its variants,
+        a label of the config those with the label.
 
         Columns: ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
         loaded part), ``line`` and the identifiers where the data set has them (as in ``regions/``),
@@ -110,11 +111,16 @@ class Run:
 
         cells = self._results.cells
         _check_name("data set", dataset, {cell.dataset for cell in cells})
-        _check_name("method", method, {cell.method for cell in cells})
+        labels = {cell.key: self._results.label(cell) for cell in cells}
+        given = {entry.label for entry in self._results.config.methods if getattr(entry, "label", None)}
+        _check_name("method", method, {cell.method for cell in cells} | set(labels.values()) | given)
         frames, views = [], set()
         for result in self._results.finished():
             cell = result.cell
-            if dataset not in (None, cell.dataset) or method not in (None, cell.method):
+            label = labels[cell.key]
+            if dataset not in (None, cell.dataset) or (
+                method not in (None, cell.method, label) and not label.startswith(f"{method} ")
+            ):
                 continue
             views |= set(result.views)
             for name, prediction in result.views.items():

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import confml
 from confml.cli import cli
 from confml.config.warnings import Warned, warning_texts
 from confml.data import csv_text
@@ -146,3 +147,29 @@ def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypa
     assert "\\caption{Results." in invoke("report", "r", "--latex").stdout
     wrong = invoke("compare", "r", "--metric", "eror")
     assert "no comparison of the metric 'eror'; did you mean 'error'?" in words_of(wrong)
+
+
+def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
+    Path("c.yaml").write_text(
+        "datasets: [{csv: loans.csv, label: default}]\nprotocol: {kind: k-fold, folds: 3}\nmethods:\n"
+        "  - {name: tcm-nn, label: Zebra}\n  - {name: knn, label: My votes, sweep: {k: [3, 5]}}\n"
+        "  - {name: knn, k: 1}\n  - {name: naive-bayes, label: 'A & b'}\n"
+    )
+    ran = invoke("run", "c.yaml", "--jobs", "1", "--out", "r")
+    assert ran.exit_code == 0, words_of(ran)
+    labels = ["Zebra", "My votes k=3", "My votes k=5", "knn k=1", "A & b"]
+    table = pd.read_csv("r/tables/results.csv")
+    assert list(dict.fromkeys(table["method"])) == labels
+    run = confml.load_run("r")
+    assert list(dict.fromkeys(run.table()["method"])) == [*labels, "majority class"]
+    in_latex = Path("r/tables/results.tex").read_text()
+    places = [in_latex.index(f"& {label} &") for label in [*labels[:4], r"A \& b"]]
+    assert places == sorted(places)
+    folders = {path.name for path in Path("r/regions/loans").iterdir()}
+    assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 5
+    assert not any("naive" in name for name in folders)
+    assert set(run.regions(method="My votes")["params"]) == {"k=3", "k=5"}
+    assert set(run.regions(method="A & b")["method"]) == {"naive-bayes"}
+    assert set(run.regions(method="knn")["params"]) == {"k=1", "k=3", "k=5"}
+    page = Path("r/report.html").read_text()
+    assert "A &amp; b" in page and ">tcm-nn<" not in page and ">naive-bayes<" not in page

@@ -130,6 +130,13 @@ class RunCells:
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
+        if (given := self.given_label(method, params)) is not None:
+            return given
+        name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
+        return " ".join([name, *(_said(name, value) for name, value in params.items())])
+
+    def given_label(self, method: str, params: Mapping[str, Any]) -> str | None:
+        """Return the config's label for a method variant with its swept parameters, None without a label."""
         from confml.runner.external_files import shown_params
 
         for entry in self.config.methods:
@@ -138,8 +145,7 @@ class RunCells:
                 for swept in entry.variants():
                     if shown_params(entry, {**entry.given, **swept}) == dict(params):
                         return " ".join([label, *(_said(name, swept[name]) for name in swept)])
-        name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
-        return " ".join([name, *(_said(name, value) for name, value in params.items())])
+        return None
 
 
 def _said(name: str, value: Any) -> str:

@@ -186,7 +186,8 @@ def step_notes(config: Config) -> list[str]:
     notes: dict[str, None] = {}
     for entry in affected:
         if reasons := steps.reasons(entry):
-            text = f"{entry.name}: the bound of its p-values is approximate, because {', and '.join(reasons)}"
+            name, why = entry.label or entry.name, ", and ".join(reasons)
+            text = f"{name}: the bound of its p-values is approximate, because {why}"
             notes[text] = None
     for name in steps.unknown:
         notes[

@@ -31,7 +31,8 @@ PRINTED_ROWS, PRINTED_CLASSES = 5, 4
 class Regions(Section):
     """The prediction of every test example: one file per finished cell, or per view of it.
 
-    A run of more than 200 cells has the same files as members of ``regions.zip``. In Python,
+    The folders are called as the labels of the config, or as method and parameters. A run of more than 200
+    cells has the same files as members of ``regions.zip``. In Python,
     ``confml.load_run(folder).regions(...)`` reads the predictions of any run.
 
     ``row`` is the number of the row from 0: in the test part for a fixed split, else in the whole data set,
@@ -125,10 +126,11 @@ def view_ending(view: str, views: Collection[str]) -> str:
 def region_paths(results: RunResults) -> dict[str, str]:
     """Return the path of each cell's tables below ``regions/``, by key, without ending; all are different."""
     datasets = safe_names(cell.dataset for cell in results.cells)
-    variants = safe_names(_variant(cell) for cell in results.cells)
+    names = {cell.key: _variant(results, cell) for cell in results.cells}
+    variants = safe_names(names.values())
     taken: dict[tuple, list[Cell]] = {}
     for cell in results.cells:
-        taken.setdefault((cell.dataset, _variant(cell), cell.split), []).append(cell)
+        taken.setdefault((cell.dataset, names[cell.key], cell.split), []).append(cell)
     paths, splits = {}, {split: safe_name(split) for split in {cell.split for cell in results.cells}}
     for (dataset, variant, split), cells in taken.items():
         for cell in cells:  # several only where a config has one method twice with different grids
@@ -186,7 +188,11 @@ def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
     return [known[key] for key in keys]
 
 
-def _variant(cell: Cell) -> str:
+def _variant(results: RunResults, cell: Cell) -> str:
+    """Return the config's label of a cell's method, else its name and parameters; ``;`` between words."""
+    label = results.given_label(cell.method, cell.params)
+    if label is not None:
+        return ";".join(label.split())
     return f"{cell.method};{cell.variant}" if cell.variant else cell.method
 
 

@@ -113,10 +113,16 @@ class SummaryTable:
 
 
 def summary_tables(results: RunResults, metrics: Sequence[str] = ()) -> list[SummaryTable]:
-    """Return the tables of a run that are not empty. metrics: their columns by key or heading."""
+    """Return the tables of a run that are not empty, in the order of the config.
+
+    metrics: their columns by key or heading.
+    """
     standings = standings_of(results)
     kinds = [kind._replace(chosen=_chosen(results, kind, metrics)) for kind in KINDS] if metrics else KINDS
-    found = [_with_notes(_table(results, kind, standings.lines, standings.of), standings) for kind in kinds]
+    found = [
+        _with_notes(_table(results, kind, standings.in_config_order(), standings.of), standings)
+        for kind in kinds
+    ]
     return [table for table in found if table.rows]
 
 
