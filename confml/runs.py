@@ -112,7 +112,7 @@ class Run:
         cells = self._results.cells
         _check_name("data set", dataset, {cell.dataset for cell in cells})
         labels = {cell.key: self._results.label(cell) for cell in cells}
-        given = {entry.label for entry in self._results.config.methods if getattr(entry, "label", None)}
+        given = {entry.label or entry.name for entry in self._results.config.methods}
         _check_name("method", method, {cell.method for cell in cells} | set(labels.values()) | given)
         frames, views = [], set()
         for result in self._results.finished():

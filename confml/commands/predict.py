@@ -1,5 +1,6 @@
 """``confml predict``."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,7 +247,12 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
         costs = read_costs(options["costs"])
     tell = say_unless(quiet)
-    model = _model(source, options, tell)
+    with warnings.catch_warnings(record=True) as caught:
+        model = _model(source, options, tell)
+    for text in dict.fromkeys(
+        f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught
+    ):
+        say(f"warning: {model.facts.method}: {text}")
     notes = [*model.facts.notes, *model.notes]
     for note in notes:
         say(f"note: {note}")

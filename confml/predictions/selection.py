@@ -42,21 +42,22 @@ class Selection:
             shared = shares_one_calibration(self.model.facts.params)
             certain, level = certain_rows(scores, self.fcr, shared)
             found = np.split(certain, ends)
-            parts = self._marked(parts, "certain", found, 1 - level)
+            parts = [
+                replace(part, certain=own, thresholds=(*part.thresholds, 1 - level))
+                for part, own in zip(parts, found, strict=True)
+            ]
             self.found += self._about_certain(certain, level, shared)
         held = self.model.held_out
         if self.fdr is not None and held is not None:
             certainty = np.concatenate([part.prediction.certainty for part in parts])
             threshold = accepted_threshold(certainty, held.confidence, held.wrong, self.fdr)
             found = np.split(certainty >= threshold, ends)
-            parts = self._marked(parts, "selected", found, threshold)
+            parts = [
+                replace(part, selected=own, thresholds=(*part.thresholds, threshold))
+                for part, own in zip(parts, found, strict=True)
+            ]
             self.found += self._about_accepted(certainty >= threshold, threshold)
         return parts
-
-    @staticmethod
-    def _marked(parts: list[Batch], name: str, found: list[np.ndarray], threshold: float) -> list[Batch]:
-        pairs = zip(parts, found, strict=True)
-        return [replace(one, **{name: own, "thresholds": (*one.thresholds, threshold)}) for one, own in pairs]
 
     def sentences(self) -> list[str]:
         """Return the guarantees, after `apply`."""
