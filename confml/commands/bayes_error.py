@@ -1,6 +1,7 @@
 """``confml bayes-error``."""
 
-import json
+import dataclasses
+import functools
 import time
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from confml.commands.options import (
     json_option,
     keeps_files,
     named_or_table,
+    names_of,
     number_list,
     parameters,
+    put_out_study,
     quiet_option,
     say,
+    say_unless,
     seed_option,
     table_options,
 )
@@ -170,54 +174,29 @@ def bayes_error(dataset: str, **options: Any) -> None:
     if params and options["classifier"] is None:
         raise ConfigError("--param needs a method", hint="add --classifier METHOD")
     spec, true_error = _spec(dataset, options)
-    request = Request(
-        part=options["part"],
-        scale=options["scale"],
-        sample=options["sample"],
-        trees=options["trees"],
-        count=options["count"],
-        correct_bias=not options["no_bias_correction"],
-        neighbours=options["neighbours"],
-        extrapolate=options["extrapolate"],
-        level=options["confidence_level"],
-        noise=tuple(number_list("--noise", options["noise"])) if options["noise"] else (),
-        repeats=options["repeats"],
-        best_error=options["best_error"],
-        soft_labels=_columns(options["soft_labels"]),
-        intervals=options["confidence_level"] if options["intervals"] else None,
-        blocks=options["blocks"],
-        permutations=options["permutations"],
-        select=options["select"],
-        select_rows=options["select_rows"],
-        criterion=options["criterion"],
-        transforms=options["transforms"] or options["embeddings"] or options["components"] is not None,
-        components=_numbers(options["components"]),
-        embeddings=options["embeddings"],
-        classifier=options["classifier"],
-        params=params,
-        test_size=options["test_size"],
-        seed=options["seed"],
-    )
+    level = options["confidence_level"]
+    computed = {
+        "correct_bias": not options["no_bias_correction"],
+        "level": level,
+        "intervals": level if options["intervals"] else None,
+        "noise": tuple(number_list("--noise", options["noise"])) if options["noise"] else (),
+        "soft_labels": names_of(options["soft_labels"]),
+        "transforms": options["transforms"] or options["embeddings"] or options["components"] is not None,
+        "components": _numbers(options["components"]),
+        "params": params,
+    }
+    same = {one.name: options[one.name] for one in dataclasses.fields(Request) if one.name in options}
     from confml.data import load
 
-    tell = (lambda text: None) if options["quiet"] else say
     data = load(spec)
-    compile_bayes_error_kernels(tell)
+    compile_bayes_error_kernels(say_unless(options["quiet"]))
     begun = time.perf_counter()
-    found = study(data, request, tell, true_error)
+    found = study(data, Request(**same | computed), say_unless(options["quiet"]), true_error)
 
     from confml.studies.bayes_error import print_study, study_document, write_study
-    from confml.studies.provenance import write_study_provenance
 
-    if options["out"] is not None:
-        seconds = time.perf_counter() - begun
-        paths = write_study(found, options["out"])
-        paths.append(write_study_provenance(options["out"], options["seed"], seconds))
-        tell(f"{len(paths)} files in {options['out']}")
-    if options["as_json"]:
-        click.echo(json.dumps(study_document(found), indent=1, ensure_ascii=False))
-    elif not options["quiet"]:
-        print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
+    show = functools.partial(print_study, every=options["every"], pairs=not options["one_vs_rest"])
+    put_out_study(found, (write_study, study_document, show), begun, None, options)
     for text in found.warnings:
         say(f"warning: {text}")
 
@@ -240,7 +219,7 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
     from confml.errors import ConfigError
 
     spec = named_or_table(dataset, options)
-    if columns := _columns(options["soft_labels"]):
+    if columns := names_of(options["soft_labels"]):
         if "csv" not in spec:
             raise ConfigError(f"--soft-labels is for table files, and '{dataset}' is the name of a data set")
         # columns of identifiers are no features, and keep their text with the rows
@@ -249,10 +228,6 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
         return spec, None
     generator = GENERATORS[dataset]
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
-
-
-def _columns(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

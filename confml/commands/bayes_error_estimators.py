@@ -1,6 +1,5 @@
 """``confml bayes-error-estimators``."""
 
-import json
 import time
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from confml.commands.options import (
     jobs_option,
     json_option,
     keeps_files,
+    names_of,
+    put_out_study,
     quiet_option,
     say_unless,
     seed_option,
@@ -42,7 +43,7 @@ from confml.commands.options import (
 @json_option
 @quiet_option
 @keeps_files
-def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as_json, quiet) -> None:
+def bayes_error_estimators(problems, features, rows, trials, jobs, **options) -> None:
     """Compare the Bayes error estimators where the Bayes error is known.
 
     Data sets of each distribution are drawn repeatedly. The output is the root mean squared error of every
@@ -68,13 +69,11 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         trials_of,
         write_estimators,
     )
-    from confml.studies.provenance import write_study_provenance
     from confml.terminal import track
 
     given = (("--features", features), ("--rows", rows))
     numbers = {option: sorted(set(whole_numbers(option, text))) for option, text in given}
-    names = [name.strip() for name in problems.split(",") if name.strip()]
-    tell = say_unless(quiet)
+    names, tell = names_of(problems), say_unless(options["quiet"])
     most = max(trials_of(n, trials) for n in numbers["--rows"])
     tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
          f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip
@@ -85,17 +84,10 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         numbers["--features"],
         numbers["--rows"],
         trials=trials,
-        seed=seed,
+        seed=options["seed"],
         jobs=jobs,
-        progress=None if quiet else track,
+        progress=None if options["quiet"] else track,
     )
     if not found:
         raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")
-    if out is not None:
-        seconds = time.perf_counter() - begun
-        paths = [*write_estimators(found, out), write_study_provenance(out, seed, seconds, jobs)]
-        tell(f"{len(paths)} files in {out}")
-    if as_json:
-        click.echo(json.dumps(estimator_document(found), indent=1))
-    elif not quiet:
-        print_estimators(found)
+    put_out_study(found, (write_estimators, estimator_document, print_estimators), begun, jobs, options)

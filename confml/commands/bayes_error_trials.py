@@ -1,6 +1,5 @@
 """``confml bayes-error-trials``."""
 
-import json
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from confml.commands.options import (
     json_option,
     keeps_files,
     number_list,
+    put_out_study,
     quiet_option,
     say_unless,
     seed_option,
@@ -52,7 +52,7 @@ from confml.commands.options import (
 @json_option
 @quiet_option
 @keeps_files
-def bayes_error_trials(priors, separations, trees, jobs, out, as_json, quiet, **drawn) -> None:
+def bayes_error_trials(priors, separations, trees, jobs, **options) -> None:
     """Measure bias and variance of the estimates.
 
     The Bayes error estimates are applied to data with a known Bayes error. Data sets of two spherical
@@ -64,6 +64,7 @@ def bayes_error_trials(priors, separations, trees, jobs, out, as_json, quiet, **
     confml bayes-error-trials --out results/bias
     confml bayes-error-trials --priors 0.33 --trees 1,2,3,5,10 --trials 500 --out results/variance
     """
+    drawn = {name: options[name] for name in ("trials", "rows", "attributes", "seed")}
     points = number_list("--priors", priors), number_list("--separations", separations)
     counts = whole_numbers("--trees", trees)
 
@@ -71,26 +72,13 @@ def bayes_error_trials(priors, separations, trees, jobs, out, as_json, quiet, **
 
     from confml.bayes_error.trials import gaussian_trials
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
-    from confml.studies.provenance import write_study_provenance
     from confml.terminal import track
 
-    tell = say_unless(quiet)
+    tell = say_unless(options["quiet"])
     sets = f"{drawn['trials']} data sets of {drawn['rows']} rows"
     tell(f"{len(points[0]) * len(points[1])} points, {sets} at each")
     compile_bayes_error_kernels(tell)
     begun, jobs = time.perf_counter(), jobs or joblib.cpu_count()
-    found = gaussian_trials(
-        *points,
-        counts,
-        **drawn,
-        jobs=jobs,
-        progress=None if quiet else track,
-    )
-    if out is not None:
-        seconds = time.perf_counter() - begun
-        paths = [*write_trials(found, out), write_study_provenance(out, drawn["seed"], seconds, jobs)]
-        tell(f"{len(paths)} files in {out}")
-    if as_json:
-        click.echo(json.dumps(trial_document(found), indent=1))
-    elif not quiet:
-        print_trials(found)
+    progress = None if options["quiet"] else track
+    found = gaussian_trials(*points, counts, **drawn, jobs=jobs, progress=progress)
+    put_out_study(found, (write_trials, trial_document, print_trials), begun, jobs, options)

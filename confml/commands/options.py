@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -91,10 +93,13 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
     if not Path(path).is_file():
         raise DataError(f"{'not a regular' if Path(path).exists() else 'no such'} file", where=path)
     given = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
-    for key in ("id", "nominal", "ignore"):
-        if key in given:
-            given[key] = [name.strip() for name in given[key].split(",") if name.strip()]
+    given |= {key: list(names_of(given[key])) for key in ("id", "nominal", "ignore") if key in given}
     return {"csv": path, **given}
+
+
+def names_of(text: str | None) -> tuple[str, ...]:
+    """Return the comma-separated names of an option."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -231,21 +236,15 @@ quiet_option = click.option(
 
 def load(config: str, overrides: tuple[str, ...]):
     """Load the config of a command line and check its figures and tables too."""
-    from confml.config import load_config
-    from confml.published import known_tables
-    from confml.report.figures import check_figure, known_figures
+    from confml.runs import load_settings
 
-    return load_config(
-        config, overrides, figures=known_figures(), tables=known_tables(), check_figure=check_figure
-    )
+    return load_settings(config, overrides)
 
 
 def inputs_of(config) -> list[Path | str]:
     """Return the files that a config is in and that it names."""
     named = [path for one in config.datasets for path in (one.csv, one.test) if path is not None]
-    for entry in config.methods:
-        values = [entry.params.get("probabilities"), *entry.sweep.get("probabilities", [])]
-        named += [value for value in values if isinstance(value, str)]
+    named += [path for entry in config.methods for _, path in entry.files() if isinstance(path, str)]
     return [*([] if config.path is None else [config.path]), *named]
 
 
@@ -257,6 +256,26 @@ def folder_of(config, out: Path | None) -> Path:
 def say(text: str) -> None:
     """Print a message on stderr; control characters are escaped."""
     click.echo(printable(text), err=True)
+
+
+def put_out_study(
+    found: Any, forms: tuple[Callable, ...], begun: float, jobs: int | None, options: dict[str, Any]
+) -> None:
+    """Write a study into the folder ``out`` of the options, and print it as ``--json`` and ``--quiet`` say.
+
+    forms: its functions that write files, make a document and print. begun: `time.perf_counter` before it.
+    """
+    from confml.studies.provenance import write_study_provenance
+
+    write, document, show = forms
+    if (out := options["out"]) is not None:
+        seconds = time.perf_counter() - begun
+        paths = [*write(found, out), write_study_provenance(out, options["seed"], seconds, jobs)]
+        say_unless(options["quiet"])(f"{len(paths)} files in {out}")
+    if options["as_json"]:
+        click.echo(json.dumps(document(found), indent=1, ensure_ascii=False))
+    elif not options["quiet"]:
+        show(found)
 
 
 def compile_bayes_error_kernels(tell: Callable[[str], None]) -> None:

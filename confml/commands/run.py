@@ -157,14 +157,11 @@ def _execution(
     import joblib
 
     from confml.config.limits import parse_limits
-    from confml.errors import ConfmlError
     from confml.runner.run import Execution
     from confml.runner.shards import parse_shard
 
-    if jobs is not None and jobs < 1:
-        raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
     return Execution(
-        jobs=jobs or (1 if engine == "serial" else joblib.cpu_count()),
+        jobs=(1 if engine == "serial" else joblib.cpu_count()) if jobs is None else jobs,
         engine=engine,
         shard=parse_shard(shard) if shard else None,
         limits=parse_limits(timeout, memory),

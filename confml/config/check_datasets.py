@@ -21,8 +21,8 @@ def check_datasets(draft: Draft) -> None:
         if dataset.csv is not None:
             _check_csv(draft, dataset, dataset.csv, place, whole)
         else:
-            allowed = DatasetSpec.OPENML_KEYS if dataset.openml else ()
-            for key in DatasetSpec.CSV_KEYS:
+            allowed = DatasetSpec.table_keys(openml=True) if dataset.openml else ()
+            for key in DatasetSpec.table_keys(openml=False):
                 if getattr(dataset, key) is not None and key not in allowed:
                     draft.add((*place, key), "it goes with csv, which is not given", at_key=True)
             if dataset.generate:

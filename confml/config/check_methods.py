@@ -11,7 +11,7 @@ from confml.config.schema import StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.candidates import BEST_OF
-from confml.plugins.parameters import FilePath, IncompatibleParameters, MissingParameter, ParameterError
+from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import flow, got
 
 Check = Callable[[str, Mapping[str, Any]], None]
@@ -101,27 +101,14 @@ def _is_grid(check: Check, name: str, parameter: str, value: Any) -> bool:
     return listed and all(_problem_with(check, name, parameter, one) is None for one in value)
 
 
-def file_parameters(method: str) -> list[str]:
-    """Return the parameters of a method that are paths of files."""
-    from confml.methods.registry import methods
-
-    cls = methods.own_class(method)
-    if cls is None:
-        return []
-    return [name for name, rule in cls.parameters.items() if isinstance(rule, FilePath)]
-
-
 def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:
     """Note files that do not exist."""
-    for name in file_parameters(entry.name):
-        given = [((*place, "params", name), entry.params[name])] if name in entry.params else []
-        given += [((*place, "sweep", name), value) for value in entry.sweep.get(name, ())]
-        for at, value in given:
-            path = draft.file(str(value))
-            if not path.is_file():
-                others = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
-                hint = did_you_mean(path.name, others, list_all=False)
-                draft.add(at, f"there is no file {path}", hint)
+    for keys, value in entry.files():
+        path = draft.file(str(value))
+        if not path.is_file():
+            others = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
+            hint = did_you_mean(path.name, others, list_all=False)
+            draft.add((*place, *keys), f"there is no file {path}", hint)
 
 
 def _check_wrappers(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:

@@ -1,7 +1,7 @@
 """`DatasetSpec`: an entry of ``datasets`` in a config."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
@@ -100,26 +100,16 @@ class DatasetSpec(Part):
         {}, description="Parameters of the generator whose names are also keys of a data set."
     )
 
-    OPENML_KEYS: ClassVar[tuple[str, ...]] = (
-        *("label", "id", "ignore", "nominal", "groups", "missing", "duplicates", "drop_first"),
+    OF_FILES: ClassVar[Sequence[str]] = (
+        *("test", "separator", "encoding", "decimal", "thousands", "header", "sheet"),
     )
-    CSV_KEYS: ClassVar[tuple[str, ...]] = (
-        "test",
-        "label",
-        "id",
-        "ignore",
-        "nominal",
-        "groups",
-        "missing",
-        "separator",
-        "encoding",
-        "decimal",
-        "thousands",
-        "header",
-        "sheet",
-        "duplicates",
-        "drop_first",
-    )
+
+    @classmethod
+    def table_keys(cls, openml: bool) -> list[str]:
+        """Return the keys that go with ``csv``: the fields after it; those that go with ``openml`` too."""
+        fields = list(cls.model_fields)
+        of_tables = fields[fields.index("csv") + 1 : fields.index("generate")]
+        return [key for key in of_tables if not (openml and key in cls.OF_FILES)]
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:

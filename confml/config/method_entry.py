@@ -1,7 +1,7 @@
 """`MethodEntry`: an entry of ``methods`` in a config, with the settings of its wrappers and limits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ from confml.config.values import (
 )
 from confml.plugins.by import By, divisions_in
 from confml.plugins.candidates import Candidates
-from confml.plugins.parameters import AnyOf, Number, Probabilities
+from confml.plugins.parameters import AnyOf, FilePath, Number, Probabilities
 
 LABEL_NOISE = AnyOf(
     "", of=(Number("", low=0, high=1, high_open=True), Probabilities("probabilities of observed labels"))
@@ -31,11 +31,27 @@ LABEL_NOISE = AnyOf(
 SELECT_BY = ("accuracy", "error", "ari", "cost")
 
 
-class ConformalSpec(Part):
-    """Settings of conformal prediction; `confml describe conformal` has the defaults."""
+class WrapperSpec(Part):
+    """Settings of a wrapper of any method. key: that of the wrapper in the method's entry."""
 
     short = "kind"
+    key: ClassVar[str]
+    kind: str
 
+    def as_params(self) -> dict[str, Any]:
+        """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
+        params: dict[str, Any] = {self.key: self.kind}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if name != "kind" and value is not None:
+                params[f"{self.key}__{name}"] = list(value) if name == "by_levels" else value
+        return params
+
+
+class ConformalSpec(WrapperSpec):
+    """Settings of conformal prediction; `confml describe conformal` has the defaults."""
+
+    key = "conformal"
     kind: Annotated[str, one_of("split", "cross")] = Field(
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
@@ -108,20 +124,11 @@ class ConformalSpec(Part):
     k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
     k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
 
-    def as_params(self) -> dict[str, Any]:
-        """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
-        given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
-        if self.by_levels is not None:
-            given["by_levels"] = list(self.by_levels)
-        others = {f"conformal__{name}": value for name, value in given.items() if value is not None}
-        return {"conformal": self.kind, **others}
 
-
-class VennSpec(Part):
+class VennSpec(WrapperSpec):
     """Settings of Venn-Abers prediction; `confml describe venn` has the defaults."""
 
-    short = "kind"
-
+    key = "venn"
     kind: Annotated[str, one_of("inductive", "cross")] = Field(
         "inductive",
         description="inductive: calibrate on a part of the training set; cross: on each fold in turn.",
@@ -132,20 +139,11 @@ class VennSpec(Part):
     )
     folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
 
-    def as_params(self) -> dict[str, Any]:
-        """Return the given settings as parameters of the method: ``venn``, ``venn__folds``."""
-        given = {"calibration": self.calibration, "folds": self.folds}
-        return {
-            "venn": self.kind,
-            **{f"venn__{name}": value for name, value in given.items() if value is not None},
-        }
 
-
-class SamplesSpec(Part):
+class SamplesSpec(WrapperSpec):
     """Settings of posterior draws; `confml describe samples` has the defaults."""
 
-    short = "kind"
-
+    key = "samples"
     kind: Annotated[str, one_of("ensemble", "bootstrap", "laplace")] = Field(
         "bootstrap",
         description="ensemble: the members of a forest; bootstrap: fits to random weights; laplace: Gaussian "
@@ -161,12 +159,6 @@ class SamplesSpec(Part):
         None,
         description="Views total-entropy, expected-entropy and mutual-information too (default false).",
     )
-
-    def as_params(self) -> dict[str, Any]:
-        """Return the given settings as parameters of the method: ``samples``, ``samples__draws``."""
-        given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
-        others = {f"samples__{name}": value for name, value in given.items() if value is not None}
-        return {"samples": self.kind, **others}
 
 
 class LimitsSpec(Part):
@@ -247,15 +239,24 @@ class MethodEntry(Part):
         return params
 
     @property
-    def wrappers(self) -> dict[str, SamplesSpec | ConformalSpec | VennSpec]:
+    def wrappers(self) -> dict[str, WrapperSpec]:
         """The settings of ``samples``, ``conformal`` and ``venn``, where they are given."""
-        given = {"samples": self.samples, "conformal": self.conformal, "venn": self.venn}
-        return {key: spec for key, spec in given.items() if spec is not None}
+        return {spec.key: spec for spec in (self.samples, self.conformal, self.venn) if spec is not None}
 
     @property
     def calibrating(self) -> str | None:
         """The key of the wrapper with a calibration part, ``conformal`` or ``venn``, or None."""
         return next((key for key in self.wrappers if key != "samples"), None)
+
+    def files(self) -> list[tuple[tuple[str, str], Any]]:
+        """Return the values of parameters that are paths of files, each with its keys in the entry."""
+        from confml.methods.registry import methods
+
+        cls = methods.own_class(self.name)
+        rules = {} if cls is None else cls.parameters
+        names = [name for name, rule in rules.items() if isinstance(rule, FilePath)]
+        given = [(("params", name), self.params[name]) for name in names if name in self.params]
+        return given + [(("sweep", name), value) for name in names for value in self.sweep.get(name, ())]
 
     def at_levels(self, levels: Sequence[float]) -> Self:
         """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with

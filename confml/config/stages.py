@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from confml.config.check_datasets import check_datasets
-from confml.config.check_methods import check_methods, check_steps, file_parameters
+from confml.config.check_methods import check_methods, check_steps
 from confml.config.check_protocol import check_figures, check_paper, check_protocol, check_repeats
 from confml.config.dataset_spec import DatasetSpec, folder_name
 from confml.config.draft import Draft
@@ -101,19 +101,14 @@ def resolve(config: Config, draft: Draft) -> Config:
 
 def _with_files(entry: MethodEntry, draft: Draft) -> MethodEntry:
     """Return the entry with absolute paths in the parameters that are paths of files."""
-    names = file_parameters(entry.name)
-    if not names:
-        return entry
-    params = {name: _path(value, draft) if name in names else value for name, value in entry.params.items()}
-    sweep = {
-        name: [_path(value, draft) for value in values] if name in names else values
-        for name, values in entry.sweep.items()
-    }
-    return entry.model_copy(update={"params": params, "sweep": sweep})
-
-
-def _path(value: Any, draft: Draft) -> str:
-    return str(draft.file(str(value)))
+    given: dict[str, dict[str, Any]] = {"params": dict(entry.params), "sweep": dict(entry.sweep)}
+    for (kind, name), value in entry.files():
+        path = str(draft.file(str(value)))
+        if kind == "params":
+            given[kind][name] = path
+        else:
+            given[kind][name] = [path if one == value else one for one in given[kind][name]]
+    return entry.model_copy(update=given)
 
 
 def _resolved(dataset: DatasetSpec, seed: int, draft: Draft) -> DatasetSpec:

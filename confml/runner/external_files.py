@@ -121,5 +121,4 @@ def _takes_rows(entry: MethodEntry) -> bool:
 
 
 def _paths(entry: MethodEntry) -> list[str]:
-    given = [entry.params[KEY]] if KEY in entry.params else entry.sweep.get(KEY, [])
-    return [str(path) for path in given]
+    return [str(path) for _, path in entry.files()]

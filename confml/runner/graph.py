@@ -1,5 +1,6 @@
 """Tasks of a run and their dependencies."""
 
+import functools
 import heapq
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from pathlib import Path
@@ -129,18 +130,16 @@ def _tuned_tasks(
 ) -> list[Task]:
     """Return the tasks of the inner folds of one cell and of its final fit."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
+    new = functools.partial(Task, context=context, cells=(cell,), grid=grid)
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
     instance = instances.of(context.method, grid[0])
     if missing and type(instance).subset_state is not Method.subset_state:
         state = stable_hash("inner-state", cell.key)[:32]
-        tasks.append(Task(state, "prepare", context, (cell,), grid))
+        tasks.append(new(state, "prepare"))
     needs = (state,) if state else ()
-    tasks += [
-        Task(keys[fold], "inner", context, (cell,), grid, fold=fold, state=state, needs=needs)
-        for fold in missing
-    ]
+    tasks += [new(keys[fold], "inner", fold=fold, state=state, needs=needs) for fold in missing]
     inner = tuple(keys[fold] for fold in missing)
     return tasks + _fit_tasks(context, (cell,), grid, instances, train, test, tuple(keys), inner)
 
@@ -157,44 +156,23 @@ def _fit_tasks(
 ) -> list[Task]:
     """Return the tasks of the final fits: one task, or a shared state, chunks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
+    new = functools.partial(Task, context=context, cells=cells, grid=grid, inner=inner)
     instance = instances.of(context.method, grid[0])
     # Under protocol online each prediction depends on all examples before it.
     sizes = {instances.of(context.method, point).test_chunk_size(train, test) for point in grid}
     size = None if context.split.kind == "online" or None in sizes else instance.test_chunk_size(train, test)
     if size is None or size >= test:
-        return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]
+        return [new(f"path-{name}", "path", needs=needs)]
     chunks = [(start, min(start + size, test)) for start in range(0, test, size)]
     state = f"state-{name}" if type(instance).prepare is not Method.prepare else None
-    tasks = []
-    if state:
-        tasks.append(Task(state, "prepare", context, cells, grid, inner=inner, needs=needs))
-    piece_needs = (state,) if state else needs
+    tasks = [new(state, "prepare", needs=needs)] if state else []
+    needs = (state,) if state else needs
     pieces = [
-        Task(
-            f"chunk-{name}-{number}",
-            "path",
-            context,
-            cells,
-            grid,
-            inner=inner,
-            chunk=(start, stop, number),
-            state=state,
-            needs=piece_needs,
-        )
+        new(f"chunk-{name}-{number}", "path", chunk=(start, stop, number), state=state, needs=needs)
         for number, (start, stop) in enumerate(chunks)
     ]
-    join = Task(
-        f"join-{name}",
-        "join",
-        context,
-        cells,
-        grid,
-        inner=inner,
-        chunks=len(chunks),
-        state=state,
-        needs=tuple(piece.identity for piece in pieces),
-    )
-    return [*tasks, *pieces, join]
+    needs = tuple(piece.identity for piece in pieces)
+    return [*tasks, *pieces, new(f"join-{name}", "join", chunks=len(chunks), state=state, needs=needs)]
 
 
 class Schedule:

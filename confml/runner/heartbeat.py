@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from confml.runner.documents import fits
 from confml.runner.lease import is_abandoned, seconds_since_renewal
 from confml.runner.pace import Pace
 from confml.runner.store import write_atomically
@@ -123,19 +124,13 @@ def _read(path: Path) -> PartProgress | None:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    types: dict[str, Any] = {
+    form: dict[str, Any] = {field.name: int for field in fields(PartProgress)} | {
         "host": str,
         "engine": str,
-        "part": (str, type(None)),
+        "part": (str, None),
         "seconds": (int, float),
-        "seconds_per_task": (int, float, type(None)),
+        "seconds_per_task": (int, float, None),
     }
-    names = [field.name for field in fields(PartProgress)]
     if isinstance(document, dict):
         document.setdefault("seconds_per_task", None)  # the process of an earlier version has none
-    if not isinstance(document, dict) or sorted(document) != sorted(names):
-        return None
-    for name, value in document.items():
-        if not isinstance(value, types.get(name, int)) or isinstance(value, bool):
-            return None
-    return PartProgress(**document)
+    return PartProgress(**document) if fits(document, form) and len(document) == len(form) else None

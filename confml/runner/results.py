@@ -18,7 +18,7 @@ from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.runner.cell_document import is_cell_document
+from confml.runner.documents import is_cell_document
 from confml.runner.plan import Cell
 from confml.runner.store import Store
 

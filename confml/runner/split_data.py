@@ -59,7 +59,7 @@ class SplitData:
         self._nominal = _nominal_of(context.method, grid)
         self._takes_rows = method_class(context.method).takes_rows
         self._steps_in_method = any(wrapper_of(point) for point in grid)
-        self._by = by_places(data, grid)
+        self.by = by_places(data, grid)  # places of the columns of ``by`` in the table
 
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
@@ -82,9 +82,9 @@ class SplitData:
         training parts.
         """
         method = build(self.context.method, point)
-        if self._by:
+        if self.by:
             names, known = self.data.table_attributes, self.data.categories
-            method.set_params(by_columns=[(names[place], known[place]) for place in self._by])
+            method.set_params(by_columns=[(names[place], known[place]) for place in self.by])
         if self._takes_rows:
             of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
@@ -160,12 +160,7 @@ class SplitData:
 
     def with_by(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return examples X (m, d) of rows of the data set with the columns of ``by``."""
-        return np.column_stack([X, self.data.table[rows][:, self._by]]) if self._by else X
-
-    @property
-    def by(self) -> tuple[int, ...]:
-        """Places of the columns of ``by`` in the table of the data set."""
-        return self._by
+        return np.column_stack([X, self.data.table[rows][:, self.by]]) if self.by else X
 
     @property
     def steps(self) -> StepPipeline:
@@ -187,7 +182,7 @@ class SplitData:
         if left is None:
             return ()
         data = self.data
-        names = data.table_attributes if self._has_codes else data.attributes
+        names = data.table_attributes if self.takes_codes else data.attributes
         names += irrelevant_names(names, (self.context.noise or {}).get("irrelevant") or 0)
         kept = set(left.tolist())
         return tuple(name for column, name in enumerate(names) if column not in kept)
@@ -206,18 +201,13 @@ class SplitData:
 
     @property
     def takes_codes(self) -> bool:
-        """Whether the examples are rows of the data set's ``table``, with codes, and not of its ``X``."""
-        return self._has_codes
-
-    @property
-    def _has_codes(self) -> bool:
         """Whether the examples are rows of the data set's table of codes instead of its dummy-coded X."""
         return self._nominal == "auto" and self.data.attributes != self.data.table_attributes
 
     @property
     def _mask(self) -> np.ndarray:
         """(d,) bool: the columns with codes before noise and steps."""
-        if self._has_codes:
+        if self.takes_codes:
             return self.data.nominal
         return nominal_mask("auto" if self._nominal is None else self._nominal, self.data.X.shape[1])
 
@@ -229,7 +219,7 @@ class SplitData:
 
     def _with_noise(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
         """Return rows with noise, which is the same on codes and on the dummy columns of a category."""
-        if self._has_codes:
+        if self.takes_codes:
             return apply_noise(self.data.table[rows], self.data.y[rows], noise, rng)
         return apply_noise(self.data.X[rows], self.data.y[rows], noise, rng, nominal_columns(self.data))
 
@@ -239,7 +229,7 @@ class SplitData:
         data, noise = self.data, self.context.noise
         train, test = self.train_rows, self.test_rows
         if not noise:
-            X = data.table if self._has_codes else data.X
+            X = data.table if self.takes_codes else data.X
             return {"X": X[train], "y": data.y[train], "X_test": X[test], "y_test": data.y[test]}
         # The seed does not depend on the amount of noise: rows noised at 5 % are among those noised at 10 %.
         rng = self._generator("noise", repeat_only=noise["on"] == "all")

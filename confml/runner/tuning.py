@@ -5,6 +5,7 @@ from typing import Any
 
 from confml.errors import ConfmlError
 from confml.measures.selection import best_point
+from confml.runner.documents import fits
 from confml.runner.store import Store
 
 
@@ -21,19 +22,8 @@ class InnerRecords:
 def is_inner_complete(store: Store, key: str) -> bool:
     """Return whether the record of an inner fold is stored with every field that `choose` reads."""
     record = store.read("inner", key)
-    if record is None:
-        return False
-    scores, errors, seconds = (record[0].get(name) for name in ("scores", "errors", "seconds"))
-    return (
-        isinstance(scores, list)
-        and all(score is None or _is_number(score) for score in scores)
-        and isinstance(errors, list)
-        and _is_number(seconds)
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    form = {"scores": [(None, int, float)], "errors": list, "seconds": (int, float)}
+    return record is not None and fits(record[0], form)
 
 
 def choose(
