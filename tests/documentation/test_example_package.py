@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+import processes
 import pytest
 from documentation.blocks import ROOT, blocks_of
 
@@ -28,8 +29,9 @@ def environment(tmp_path_factory):
 
 
 def confml(environment, *arguments):
-    command = [sys.executable, "-m", "confml", *map(str, arguments)]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    done = processes.confml(*arguments, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_run_uses_method_step_and_section(environment, tmp_path):

@@ -30,6 +30,7 @@ from confml.runner.check_views import check_views
 OWN = {name: cls for name, cls in registry.methods.own.items() if not cls.takes_rows}
 # Few draws: this file is not about how good an estimate is.
 CHEAP = {
+    "bayes-discriminant": {"draws": 20},
     "bayes-knn": {"burn_in": 10, "samples": 20, "thin": 1, "chains": 1},
     "bayes-point-machine": {"n_bounces": 200, "chains": 2},
     "bayes-transduction": {"n_bounces": 200, "chains": 2},

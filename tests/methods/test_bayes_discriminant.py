@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import invwishart, multivariate_normal, multivariate_t
+from scipy.stats import invwishart, multivariate_t
 
 from confml import BayesDiscriminant
 from confml.errors import ConfmlError
@@ -57,7 +57,7 @@ def test_the_predictive_is_the_mean_density_of_many_draws(form):
         S = invwishart(degrees, scatter).rvs(draws, random_state=rng)
         L = np.linalg.cholesky(S)
         m = mean + np.einsum("sde,se->sd", L, rng.normal(size=(draws, 2))) / np.sqrt(n)
-        z = np.linalg.solve(L[:, None], (new[None] - m[:, None])[..., None])[..., 0]
+        z = np.einsum("sde,sne->snd", np.linalg.inv(L), new - m[:, None])
         p = np.exp(-0.5 * (z**2).sum(axis=2)) / (2 * np.pi * np.linalg.det(L)[:, None])
         densities.append((n + 1) * p.mean(axis=0))
         errors.append((n + 1) * p.std(axis=0) / np.sqrt(draws))
@@ -72,21 +72,20 @@ def test_the_predictive_is_the_mean_density_of_many_draws(form):
 
 @pytest.mark.parametrize("form", ["linear", "quadratic"])
 def test_the_draws_are_those_of_the_posterior(form):
-    """Class probabilities of draws with scipy's inverse Wishart and normal distributions."""
+    """Class probabilities of draws of scipy's inverse Wishart distribution."""
     X, y, new = rows(counts=(30, 25, 40), d=2)
     rng, parts = np.random.default_rng(2), posteriors(X, y, form)
-    draws = []
-    for _ in range(3000):
-        shared = invwishart(parts[0][3], parts[0][2]).rvs(random_state=rng)
-        q = rng.dirichlet([n + 1 for n, *_ in parts])
-        columns = []
-        for j, (n, mean, scatter, degrees) in enumerate(parts):
-            S = shared if form == "linear" else invwishart(degrees, scatter).rvs(random_state=rng)
-            m = rng.multivariate_normal(mean, S / n)
-            columns.append(q[j] * multivariate_normal(m, S).pdf(new))
-        both = np.column_stack(columns)
-        draws.append(both / both.sum(axis=1, keepdims=True))
-    draws = np.array(draws)
+    shared = invwishart(parts[0][3], parts[0][2]).rvs(3000, random_state=rng)
+    q = rng.dirichlet([n + 1 for n, *_ in parts], 3000)
+    columns = []
+    for j, (n, mean, scatter, degrees) in enumerate(parts):
+        S = shared if form == "linear" else invwishart(degrees, scatter).rvs(3000, random_state=rng)
+        m = mean + np.einsum("sde,se->sd", np.linalg.cholesky(S / n), rng.normal(size=(3000, 2)))
+        away = new - m[:, None]
+        squares = np.einsum("snd,sde,sne->sn", away, np.linalg.inv(S), away)
+        columns.append(q[:, j, None] * np.exp(-squares / 2) / np.sqrt(np.linalg.det(2 * np.pi * S))[:, None])
+    draws = np.stack(columns, axis=2)
+    draws /= draws.sum(axis=2, keepdims=True)
     views = BayesDiscriminant(form, draws=3000, random_state=3).fit(X, y).confident_predict(new)
     mean, sd = draws.mean(axis=0), draws.std(axis=0)
     np.testing.assert_allclose(views["posterior"].scores, mean, atol=6 * sd.max() / np.sqrt(3000))

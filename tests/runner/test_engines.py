@@ -205,17 +205,6 @@ def test_the_server_of_workers_may_die(tmp_path):
     assert (found["square", 2], found["square", 3]) == (4, 9)
 
 
-def test_a_script_without_a_main_guard_runs_in_workers(tmp_path):
-    (tmp_path / "config.yaml").write_text(
-        "name: script\ndatasets: [wine-sklearn]\nmethods: [naive-bayes]\n"
-        "protocol: {kind: holdout, repeats: 2}\nfigures: []\n"
-    )
-    script = "import confml\nprint(len(confml.run('config.yaml', out='out', jobs=2).metrics) > 0)\n"
-    (tmp_path / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
-
-
 def test_items_that_become_ready_later_are_run():
     ready, found = [("square", 1)], []
     for item, result in JoblibEngine(2).run(lambda: ready.pop() if ready else None, work):
