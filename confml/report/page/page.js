@@ -137,6 +137,122 @@
     }
   });
 
+  // ---- charts as files, in light colours, with a legend of the visible lines
+  var PAINTED = ["stroke", "fill", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-size", "text-anchor"];
+  var LETTERS = { "\u2212": "-", "\u2013": "-", "\u00d7": "x", "\u2026": "...", "\u00a0": " " };
+  var svgNode = function (tag, attributes) {
+    var node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (var name in attributes) node.setAttribute(name, attributes[name]);
+    return node;
+  };
+  function drawing(svg, entries, use) {
+    var root = document.documentElement, theme = root.dataset.theme, box = svg.viewBox.baseVal;
+    var copy = svg.cloneNode(true), height = box.height + 20 * entries.length;
+    var size = { viewBox: "0 0 " + box.width + " " + height, width: box.width, height: height, style: "font-family:sans-serif" };
+    for (var name in size) copy.setAttribute(name, size[name]);
+    entries.forEach(function (entry, n) {
+      var key = entry.querySelector("svg"), y = box.height + 20 * n;
+      var line = svgNode("g", { "class": key.getAttribute("class") || "", transform: "translate(56 " + y + ")" });
+      all(key, "path").forEach(function (path) { line.appendChild(path.cloneNode(true)); });
+      copy.appendChild(line);
+      copy.appendChild(svgNode("text", { x: 96, y: y + 12 })).textContent = entry.querySelector("span").textContent;
+    });
+    root.dataset.theme = "light";
+    svg.parentNode.appendChild(copy);
+    all(copy, ".cursor").forEach(function (node) { node.remove(); });
+    all(copy, "g,path,text").forEach(function (node) {
+      var style = getComputedStyle(node);
+      if (style.display === "none" || style.visibility === "hidden") return node.remove();
+      PAINTED.forEach(function (name) { node.style.setProperty(name, style.getPropertyValue(name)); });
+    });
+    try { return use(copy, box.width, height); } finally {
+      copy.remove();
+      if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+    }
+  }
+  var asSvg = function (copy) { return new XMLSerializer().serializeToString(copy) + "\n"; };
+  function asPdf(copy, width, height) {
+    var out = ["0.75 0 0 -0.75 0 " + 0.75 * height + " cm"], canvas = document.createElement("canvas").getContext("2d");
+    var home = copy.getScreenCTM().inverse();
+    all(copy, "path,text").forEach(function (node) {
+      var style = getComputedStyle(node), opacity = 1;
+      for (var up = node; up !== copy; up = up.parentNode) opacity *= getComputedStyle(up).opacity;
+      var colour = function (name) {
+        var found = style.getPropertyValue(name).match(/[0-9.]+/g);
+        if (!found || found.length < 3 || found[3] === "0") return null;
+        return found.slice(0, 3).map(function (one) { return (1 - opacity * (1 - one / 255)).toFixed(3); }).join(" ");
+      };
+      var stroke = colour("stroke"), fill = colour("fill"), m = home.multiply(node.getScreenCTM());
+      var to = function (x, y) { return [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f].map(function (one) { return one.toFixed(2); }); };
+      if (node.tagName === "text") {
+        var text = node.textContent.replace(/[^ -~\u00a1-\u00ff]/g, function (one) { return LETTERS[one] || "?"; });
+        canvas.font = style.fontSize + " Helvetica, Arial, sans-serif";
+        var anchor = { middle: 0.5, end: 1 }[style.textAnchor] || 0, shift = anchor * canvas.measureText(text).width;
+        var at = to((+node.getAttribute("x") || 0) - shift, +node.getAttribute("y") || 0);
+        out.push("BT " + fill + " rg /F " + parseFloat(style.fontSize) + " Tf " + [m.a, m.b, -m.c, -m.d].map(function (one) { return one.toFixed(4); }).join(" ")
+          + " " + at.join(" ") + " Tm (" + text.replace(/[\\()]/g, "\\$&") + ") Tj ET");
+        return;
+      }
+      var dashes = style.strokeDasharray.match(/[0-9.]+/g) || [], parts = pdfPath(node.getAttribute("d"), to);
+      if (!parts.length || !(stroke || fill)) return;
+      out.push("[" + dashes.join(" ") + "] 0 d " + parseFloat(style.strokeWidth) + " w " + (stroke ? stroke + " RG " : "") + (fill ? fill + " rg " : ""));
+      out.push(parts.join(" ") + (stroke && fill ? " B" : fill ? " f" : " S"));
+    });
+    var content = out.join("\n"), page = "/MediaBox [0 0 " + 0.75 * width + " " + 0.75 * height + "]";
+    var objects = ["<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+      "<</Type /Page /Parent 2 0 R " + page + " /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>>",
+      "<</Length " + content.length + ">>\nstream\n" + content + "\nendstream",
+      "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding>>"];
+    var pdf = "%PDF-1.4\n", places = objects.map(function (one, n) {
+      var place = pdf.length;
+      pdf += (n + 1) + " 0 obj\n" + one + "\nendobj\n";
+      return ("0000000000" + place).slice(-10) + " 00000 n \n";
+    });
+    pdf += "xref\n0 6\n0000000000 65535 f \n" + places.join("") + "trailer\n<</Size 6 /Root 1 0 R>>\nstartxref\n" + pdf.length + "\n%%EOF\n";
+    return Uint8Array.from(pdf, function (one) { return one.charCodeAt(0); });
+  }
+  function pdfPath(d, to) {
+    var tokens = (d || "").match(/[a-zA-Z]|-?[0-9.]+/g) || [], x = 0, y = 0, out = [], command = "", n = 0;
+    var next = function () { return +tokens[n++]; };
+    while (n < tokens.length) {
+      if (/[a-zA-Z]/.test(tokens[n])) command = tokens[n++];
+      var own = command === command.toLowerCase(), kind = command.toLowerCase(), dx = own ? x : 0, dy = own ? y : 0;
+      if (kind === "z") { out.push("h"); continue; }
+      if (kind === "a") {  // half of a circle
+        var radius = next(), right;
+        n += 4;
+        right = x + next();
+        n += 1;
+        var bend = (right > x ? -4 : 4) / 3 * radius;
+        out.push(to(x, y + bend).concat(to(right, y + bend), to(right, y)).join(" ") + " c");
+        x = right;
+        continue;
+      }
+      if (kind !== "v") x = dx + next();
+      if (kind !== "h") y = dy + next();
+      out.push(to(x, y).join(" ") + (kind === "m" ? " m" : " l"));
+      if (kind === "m") command = own ? "l" : "L";
+    }
+    return out;
+  }
+  function exports(svg, title, entries) {
+    return ["SVG", "PDF"].map(function (kind) {
+      return button(kind, function () {
+        var file = new Blob([drawing(svg, entries(), kind === "SVG" ? asSvg : asPdf)], { type: kind === "SVG" ? "image/svg+xml" : "application/pdf" });
+        var link = make("a", undefined, { download: title.replace(/[^A-Za-z0-9]+/g, "-").toLowerCase() + "." + kind.toLowerCase() });
+        link.href = URL.createObjectURL(file);
+        link.click();
+        setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+        say(kind + " of the chart saved");
+      }, "Save as " + kind + ": " + title);
+    });
+  }
+  all(document, "svg.ranks").forEach(function (svg) {
+    var tools = make("div", undefined, { "class": "tools" });
+    exports(svg, svg.getAttribute("aria-label"), function () { return []; }).forEach(function (one) { tools.appendChild(one); });
+    svg.parentNode.insertBefore(tools, svg);
+  });
+
   // ---- charts
   var shortened = function (value) { return String(parseFloat(value.toPrecision(4))).replace("-", "\u2212"); };
   all(document, "[data-chart]").forEach(function (box) {
@@ -172,8 +288,11 @@
       });
       copy(csv(rows), "Data of the chart");
     }, "Copy the data of " + data.title + " as CSV");
-    copies.className = "key copies";
-    box.querySelector(".legend").appendChild(make("li")).appendChild(copies);
+    var entries = function () { return all(box, ".legend .key").filter(function (key) { return key.querySelector("svg") && key.getAttribute("aria-pressed") !== "false"; }); };
+    [copies].concat(exports(svg, data.title, entries)).forEach(function (one) {
+      one.className = "key copies";
+      box.querySelector(".legend").appendChild(make("li")).appendChild(one);
+    });
     var visible = function () { return data.series.filter(function (one, place) { return keys[place].getAttribute("aria-pressed") === "true"; }); };
     var nearest = function (one, x) {
       var best = -1, gap = Infinity;

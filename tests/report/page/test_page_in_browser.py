@@ -6,6 +6,7 @@ The tests are skipped where Playwright or Chromium is not installed (Debian: ``a
 import json
 import re
 import shutil
+from xml.etree import ElementTree
 
 import pytest
 from report.page.test_page import HOSTILE, some_run
@@ -319,3 +320,35 @@ def test_no_error_and_no_request(watched, report):
     """It runs last, after everything was clicked."""
     assert watched.complaints == []
     assert {url.partition("#")[0] for url in watched.requests} == {report.as_uri()}
+
+
+@pytest.mark.parametrize("name", ["risk-coverage", "calibration"])
+def test_charts_are_saved_as_files(page, name, tmp_path):
+    """SVG files have the visible lines, a legend and no style sheet; PDF files have correct offsets."""
+    box = page.locator(f"[id='two.{name}']")
+    keys = box.locator("button.key[aria-pressed]")
+    keys.first.click()
+    files = {}
+    for kind in ("SVG", "PDF"):
+        with page.expect_download() as started:
+            box.locator("button", has_text=kind).click()
+        assert (
+            started.value.suggested_filename
+            == f"{'risk-coverage-curves' * (name[0] == 'r') or name}-two.{kind.lower()}"
+        )
+        started.value.save_as(tmp_path / kind)
+        files[kind] = (tmp_path / kind).read_bytes()
+    keys.first.click()
+    svg = ElementTree.fromstring(files["SVG"])
+    texts = [one.text for one in svg.iter("{http://www.w3.org/2000/svg}text")]
+    shown = [one.locator("span").inner_text() for one in keys.all()]
+    assert shown[0] not in texts and set(shown[1:]) < set(texts)
+    assert b"var(--" not in files["SVG"] and b"stroke: rgb(" in files["SVG"] and b"cursor" not in files["SVG"]
+    pdf = files["PDF"]
+    assert pdf.startswith(b"%PDF-1.4\n") and pdf.endswith(b"%%EOF\n")
+    start = int(pdf.split()[-2])
+    places = [int(line.split()[0]) for line in pdf[start:].splitlines()[3:8]]
+    assert pdf[start:].startswith(b"xref") and all(
+        pdf[place:].startswith(b"%d 0 obj" % number) for number, place in enumerate(places, start=1)
+    )
+    assert pdf.count(b" Tj ET") == len(texts) and b"NaN" not in pdf and b"undefined" not in pdf
