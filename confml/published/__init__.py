@@ -71,7 +71,8 @@ class PublishedTable:
     confml below those of the paper. best: metric of the numbers, whose direction decides the marked best
     number of each row of a wide table. grid: number of grid points of the paper by column; numbers of confml
     are then followed by theirs. quoted: values of the keys of numbers that the paper quotes from others.
-    again: those of rows that compare a number of another row once more.
+    again: those of rows that compare a number of another row once more. units: units that differ from
+    ``unit``, by column or by the value of a key.
     """
 
     name: str
@@ -89,6 +90,7 @@ class PublishedTable:
     grid: Mapping[str, int] = field(default_factory=dict)
     quoted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     again: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the rows of the CSV file."""

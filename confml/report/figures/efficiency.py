@@ -58,7 +58,7 @@ def draw(subject: Subject):
     log_ticks(right.xaxis)
     left.set_xlim(0, 100 * levels[-1])
     left.set_xlabel("significance level (%)")
-    left.set_ylabel("mean set size (N)")
+    left.set_ylabel("mean set size (labels)")
     left.set_title(title, loc="left")
     right.set_yticks(places, list(CRITERIA.values()))
     right.set_xlabel("mean over test examples (smaller is better)")

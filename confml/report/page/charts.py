@@ -88,7 +88,7 @@ def risk_coverage(
         title=f"Risk-coverage curves, {dataset}",
         caption="Error rate of the accepted predictions (selective risk) when the most confident ones are "
         f"accepted, against their share of all predictions (coverage). Lower is better.{band}",
-        x_label="coverage (% of predictions accepted)",
+        x_label="coverage (%)",
         y_label="selective risk (%)",
         series=series,
         x_range=(0, 100),
@@ -135,7 +135,7 @@ def region_charts(
         "Valid regions are on or below the diagonal, up to chance. Only p-values guarantee this."
         f"{text}{bands}",
         x_label="significance level (%)",
-        y_label="regions without the label (%)",
+        y_label="regions without the true label (%)",
         series=errors,
         x_range=(0, 100 * top),
         y_range=(0, top_of([v for s in errors for v in s.y], 100 * top)),

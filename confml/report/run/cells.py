@@ -133,7 +133,7 @@ class RunCells:
         if (given := self.given_label(method, params)) is not None:
             return given
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
-        return " ".join([name, *(_said(name, value) for name, value in params.items())])
+        return " ".join([name, *_said(params)])
 
     def given_label(self, method: str, params: Mapping[str, Any]) -> str | None:
         """Return the config's label for a method variant with its swept parameters, None without a label."""
@@ -144,14 +144,16 @@ class RunCells:
             if label and entry.name == method:
                 for swept in entry.variants():
                     if shown_params(entry, {**entry.given, **swept}) == dict(params):
-                        return " ".join([label, *(_said(name, swept[name]) for name in swept)])
+                        return " ".join([label, *_said(swept)])
         return None
 
 
-def _said(name: str, value: Any) -> str:
-    """Return a parameter and its value for a label, such as "draws=60"; the wrapper is not named."""
-    name = name.removeprefix("conformal__").removeprefix("venn__").replace("__", " ")
-    return f"{name}={value_text(value)}"
+def _said(params: Mapping[str, Any]) -> Iterator[str]:
+    """Yield parameters and values for a label, such as "draws=60" of samples=bootstrap."""
+    for name, value in params.items():
+        owner, _, setting = name.rpartition("__")
+        short = owner in ("", "conformal", "venn") or owner in params
+        yield f"{setting if short else name.replace('__', ' ')}={value_text(value)}"
 
 
 def with_details(label: str, *details: str) -> str:

@@ -5,57 +5,83 @@ from pathlib import Path
 from textwrap import fill
 
 from confml.published import PublishedTable, known_tables
-from confml.report.figures.style import GREY, MARKERS, PALETTE, legend_below, new_figure, style
+from confml.report.figures.style import (
+    GREY,
+    MARKERS,
+    PALETTE,
+    add_legend,
+    legend_below,
+    log_ticks,
+    new_figure,
+    style,
+)
 from confml.report.files import write_file
-from confml.studies.reproduction.numbers import Number, Outcome
+from confml.studies.reproduction.numbers import Number, Outcome, Role
 
-_LINE = 45  # characters of a line below or above the axes
+_LINE = 40  # characters of a line below or above the axes
 _MOST_LABELS = 6
-_LOGARITHMIC = ("seconds", "smartsvm-table1")  # parts of table names whose numbers span decades
+_LOGARITHMIC = ("seconds",)  # parts of table names whose numbers span decades
 
 
 def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | None:
     """Draw the numbers of a table as points (paper, confml) with ± 1 sd, and write ``<table>.svg``.
 
-    Returns None if fewer than three numbers are computed.
+    Each unit has a panel. Sizes of data sets are not drawn. Returns None if fewer than three numbers are
+    computed.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator
-
-    computed = [one for one in numbers if one.ours is not None and one.outcome is not Outcome.BOUND]
+    computed = [
+        one
+        for one in numbers
+        if one.ours is not None and one.outcome is not Outcome.BOUND and one.role is not Role.SIZE
+    ]
     if len(computed) < 3:
         return None
     published = known_tables()[table]
     series = _series(computed, published)
+    colours = {label: place for place, label in enumerate(series)}
+    units: dict[str, dict[str, list[Number]]] = {}
+    for label, own in series.items():
+        for number in own:
+            units.setdefault(_unit(number, published), {}).setdefault(label, []).append(number)
     logarithmic = any(part in table for part in _LOGARITHMIC)
     with style():
-        figure = new_figure(5.2, 3.6)
-        axes = figure.subplots()
-        for place, (label, own) in enumerate(series.items()):
-            # With more series than colours, a colour that comes again has another marker.
-            marker = MARKERS[(place + place // len(PALETTE)) % len(MARKERS)]
-            axes.errorbar(
-                [float(number.paper) for number in own],
-                [number.ours for number in own],
-                yerr=[number.sd or 0.0 for number in own],
-                fmt=marker,
-                color=PALETTE[place % len(PALETTE)],
-                elinewidth=0.5,
-                label=label,
-            )
-        if logarithmic:
-            axes.set(xscale="log", yscale="log")
-            axes.minorticks_off()
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_locator(LogLocator(10, numticks=7))
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        low, high = _limits(computed, logarithmic)
-        axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, zorder=0)
-        axes.set_xlabel(fill(f"published ({published.unit})", _LINE))
-        axes.set_ylabel("confml, mean ± sd over splits")
-        axes.set_title(fill(published.title, _LINE), loc="left")
+        figure = new_figure(0.6 + 3.0 * len(units), 3.4)
+        for axes, (unit, drawn) in zip(
+            figure.subplots(1, len(units), squeeze=False).flat, units.items(), strict=True
+        ):
+            for label, own in drawn.items():
+                # With more series than colours, a colour that comes again has another marker.
+                place = colours[label]
+                axes.errorbar(
+                    [float(number.paper) for number in own],
+                    [number.ours for number in own],
+                    yerr=[number.sd or 0.0 for number in own],
+                    fmt=MARKERS[(place + place // len(PALETTE)) % len(MARKERS)],
+                    color=PALETTE[place % len(PALETTE)],
+                    elinewidth=0.5,
+                    label=label,
+                )
+            if logarithmic:
+                axes.set(xscale="log", yscale="log")
+                for axis in (axes.xaxis, axes.yaxis):
+                    log_ticks(axis)
+            low, high = _limits([number for own in drawn.values() for number in own], logarithmic)
+            axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, zorder=0)
+            axes.set_xlabel(fill(f"published ({unit})", _LINE))
+        figure.axes[0].set_ylabel("confml, mean ± sd over splits")
+        figure.suptitle(published.title, x=0.01, ha="left", fontsize=8)
         if len(series) > 1:
-            figure.legend(loc="outside right upper")
+            found = [axes.get_legend_handles_labels() for axes in figure.axes]
+            add_legend(figure, *([one for own in part for one in own] for part in zip(*found, strict=True)))
         return write_svg(figure, folder / f"{table}.svg")
+
+
+def _unit(number: Number, published: PublishedTable) -> str:
+    """Return the unit of a number: by its column or its quantity, or that of the table."""
+    return next(
+        (published.units[name] for name in (number.column, *number.keys) if name in published.units),
+        published.unit.partition(";")[0],
+    )
 
 
 def draw_outcomes(numbers: Mapping[str, Sequence[Number]], path: Path) -> Path:
