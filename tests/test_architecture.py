@@ -264,6 +264,21 @@ def test_what_shows_a_report_reads_no_cell(folder):
                 assert not repeated, f"{path}:{node.lineno}: results.results"
 
 
+def test_nothing_reads_a_cell_after_the_one_pass():
+    """Sections and collectors get the cells; whatever comes later reads their numbers."""
+    for path in (PACKAGE / "report").rglob("*.py"):
+        if path.parent.name == "run":
+            continue
+        for node in ast.walk(parsed(path)):
+            read = node.value if isinstance(node, ast.Subscript) else None
+            if isinstance(node, ast.Attribute) and node.attr in ("get", "values", "items"):
+                read = node.value
+            if isinstance(read, ast.Attribute) and read.attr == "results":
+                of_block = ast.unparse(read) == "one.results"  # the cells of a `ViewBlock`
+                assert of_block, f"{path}:{node.lineno}: {ast.unparse(node)}"
+            assert not (isinstance(node, ast.Attribute) and node.attr == "finished"), f"{path}:{node.lineno}"
+
+
 def test_no_measure_imports_another_measure():
     folder = PACKAGE / "measures"
     assigns = [(path, node) for path in folder.glob("*.py") for node in parsed(path).body]

@@ -15,7 +15,7 @@ from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import natural, safe_name, write_csv
-from confml.report.numbers.metric_rows import Metrics
+from confml.report.numbers.metric_rows import Metrics, SplitSizes
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.write import write_items
@@ -137,7 +137,7 @@ def combined_curves(
             if key == BAYES_ERROR:
                 value = _bayes_error(run, cell.dataset)
             elif key == TRAIN_ROWS:
-                value = run.results[cell.key].train_rows
+                value = run.collected(SplitSizes).found[cell.key][0]
             else:
                 value = cell.params[key] if of_methods else _value(config, key)
             line = (*([cell.dataset] if many else []), label, *said)

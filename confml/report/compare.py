@@ -18,7 +18,7 @@ from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
 from confml.measures.signed_rank import signed_rank
 from confml.report.answers.best import best_of
-from confml.report.answers.differences import LossTable, SplitLosses
+from confml.report.answers.evidence import Evidence
 from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
@@ -28,19 +28,20 @@ from confml.report.items import Grid, Picture
 from confml.report.method_pairs import (
     CurveDifference,
     Pair,
+    Views,
     curve_difference,
-    labels_of,
-    pairs_between,
-    pairs_within,
-    row_values,
+    loss_table,
+    pairs_of,
     run_names,
-    views_of_runs,
+    variants_of,
 )
+from confml.report.numbers.metric_rows import Metrics
+from confml.report.numbers.row_values import Asked, RowValues, ViewRows
 from confml.report.run.stored import open_run
-from confml.report.tables.grid import latex
+from confml.report.tables.grid import latex, named_once
 from confml.report.write import write_items
 
-Families = dict[tuple[str, float | None], Family]
+Families = dict[Asked, Family]
 CAPTION = (
     "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
     "over the splits; below 0 the first is better. Band: pointwise 95 % interval at each rate. Data set:"
@@ -89,31 +90,46 @@ def compare(
     paired, because splits or data differ or the method or view is unknown.
     """
     opened = [open_run(run) for run in runs]
-    for name, what, known in ((against, "method", labels_of(opened)), (view, "view", views_of_runs(opened))):
+    kind = functools.partial(RowValues, thresholds=opened[0].config.thresholds)
+    values: dict[str, dict[str, ViewRows | None]] = {}
+    for results in opened:
+        for _ in results.read(Metrics, Evidence, kind):
+            pass  # one pass for all numbers
+        values |= results.collected(kind).found
+    variants = [variants_of(results, values) for results in opened]
+    labels = list(dict.fromkeys(label for found in variants for _, label in found))
+    views = list(dict.fromkeys(name for own in values.values() for name in own))
+    for name, what, known in ((against, "is called", labels), (view, "has the view", views)):
         if name is not None and name not in known:
-            raise ConfmlError(
-                f"no finished method {'is called' if what == 'method' else 'has the view'} '{name}'",
-                hint=did_you_mean(name, known),
-            )
-    pairs = (
-        pairs_within(opened[0], against, view) if len(opened) == 1 else pairs_between(opened, against, view)
-    )
+            hint = did_you_mean(name, known)
+            raise ConfmlError(f"no finished method {what} '{name}'", hint=hint)
+    pairs = list(pairs_of(opened, variants, against, view))
     if not pairs:
         raise ConfmlError(
             "no two methods have finished the same splits",
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
-    thresholds = opened[0].config.thresholds
     standings = Standings(list(zip(run_names(opened), opened, strict=True)))
     names = list(dict.fromkeys(pair.dataset for pair in pairs))
-    found = {name: families(standings, name, thresholds) for name in names}
+    found = {name: families(standings, name, values) for name in names}
     pairs = [_on_common_splits(pair, found[pair.dataset]) for pair in pairs]
-    rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds, found[pair.dataset])]
+    rows = [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
     curves = [(pair, curve_difference(pair)) for pair in pairs]
     return rows, curves, {name: majority_of(standings, name) for name in names}
 
 
-def families(standings: Standings, dataset: str, thresholds: Sequence[float]) -> Families:
+def _on_common_splits(pair: Pair, found: Families) -> Pair:
+    """Return a pair of lines of a family with the family's splits only."""
+    errors = found.get(("error", None))
+    if errors is None or any(line not in errors.lines for line in pair.lines):
+        return pair
+    return pair.on([name for name, _ in errors.splits])
+
+
+# ---- verdicts
+
+
+def families(standings: Standings, dataset: str, values: Mapping[str, Views]) -> Families:
     """Return the comparisons of all lines of a data set by each metric and threshold, on common splits.
 
     Empty while cells are still to be computed. Lines with an undefined confidence are compared by error only.
@@ -122,46 +138,56 @@ def families(standings: Standings, dataset: str, thresholds: Sequence[float]) ->
     if errors is None:
         return {}
     found: Families = {("error", None): errors}
-    results, values = {}, {}
+    rows: dict[Line, list[ViewRows]] = {}
     for line in errors.lines:
-        own = [standings.result(line, split) for split in errors.splits]
-        if not any(np.isnan(one.views[line.view].certainty).any() for one in own):
-            results[line] = own
-            values[line] = [row_values(one, line.view, thresholds) for one in own]
-    lines = list(values)
-    kind, online = standings.kind_of(errors.lines[0])
-    shared = np.array([results[line][0].views[line.view].kind == "p-value" for line in lines])
-    for metric, level in values[lines[0]][0] if len(lines) > 1 else ():
+        own = [values[standings.cell(line, split).key][line.view] for split in errors.splits]
+        if all(own):
+            rows[line] = [one for one in own if one is not None]
+    lines, online = list(rows), standings.kind_of(errors.lines[0])[1]
+    kind = standings.kind_of(errors.lines[0])[0]
+    shared = np.array([own[0].shared for own in rows.values()])
+    for metric, level in rows[lines[0]][0].values if len(lines) > 1 else ():
         if metric == "error":
             continue
         sign = -known_metrics()[metric].sign
-        losses = [
-            [
-                SplitLosses(one.rows, sign * own[metric, level], one.split_train_rows)
-                for one, own in zip(results[line], values[line], strict=True)
-            ]
-            for line in lines
-        ]
-        table = LossTable(losses, kind, online, 1.0)
+        losses = [[sign * one.values[metric, level] for one in own] for own in rows.values()]
+        table = loss_table(list(rows.values()), losses, kind, online)
         p_values = table.p_values()
         if level is not None and shared.any():
             both = shared[:, None] | shared
-            p_values = np.where(both, LossTable(losses, "regions", online, 1.0).p_values(), p_values)
+            of_regions = loss_table(list(rows.values()), losses, "regions", online).p_values()
+            p_values = np.where(both, of_regions, p_values)
         found[metric, level] = Family(lines, best_of(table, p_values), {}, errors.splits, errors.rows)
     return found
 
 
-def _lines(pair: Pair) -> tuple[Line, Line]:
-    return Line(pair.dataset, pair.first, pair.views[0]), Line(pair.dataset, pair.second, pair.views[1])
+def rows_of_pair(pair: Pair, families: Families | None = None) -> list[ComparisonRow]:
+    """Return the comparisons of one pair of methods, one row per metric and level.
+
+    families: of the pair's data set, for the verdicts.
+    """
+    sides = [list(side.values()) for side in pair.sides]
+    shared = any(one.shared for side in sides for one in side)
+    rows = []
+    for metric, level in sides[0][0].values:
+        values = [[one.values[metric, level] for one in side] for side in sides]
+        table = pair.table(values, regions=shared and level is not None)
+        found = table.pair(0, 1)
+        if found is None:
+            continue
+        means = table.split_means[:, ~np.isnan(table.split_means).any(axis=0)].mean(axis=1).tolist()
+        outcome = (found.difference, *found.interval(), found.p_value)
+        row = ComparisonRow(*pair[:4], metric, level, found.splits, *means, *outcome)
+        family, lines = (families or {}).get((metric, level)), pair.lines
+        if family is not None and all(line in family.lines for line in lines):
+            pairs = family.found.pairs
+            verdicts = (*found.interval(pairs), family.corrected(*lines), *map(family.worse, lines))
+            row = ComparisonRow(*row[:13], pairs, *verdicts)
+        rows.append(row)
+    return rows
 
 
-def _on_common_splits(pair: Pair, found: Families) -> Pair:
-    """Return a pair of lines of a family with the family's splits only."""
-    errors = found.get(("error", None))
-    if errors is None or any(line not in errors.lines for line in _lines(pair)):
-        return pair
-    names = {name for name, _ in errors.splits}
-    return pair._replace(results=[both for both in pair.results if both[0].cell.split in names])
+# ---- over data sets
 
 
 class SignedRankRow(NamedTuple):
@@ -208,62 +234,15 @@ def signed_rank_rows(rows: Sequence[ComparisonRow], rope: float) -> list[SignedR
 def signed_rank_table(rows: Sequence[SignedRankRow]) -> tuple[list[str], list[list[str]]]:
     """Return headings and cells of the table of signed-rank tests, in per cent."""
     headings = ["compared", "view", "metric", "level", "data sets", "first better", "equivalent"]
-    table: list[list[str]] = []
-    before: tuple = ()
+    table = []
     for row in rows:
-        keys = (f"{row.first} - {row.second}", row.view)
-        shown = ["" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)]
-        before = keys
         level = "" if row.level is None else f"{row.level!r}"
-        sides = (row.first_better, row.equivalent, row.second_better)
-        table.append([*shown, row.metric, level, str(row.datasets), *(f"{100 * side:.1f}" for side in sides)])
-    return [*headings, "second better"], table
+        sides = (f"{100 * side:.1f}" for side in row[-3:])
+        table.append([f"{row.first} - {row.second}", row.view, row.metric, level, str(row.datasets), *sides])
+    return [*headings, "second better"], list(named_once(table, 2))
 
 
-def rows_of_pair(
-    pair: Pair, thresholds: Sequence[float], families: Families | None = None
-) -> list[ComparisonRow]:
-    """Return the comparisons of one pair of methods, one row per metric and level.
-
-    families: of the pair's data set, for the verdicts.
-    """
-    sides = [
-        [row_values(one, view, thresholds) for one in side]
-        for view, side in zip(pair.views, zip(*pair.results, strict=True), strict=True)
-    ]
-    shared = any(
-        one.views[view].kind == "p-value"
-        for two in pair.results
-        for view, one in zip(pair.views, two, strict=True)
-    )
-    rows = []
-    for metric, level in sides[0][0]:
-        table = pair.table(
-            [[numbers[metric, level] for numbers in side] for side in sides],
-            regions=shared and level is not None,
-            bound=1.0,
-        )
-        found = table.pair(0, 1)
-        if found is None:
-            continue
-        means = table.split_means[:, ~np.isnan(table.split_means).any(axis=0)].mean(axis=1).tolist()
-        names = (pair.dataset, pair.view, pair.first, pair.second)
-        outcome = (found.difference, *found.interval(), found.p_value)
-        row = ComparisonRow(*names, metric, level, found.splits, *means, *outcome)
-        family, lines = (families or {}).get((metric, level)), _lines(pair)
-        if family is not None and all(line in family.lines for line in lines):
-            pairs = family.found.pairs
-            worse = [family.worse(line) for line in lines]
-            row = row._replace(
-                pairs=pairs,
-                simultaneous_low=found.interval(pairs)[0],
-                simultaneous_high=found.interval(pairs)[1],
-                p_holm=family.corrected(*lines),
-                first_worse=worse[0],
-                second_worse=worse[1],
-            )
-        rows.append(row)
-    return rows
+# ---- tables and files
 
 
 def comparison_table(
@@ -277,11 +256,8 @@ def comparison_table(
     headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
     headings += ["95 % interval", "p (Holm)", "splits"]
     table: list[list[str]] = []
-    before: tuple = ()
     for row in rows:
         keys = (row.dataset, row.view, f"{row.first} - {row.second}")
-        shown = ["" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)]
-        before = keys
         low, high = row.simultaneous_low, row.simultaneous_high
         interval = "" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
         stars = ["*" * worse for worse in (row.first_worse, row.second_worse)]
@@ -294,7 +270,8 @@ def comparison_table(
         level = "" if row.level is None else f"{row.level!r}"
         better = known_metrics()[row.metric].direction or ""
         cells = [row.metric, better, level, *numbers, interval, p_value, str(row.splits)]
-        table.append([*shown, *cells])
+        table.append([*keys, *cells])
+    table = list(named_once(table, 3))
     for dataset, own in constants.items() if any(row.metric == "error" for row in rows) else ():
         for one in own:
             cells = [one.label, "error", "lower", "", f"{one.error.mean:.4f}"]
@@ -361,7 +338,7 @@ def write_comparison(
         own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
         path = f"figures/{_stem(f'curve-difference-{dataset}')}"
         draw = functools.partial(_draw, dataset, own)
-        splits = max(len(pair.results) for pair, _ in own)
+        splits = max(len(pair.sides[0]) for pair, _ in own)
         caption = f"{CAPTION} {dataset}, {splits} splits."
         pictures.append(Picture(path, draw, f"curve-difference of {dataset}", caption))
     drawn, _ = write_items(pictures, folder)

@@ -1,64 +1,69 @@
-"""`Pair`: two method variants on the same splits, with the losses of their test rows."""
+"""`Pair`: two methods on the same splits, with the values of their test rows."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.jackknife import CurveRows
-from confml.measures.rejection import curve_of
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
+from confml.report.answers.standings import Line
+from confml.report.numbers.row_values import ViewRows
 from confml.report.run.results import RunResults
-from confml.report.sections.certified import group_columns
-from confml.runner.results import CellResult
 
 RATES = np.arange(50) / 50  # rejection rates of curves' differences
-Splits = dict[str, CellResult]
+Views = Mapping[str, ViewRows | None]
 
 
 class Pair(NamedTuple):
-    """Two variants of one data set with one view each. results: pairs of results, one per common split.
+    """Two lines of one data set on common splits. sides: the rows of each line on the splits, by name.
 
-    view: the common view, or both views as ``reject - p-value``. views: names of the two views. grouped:
-    whether the rows are in groups; online: whether a split is a pass of an online protocol.
+    view: the common view, or both views as ``reject - p-value``. kind: how the rows depend on each other;
+    online: whether a split is a pass of an online protocol.
     """
 
     dataset: str
     view: str
     first: str
     second: str
-    results: list[tuple[CellResult, CellResult]]
     views: tuple[str, str]
-    grouped: bool
-    online: bool
+    sides: tuple[dict[str, ViewRows], dict[str, ViewRows]]
+    kind: Kind = "rows"
+    online: bool = False
 
-    def curve_rows(self) -> list[list[CurveRows]]:
-        """Return the curves of the first and of the second on each split, with their rows."""
-        found = []
-        for place, view in enumerate(self.views):
-            side = [pair[place] for pair in self.results]
-            found.append([_curve_rows(one, view) for one in side])
-        return found
+    @property
+    def lines(self) -> tuple[Line, Line]:
+        first, second = self.views
+        return Line(self.dataset, self.first, first), Line(self.dataset, self.second, second)
 
-    def table(
-        self, values: Sequence[Sequence[np.ndarray]], *, regions: bool = False, bound: float = math.inf
-    ):
-        """Return the losses of both, from the values (n,) of their rows on each split, as a `LossTable`.
+    def table(self, values: Sequence[Sequence[np.ndarray]], regions: bool = False) -> LossTable:
+        """Return the losses of both, from the values (n,) of their rows on each split.
 
         regions: whether the values depend on common calibration rows.
         """
-        kind: Kind = "regions" if regions else "groups" if self.grouped else "rows"
-        sides = [
-            [
-                SplitLosses(pair[place].rows, own, pair[place].split_train_rows)
-                for pair, own in zip(self.results, values[place], strict=True)
-            ]
-            for place in (0, 1)
-        ]
-        return LossTable(sides, kind, self.online, bound)
+        return loss_table(
+            [list(side.values()) for side in self.sides],
+            values,
+            "regions" if regions else self.kind,
+            self.online,
+        )
+
+    def on(self, splits: Sequence[str]) -> "Pair":
+        """Return the pair on some of the splits."""
+        first, second = ({name: one for name, one in side.items() if name in splits} for side in self.sides)
+        return self._replace(sides=(first, second))
+
+
+def loss_table(
+    lines: Sequence[Sequence[ViewRows]], values: Sequence[Sequence[np.ndarray]], kind: Kind, online: bool
+) -> LossTable:
+    """Return values (n,) between 0 and 1 of the rows of some lines on the same splits as losses."""
+    losses = [
+        [SplitLosses(one.rows, own, one.train_rows) for one, own in zip(side, given, strict=True)]
+        for side, given in zip(lines, values, strict=True)
+    ]
+    return LossTable(losses, kind, online, 1.0)
 
 
 class CurveDifference(NamedTuple):
@@ -76,73 +81,15 @@ class CurveDifference(NamedTuple):
 
 def curve_difference(pair: Pair, rates: np.ndarray = RATES) -> CurveDifference:
     """Return the difference of the curves of a pair at rejection rates."""
-    curves = pair.curve_rows()
-    reached = min(min(one.curve.most_rejected for one in side) for side in curves)
+    curves = [[one.curve for one in side.values()] for side in pair.sides]
+    reached = min(one.curve.most_rejected for side in curves for one in side)
     values = [[one.sure_incorrect(rates) for one in side] for side in curves]
     found = np.full((3, len(rates)), np.nan)
     for place in np.flatnonzero(rates <= reached + 1e-12).tolist():
-        one = pair.table([[rows[place] for rows in side] for side in values], bound=1.0).pair(0, 1)
+        one = pair.table([[rows[place] for rows in side] for side in values]).pair(0, 1)
         if one is not None:
             found[:, place] = one.difference, *one.interval()
     return CurveDifference(rates, *found)
-
-
-def _curve_rows(result: CellResult, view: str) -> CurveRows:
-    prediction = result.views[view]
-    curve = curve_of(prediction, result.truth)
-    return CurveRows.of(curve, prediction.certainty, prediction.labels == result.truth)
-
-
-def row_values(result: CellResult, view: str, thresholds: Sequence[float]) -> Mapping[tuple, np.ndarray]:
-    """Return the values (n,) of the rows whose means are the metrics, by metric and threshold."""
-    prediction = result.views[view]
-    curve = _curve_rows(result, view)
-    found: dict[tuple[str, float | None], np.ndarray] = {
-        ("error", None): curve.wrong,
-        ("augrc", None): curve.augrc(),
-        ("aurc", None): curve.aurc(),
-        ("auroc_correct", None): curve.auroc(),
-    }
-    correct = curve.wrong == 0
-    for threshold in thresholds:
-        sure = prediction.accepted(threshold)
-        found |= {
-            ("sure_correct", threshold): sure & correct,
-            ("unsure", threshold): ~sure,
-            ("sure_incorrect", threshold): sure & ~correct,
-        }
-    return found
-
-
-def variants_of(results: RunResults) -> dict[tuple[str, str], Splits]:
-    """Return finished cells by split, for each data set and label."""
-    found: dict[tuple[str, str], Splits] = {}
-    for cell in results.cells:
-        if cell.key in results.results:
-            key = (cell.dataset, results.label(cell))
-            found.setdefault(key, {})[cell.split] = results.results[cell.key]
-    return found
-
-
-def labels_of(opened: Sequence[RunResults]) -> list[str]:
-    return list(dict.fromkeys(label for results in opened for _, label in variants_of(results)))
-
-
-def views_of_runs(opened: Sequence[RunResults]) -> list[str]:
-    found = (result.views for results in opened for result in results.results.values())
-    return list(dict.fromkeys(view for views in found for view in views))
-
-
-def pairs_within(results: RunResults, against: str | None, view: str | None) -> list[Pair]:
-    variants, traits = variants_of(results), _traits(results)
-    labels = list(dict.fromkeys(label for _, label in variants))
-    baseline = against or (labels[0] if labels else "")
-    pairs = []
-    for (dataset, label), splits in variants.items():
-        if label != baseline and (dataset, baseline) in variants:
-            other = variants[dataset, baseline]
-            pairs += _paired(dataset, (label, baseline), (splits, other), view, traits)
-    return pairs
 
 
 def run_names(opened: Sequence[RunResults]) -> list[str]:
@@ -155,75 +102,56 @@ def run_names(opened: Sequence[RunResults]) -> list[str]:
     return names
 
 
-def pairs_between(opened: Sequence[RunResults], against: str | None, view: str | None) -> list[Pair]:
-    ours, theirs = map(variants_of, opened)
-    traits, names = _traits(opened[0]), run_names(opened)
-    pairs = []
-    for (dataset, label), splits in ours.items():
-        if against in (None, label) and (dataset, label) in theirs:
-            words = [f"{label}, {name}" for name in names]
-            other = theirs[dataset, label]
-            pairs += _paired(dataset, (words[0], words[1]), (splits, other), view, traits)
-    return pairs
+def variants_of(results: RunResults, values: Mapping[str, Views]) -> dict[tuple[str, str], dict[str, Views]]:
+    """Return the views of the finished cells by split, for each data set and label."""
+    found: dict[tuple[str, str], dict[str, Views]] = {}
+    for cell in results.cells:
+        if cell.key in results.results:
+            found.setdefault((cell.dataset, results.label(cell)), {})[cell.split] = values[cell.key]
+    return found
 
 
-def _traits(results: RunResults) -> tuple[set[str], bool]:
-    """Return the data sets whose rows are in groups, and whether the protocol is online."""
-    protocol = getattr(results.config, "protocol", None)
-    return set(group_columns(results)), getattr(protocol, "kind", "") == "online"
-
-
-def _paired(
-    dataset: str,
-    names: tuple[str, str],
-    sides: tuple[Splits, Splits],
+def pairs_of(
+    opened: Sequence[RunResults],
+    variants: Sequence[dict[tuple[str, str], dict[str, Views]]],
+    against: str | None,
     view: str | None,
-    traits: tuple[set[str], bool],
-) -> list[Pair]:
-    (first, second), (ours, theirs) = names, sides
-    grouped, online = traits
-    common = [split for split in ours if split in theirs]
-    for split in common:
-        if not np.array_equal(ours[split].rows, theirs[split].rows) or not np.array_equal(
-            ours[split].truth, theirs[split].truth
-        ):
-            raise ConfmlError(
-                f"{dataset}, split {split}: {first} and {second} have different test examples",
-                hint="compare runs on the same splits of the same data",
-            )
-    found: dict[tuple[str, str], list[tuple[CellResult, CellResult]]] = {}
-    for split in common:
-        for views in _pairs_of_views(ours[split], theirs[split]):
-            if view is None or view in views:
-                found.setdefault(views, []).append((ours[split], theirs[split]))
-    return [
-        Pair(
-            *(
-                dataset,
-                views[0] if views[0] == views[1] else " - ".join(views),
-                first,
-                second,
-                results,
-                views,
-            ),
-            *(dataset in grouped, online),
-        )
-        for views, results in found.items()
-    ]
+) -> Iterator[Pair]:
+    """Yield the pairs of each variant with the baseline of its run, or with the same one of the other run."""
+    ours, theirs = variants[0], variants[-1]
+    names, baseline = run_names(opened), against or next((label for _, label in ours), "")
+    for (dataset, label), splits in ours.items():
+        first, second, other = label, baseline, baseline
+        if len(opened) > 1:
+            first, second, other = f"{label}, {names[0]}", f"{label}, {names[1]}", label
+        wanted = label != baseline if len(opened) == 1 else against in (None, label)
+        if wanted and (dataset, other) in theirs:
+            found = _common(f"{dataset}, split {{}}: {first} and {second}", splits, theirs[dataset, other])
+            kind: Kind = "groups" if opened[0].has_groups(dataset) else "rows"
+            online = getattr(getattr(opened[0].config, "protocol", None), "kind", "") == "online"
+            for views, sides in found.items():
+                if view is None or view in views:
+                    title = views[0] if views[0] == views[1] else " - ".join(views)
+                    yield Pair(dataset, title, first, second, views, sides, kind, online)
 
 
-def _pairs_of_views(ours: CellResult, theirs: CellResult) -> list[tuple[str, str]]:
-    """Return the common views of two results, or all pairs of views if none is common; views with NaN are
-    omitted."""
-    one, other = (
-        [
-            name
-            for name, prediction in result.views.items()
-            if len(prediction) and not np.isnan(prediction.certainty).any()
-        ]
-        for result in (ours, theirs)
-    )
-    common = [(name, name) for name in one if name in theirs.views]
-    if common:
-        return [views for views in common if views[1] in other]
-    return list(product(one, other))
+def _common(
+    title: str, ours: Mapping[str, Views], theirs: Mapping[str, Views]
+) -> dict[tuple[str, str], tuple[dict[str, ViewRows], dict[str, ViewRows]]]:
+    """Return the rows of the common splits by pair of views: common views, or all pairs without any."""
+    found: dict[tuple[str, str], tuple[dict[str, ViewRows], dict[str, ViewRows]]] = {}
+    for split in [split for split in ours if split in theirs]:
+        one, other = ours[split], theirs[split]
+        views = [(name, name) for name in one if one[name] and name in other] or list(product(one, other))
+        for pair in views:
+            mine, second = one[pair[0]], other[pair[1]]
+            if mine is None or second is None:
+                continue
+            if not (np.array_equal(mine.rows, second.rows) and np.array_equal(mine.truth, second.truth)):
+                raise ConfmlError(
+                    f"{title.format(split)} have different test examples",
+                    hint="compare runs on the same splits of the same data",
+                )
+            sides = found.setdefault(pair, ({}, {}))
+            sides[0][split], sides[1][split] = mine, second
+    return found

@@ -26,6 +26,7 @@ from confml.report.declared import declared_metrics, find_metric, ranking_metric
 from confml.report.figures import check_figure, known_figures
 from confml.report.items import Table
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
+from confml.report.numbers.row_values import ViewRows
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.ranks import ranking
 from confml.report.write import write_report
@@ -247,10 +248,9 @@ def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
 
 def test_compare_shows_the_direction_of_each_metric():
     run = ranked_run((0.1, 0.4))
-    one, other = run.cells[0], run.cells[1]
-    results = [(run.results[one.key], run.results[other.key])]
-    pair = Pair("a", "p-value", "k=1", "k=2", results, ("p-value", "p-value"), False, False)
-    headings, table = comparison_table(rows_of_pair(pair, (0.9,)))
+    first, second = ({"r0": ViewRows.of(run.results[one.key], "p-value", (0.9,))} for one in run.cells[:2])
+    pair = Pair("a", "p-value", "k=1", "k=2", ("p-value", "p-value"), (first, second))
+    headings, table = comparison_table(rows_of_pair(pair))
     metric, better = headings.index("metric"), headings.index("better")
     found = {row[metric]: row[better] for row in table}
     assert found["error"] == "lower" and found["sure_correct"] == "higher"

@@ -24,7 +24,6 @@ from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
-from confml.runner.results import CellResult
 
 SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
@@ -241,8 +240,9 @@ class Standings:
         """How much of each data set with cells to compute is done, also of those without results."""
         return {name: one.text for name, one in self._progress.items() if one.pending}
 
-    def result(self, line: Line, split: Split) -> CellResult:
-        return self.runs[self._run[line]][1].results[self._cells[line][split][0].cell.key]
+    def cell(self, line: Line, split: Split) -> Cell:
+        """Return the cell of a line on a split."""
+        return self._cells[line][split][0].cell
 
     # ---- verdicts
 

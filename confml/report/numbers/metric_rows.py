@@ -130,3 +130,16 @@ class Metrics(Collector):
                 renamed[names] = tuple((view, *name) for name in names)
             found.append((renamed[names], values))
         return found
+
+
+class SplitSizes(Collector):
+    """Rows of each cell by cell key: those of the fit, after the steps, of the training part, and of the
+    test part."""
+
+    def __init__(self, results):
+        super().__init__(results)
+        self.found: dict[str, tuple[int, int, int]] = {}
+
+    def add(self, result: CellResult) -> None:
+        sizes = result.train_rows, result.split_train_rows, len(result.truth)
+        self.found[result.cell.key] = sizes

@@ -1,8 +1,9 @@
 """Metrics of finished cells, and their means over the splits."""
 
+import csv
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,27 +122,41 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     """Return `training_times` from a ``timings.csv``, as means over the splits, for the cells of a summary.
 
     The number of points of the grid is there too, as the metric `CONFIGURATIONS`.
-
     They are not in ``summary.csv``, because its bytes must repeat.
     """
-    import csv
+    found: dict[tuple, list[float]] = {}
+    for key, line in lines_of_variants(path, summary):
+        names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
+        fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
+        times = training_times(fit, tuning, int(configurations), prepare)
+        for metric, value in {**times, CONFIGURATIONS: configurations}.items():
+            found.setdefault((*key, "", metric, None), []).append(value)
+    return with_params(found, summary)
 
-    found: dict[tuple, dict[str, list[float]]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
-            fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
-            times = found.setdefault((line["dataset"], line["method"], line["params"]), {})
-            found_times = training_times(fit, tuning, int(configurations), prepare)
-            for metric, value in {**found_times, CONFIGURATIONS: configurations}.items():
-                times.setdefault(metric, []).append(value)
+
+def lines_of_variants(
+    path: Path, summary: Sequence[SummaryRow]
+) -> Iterator[tuple[tuple[str, str, str], dict[str, str]]]:
+    """Yield data set, method and packed parameters, and the line, of the variants of a summary in a CSV file.
+
+    There are none without a file.
+    """
+    known = {(row.dataset, row.method, row.variant) for row in summary}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                key = line["dataset"], line["method"], line["params"]
+                if key in known:
+                    yield key, line
+
+
+def with_params(values: Mapping[tuple, list[float]], summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return means over the splits with the parameters of a summary.
+
+    values: by data set, method, packed parameters, view, metric and level.
+    """
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    return [
-        SummaryRow(key[0], key[1], params[key], key[2], "", metric, None, *mean_and_sd(values))
-        for key, times in found.items()
-        if key in params
-        for metric, values in times.items()
-    ]
+    return [SummaryRow(*key[:2], params[key[:3]], *key[2:], *mean_and_sd(own)) for key, own in values.items()]
 
 
 def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:

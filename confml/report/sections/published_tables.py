@@ -10,6 +10,7 @@ from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
 from confml.report.items import Document, Grid, Item, Note, Table, TableKind
+from confml.report.numbers.metric_rows import SplitSizes
 from confml.report.numbers.published_points import default_params
 from confml.report.numbers.summaries import (
     CONFIGURATIONS,
@@ -21,7 +22,8 @@ from confml.report.numbers.summaries import (
 )
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-from confml.report.sections.rejection import matched_rows
+from confml.report.sections.of_cells import TIMINGS
+from confml.report.sections.rejection import MATCHED, matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves
 from confml.report.tables.grid import latex, markdown, named_once
 
@@ -92,11 +94,10 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
     These are the means over the splits, training times, matched views, threshold curves and data sets.
     """
     summary = read_summary(folder / "summary.json")
-    timings, matched = folder / "timings.csv", folder / "matched.csv"
     return [
         *summary,
-        *(timing_rows(timings, summary) if timings.is_file() else ()),
-        *(matched_rows(matched, summary) if matched.is_file() else ()),
+        *timing_rows(folder / TIMINGS.path, summary),
+        *matched_rows(folder / MATCHED.path, summary),
         *read_threshold_curves(folder / FILE, summary),
         *dataset_rows(read_datasets(folder / "summary.json")),
     ]
@@ -133,10 +134,12 @@ def split_rows(run: Path) -> list[SummaryRow]:
     """Return the mean numbers of training and test rows of each data set, over the cells of a run."""
     from confml.report.run.stored import open_run
 
-    sizes: dict[str, list[tuple[int, int]]] = {}
     results = open_run(run)
-    for result in results.results.values():
-        sizes.setdefault(result.cell.dataset, []).append((result.split_train_rows, len(result.truth)))
+    rows = results.collected(SplitSizes).found
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    for cell in results.cells:
+        if cell.key in rows:
+            sizes.setdefault(cell.dataset, []).append(rows[cell.key][1:])
     return [
         SummaryRow(dataset, "data", {}, "", "", metric, None, sum(values) / len(values), math.nan, 1)
         for dataset, pairs in sizes.items()

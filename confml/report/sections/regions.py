@@ -7,7 +7,6 @@ import csv
 import functools
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
@@ -80,37 +79,16 @@ class Regions(Section):
 
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the first rows of the first table with regions."""
-        found = next(filter(None, map(self._first_rows, self.results.cells)), None)
-        if found is not None:
-            path, (header, *rows) = found
-            credibility = header.index("credibility")
-            scores = [place for place in range(credibility, len(header)) if header[place].endswith("]")]
-            kept = [place for place in range(len(header)) if place not in scores[PRINTED_CLASSES:]]
-            if not any(row[credibility] for row in rows):
-                kept.remove(credibility)
-            headings = [header[place] for place in kept]
-            numbers_from = credibility - 1
-            if len(scores) > PRINTED_CLASSES:
-                headings[headings.index(header[scores[PRINTED_CLASSES - 1]])] += " ..."
-            short = [
-                [_short(row[place]) if place >= numbers_from else row[place] for place in kept]
-                for row in rows
-            ]
-            yield PrintedTable(f"Region predictions, first rows of {path}", headings, short)
-
-    def _first_rows(self, cell: Cell) -> tuple[Path, list[list[str]]] | None:
-        """Return path and first lines of a cell's first file with regions; None if it has none."""
-        if cell.key not in self.results.results:
-            return None
-        views = self.results.results[cell.key].views
-        view = next((name for name, prediction in views.items() if prediction.has_regions), None)
-        if view is None or len(views[view]) == 0:
-            return None
-        path = f"regions/{self._paths[cell.key]}{view_ending(view, views)}"
-        with open_table(self.folder, path) as file:
-            if file is None:
-                return None
-            return self.folder / path, list(islice(csv.reader(file), PRINTED_ROWS + 1))
+        views = {one.cell.key: one.views for one in self.results.metrics.cells}
+        for cell in self.results.cells:
+            for view in views.get(cell.key, ()):
+                path = f"regions/{self._paths[cell.key]}{view_ending(view, views[cell.key])}"
+                with open_table(self.folder, path) as file:
+                    rows = list(islice(csv.reader(file or ()), PRINTED_ROWS + 1))
+                if len(rows) > 1 and any(name.startswith("region@") for name in rows[0]):
+                    title = f"Region predictions, first rows of {self.folder / path}"
+                    yield PrintedTable(title, *_shortened(*rows))
+                    return
 
     @property
     def _paths(self) -> dict[str, str]:
@@ -194,6 +172,21 @@ def _variant(results: RunResults, cell: Cell) -> str:
     if label is not None:
         return ";".join(label.split())
     return f"{cell.method};{cell.variant}" if cell.variant else cell.method
+
+
+def _shortened(header: Sequence[str], *rows: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows with the scores of the first classes only, and short numbers."""
+    credibility = header.index("credibility")
+    scores = [place for place in range(credibility, len(header)) if header[place].endswith("]")]
+    kept = [place for place in range(len(header)) if place not in scores[PRINTED_CLASSES:]]
+    if not any(row[credibility] for row in rows):
+        kept.remove(credibility)
+    headings = [header[place] for place in kept]
+    if len(scores) > PRINTED_CLASSES:
+        headings[headings.index(header[scores[PRINTED_CLASSES - 1]])] += " ..."
+    return headings, [
+        [_short(row[place]) if place >= credibility - 1 else row[place] for place in kept] for row in rows
+    ]
 
 
 def _short(text: str) -> str:

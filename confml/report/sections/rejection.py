@@ -4,7 +4,6 @@ Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the t
 same sure-incorrect proportion (the largest of several), and the multiple of the standard deviation at which
 the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of the envelope's threshold)."""
 
-import csv
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +12,9 @@ import numpy as np
 
 from confml.measures import Metric
 from confml.measures.rejection import Match, RejectionCurve, band, curve_of, match, sureness
-from confml.report.items import Item, Table, TableKind
+from confml.report.items import Item, TableKind
 from confml.report.numbers.calibration_parts import case_of
-from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.numbers.summaries import SummaryRow, lines_of_variants, with_params
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult
@@ -104,6 +103,11 @@ METRICS = {
 """Declarations of the metrics of ``matched.csv``."""
 
 
+MATCHED = TableKind(
+    "matched.csv", ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+)
+
+
 class Matched(Section):
     """``matched.csv``: one number per row, ``level`` the envelope's threshold.
 
@@ -115,7 +119,7 @@ class Matched(Section):
     place = 80
     needs = "thresholds in the config, and a method with the views envelope, reject and posterior"
     files = {"matched.csv": "reject and posterior at the envelope's proportions"}
-    metrics = {"matched.csv": METRICS}
+    metrics = {MATCHED.path: METRICS}
 
     def start(self) -> None:
         self._rows: list[tuple] = []
@@ -131,8 +135,7 @@ class Matched(Section):
 
     def items(self) -> Iterator[Item]:
         if self._rows:
-            header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
-            yield Table("matched.csv", header, self._rows)
+            yield MATCHED.of(self._rows)
 
 
 def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
@@ -165,23 +168,7 @@ def _numbers(found: Match) -> dict[str, float]:
 def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     """Return the means over the splits of a ``matched.csv``, for the variants of a summary."""
     found: dict[tuple, list[float]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            variant = (line["dataset"], line["method"], line["params"])
-            key = (*variant, line["view"], line["metric"], float(line["level"]))
-            found.setdefault(key, []).append(float(line["value"] or "nan"))
-    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    return [
-        SummaryRow(
-            dataset,
-            method,
-            params[dataset, method, variant],
-            variant,
-            view,
-            metric,
-            level,
-            *mean_and_sd(values),
-        )
-        for (dataset, method, variant, view, metric, level), values in found.items()
-        if (dataset, method, variant) in params
-    ]
+    for key, line in lines_of_variants(path, summary):
+        own = (*key, line["view"], line["metric"], float(line["level"]))
+        found.setdefault(own, []).append(float(line["value"] or "nan"))
+    return with_params(found, summary)

@@ -5,7 +5,6 @@ confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| 
 rejects the examples below it.
 """
 
-import csv
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from confml.measures import Metric
 from confml.report.figures import Subject
 from confml.report.items import Item, Table
-from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd
 from confml.report.numbers.threshold_curves import (
     ERROR,
     MACHINES,
@@ -138,27 +137,11 @@ class ThresholdCurves(Section):
 
 def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     """Return the rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
-    if not path.is_file():
-        return []
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
     rows = []
-    with path.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            key = line["dataset"], line["method"], line["params"]
-            level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
-            moments = [math.nan if one is None else one for one in (mean, sd)]
-            rows.append(
-                SummaryRow(
-                    dataset=line["dataset"],
-                    method=line["method"],
-                    params=params[key],
-                    variant=line["params"],
-                    view=line["view"],
-                    metric=line["metric"],
-                    level=level,
-                    mean=moments[0],
-                    sd=moments[1],
-                    n=int(line["n"]),
-                )
-            )
+    for key, line in lines_of_variants(path, summary):
+        level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
+        moments = (math.nan if one is None else one for one in (mean, sd))
+        names = line["view"], line["metric"]
+        rows.append(SummaryRow(*key[:2], params[key], key[2], *names, level, *moments, int(line["n"])))
     return rows
