@@ -177,17 +177,21 @@ def rows_of_pair(pair: Pair, families: Families | None = None) -> list[Compariso
             continue
         means = table.split_means[:, ~np.isnan(table.split_means).any(axis=0)].mean(axis=1).tolist()
         outcome = (found.difference, *found.interval(), found.p_value)
-        row = ComparisonRow(*pair[:4], metric, level, found.splits, *means, *outcome)
+        row = ComparisonRow._make((*pair[:4], metric, level, found.splits, *means, *outcome, *NO_VERDICTS))
         family, lines = (families or {}).get((metric, level)), pair.lines
         if family is not None and all(line in family.lines for line in lines):
             pairs = family.found.pairs
             verdicts = (*found.interval(pairs), family.corrected(*lines), *map(family.worse, lines))
-            row = ComparisonRow(*row[:13], pairs, *verdicts)
+            row = ComparisonRow._make((*row[:13], pairs, *verdicts))
         rows.append(row)
     return rows
 
 
 # ---- over data sets
+
+
+NO_VERDICTS = (0, math.nan, math.nan, math.nan, False, False)
+"""Last columns of a `ComparisonRow` without a family of lines."""
 
 
 class SignedRankRow(NamedTuple):

@@ -19,8 +19,9 @@ from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
 from confml.measures.rejection import sureness
 from confml.published import known_tables
+from confml.report.answers.datasets import Ranking
 from confml.report.run.stored import open_run
-from confml.report.sections.ranks import PublishedRanks, Ranking
+from confml.report.sections.ranks import PublishedRanks
 from confml.studies.provenance import write_study_provenance
 from confml.studies.reproduction import (
     SOURCES,

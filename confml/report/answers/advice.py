@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from confml.measures.ranks import compare_ranks
 from confml.report.answers.bounds import StepFacts
-from confml.report.answers.datasets import RankVerdict, complete
+from confml.report.answers.datasets import RankVerdict, ranking_of
 from confml.report.answers.majority import beats_majority
 from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
@@ -246,31 +245,30 @@ def overall(
                 means[name, line.method] = round(mean, 12)
                 times.setdefault(line.method, []).append(standings.seconds(line))
     methods = list(dict.fromkeys(line.method for line in standings.lines))
-    known = {label: [name for name in datasets if (name, label) in means] for label in methods}
-    table = complete(known, datasets, failed)
-    if len(table.methods) < 2 or len(table.datasets) < 2:
+    found = ranking_of(aim, means, (methods, datasets), False, failed=failed)
+    if found is None:
         return None, None
-    verdict = RankVerdict(compare_ranks(table.scores(means, False), False))
+    verdict, labels = found.verdict, found.labels
     ranks, order = verdict.comparison.mean_ranks.tolist(), verdict.by_rank
-    best, *others = [table.methods[place] for place in order]
+    best, *others = [labels[place] for place in order]
     alike = [label for label, place in zip(others, order[1:], strict=True) if not verdict.worse(place)]
-    rest = "; ".join(f"{table.methods[place]} {ranks[place]:.2f}" for place in order[1:5])
+    rest = "; ".join(f"{labels[place]} {ranks[place]:.2f}" for place in order[1:5])
     more = f" and {len(order) - 5} more" if len(order) > 5 else ""
     advice = Advice(
         aim,
         best,
-        f"mean rank {ranks[order[0]]:.2f} over {len(table.datasets)} data sets",
+        f"mean rank {ranks[order[0]]:.2f} over {len(found.datasets)} data sets",
         {label: median(own) for label, own in times.items()},
         alike if verdict.testable else (),
         f"Next by mean rank: {rest}{more}. {verdict.sentence(bars=False)}",
-        table.sentence(),
+        found.missing,
     )
     if level := usual_level(standings.results.config.levels):
         chosen = [line for line in standings.lines if line.method == advice.fastest]
-        found = {line: promises(standings, line, level) for line in chosen}
-        kept = {line.dataset for line, why in found.items() if why is not None} >= set(table.datasets)
-        kept = kept and not any(standings.coverage(line, level).too_low for line in found)
-        about = "an approximate guarantee" if any(found.values()) else "a guarantee"
+        reasons = {line: promises(standings, line, level) for line in chosen}
+        kept = {line.dataset for line, why in reasons.items() if why is not None} >= set(found.datasets)
+        kept = kept and not any(standings.coverage(line, level).too_low for line in reasons)
+        about = "an approximate guarantee" if any(reasons.values()) else "a guarantee"
         promise = f"{about if kept else 'no guarantee'} of {100 * (1 - level):g} %"
         text = f"The regions of {advice.fastest} have {promise}."
         advice = replace(advice, guarantee=f"{text} {advice.guarantee}".strip())

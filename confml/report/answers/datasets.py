@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from confml.measures.ranks import RankComparison
+from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.differences import SIGNIFICANCE
 
 MOST_MISSING = 0.2
@@ -170,3 +170,49 @@ def complete(
         [name for name in datasets if name not in whole and (found[name] or not known)],
         [pair for pair in worst if pair[0] in whole],
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Methods ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
+
+    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times,
+    the number of grid points in the inner selection of each method.
+    """
+
+    metric: str
+    labels: list[str]
+    datasets: list[str]
+    scores: np.ndarray
+    comparison: RankComparison
+    left_out: list[str]
+    points: list[int] | None = None
+    missing: str = ""
+
+    @property
+    def verdict(self) -> RankVerdict:
+        return RankVerdict(self.comparison)
+
+
+def ranking_of(
+    metric: str,
+    means: Mapping[tuple[str, str], float],
+    names: tuple[Sequence[str], Sequence[str]],
+    higher_is_better: bool,
+    level: float = SIGNIFICANCE,
+    failed: Collection[tuple[str, str]] = (),
+) -> Ranking | None:
+    """Return the ranking of methods by their means on data sets; None with fewer than two of either.
+
+    means: by data set and label. names: labels and data sets. level: of Nemenyi's test. failed: pairs of data
+    set and label.
+    """
+    labels, datasets = names
+    known = {label: [name for name in datasets if (name, label) in means] for label in labels}
+    table = complete(known, datasets, failed)
+    if len(table.methods) < 2 or len(table.datasets) < 2:
+        return None
+    scores = table.scores(means, higher_is_better)
+    outcome = compare_ranks(scores, higher_is_better, level)
+    left_out = [*table.dropped, *table.dropped_datasets]
+    return Ranking(metric, table.methods, table.datasets, scores, outcome, left_out, missing=table.sentence())

@@ -7,12 +7,13 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.plugins.parameters import Number
+from confml.report.answers.datasets import Ranking
 from confml.report.answers.leaderboard import RankedColumn, order
 from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.sections.ranks import Ranking, ranking, ranks_options, words_of
+from confml.report.sections.ranks import ranking, ranks_options, words_of
 
 
 def draw(subject: Subject):

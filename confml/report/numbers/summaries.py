@@ -156,7 +156,10 @@ def with_params(values: Mapping[tuple, list[float]], summary: Sequence[SummaryRo
     values: by data set, method, packed parameters, view, metric and level.
     """
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    return [SummaryRow(*key[:2], params[key[:3]], *key[2:], *mean_and_sd(own)) for key, own in values.items()]
+    return [
+        SummaryRow._make((*key[:2], params[key[:3]], *key[2:], *mean_and_sd(own)))
+        for key, own in values.items()
+    ]
 
 
 def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:

@@ -1,7 +1,6 @@
 """The page of several runs: ranks, paired differences, and the results that cannot be compared."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.report.answers.answer import Answer
-from confml.report.answers.differences import SIGNIFICANCE as LEVEL
+from confml.report.answers.datasets import ranking_of
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
@@ -26,7 +25,7 @@ from confml.report.run.stored import open_run
 from confml.report.sections.base import Section, items_of
 from confml.report.sections.certified import Certified
 from confml.report.sections.of_cells import Timings, Tuning
-from confml.report.sections.ranks import ranking_of
+from confml.report.sections.ranks import first_means
 from confml.report.sections.rejection import RejectionCurves
 from confml.report.tables.page_table import PageTable, fixed
 from confml.runner.results import CellResult
@@ -137,7 +136,7 @@ def rank_runs(material: Sequence[Material]) -> tuple[list[RankPart], list[str]]:
         means = _means(material, metric)
         labels = list(dict.fromkeys(label for _, label in means))
         names = list(dict.fromkeys(dataset for dataset, _ in means))
-        found = ranking_of(means, labels, names, metric, LEVEL)
+        found = ranking_of(metric, means, (labels, names), False)
         if found is None:
             reasons.append(
                 f"Ranks by {metric} need two methods with results on the same two data sets, each without "
@@ -152,12 +151,8 @@ def _means(material: Sequence[Material], metric: str) -> dict[tuple[str, str], f
     """Return the mean of a metric of each method's first view by data set and label."""
     found: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for one in material:
-        first = {view.key for view in one.views.values() if view.first}
-        labels = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
-        for row in one.results.summary:
-            key = (row.dataset, row.method, row.variant)
-            if row.metric == metric and (*key, row.view) in first and not math.isnan(row.mean):
-                found.setdefault((row.dataset, labels[key]), []).append((one.run, row.mean))
+        for key, mean in first_means(one.results, metric).items():
+            found.setdefault(key, []).append((one.run, mean))
     if all(len(values) == 1 for values in found.values()):
         return {key: values[0][1] for key, values in found.items()}
     return {

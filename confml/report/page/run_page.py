@@ -7,6 +7,7 @@ from typing import Any
 
 from confml.published import known_tables
 from confml.report.answers.answer import Answer
+from confml.report.answers.datasets import Ranking
 from confml.report.answers.run_answer import RunAnswer, causes, of_dataset
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.items import TableKind
@@ -37,7 +38,7 @@ from confml.report.run.results import RunResults
 from confml.report.sections.leaderboard import LEADERBOARD, TITLE
 from confml.report.sections.of_cells import FAILURES
 from confml.report.sections.published_tables import COMPUTED, path_of
-from confml.report.sections.ranks import Ranking, ranking, words_of
+from confml.report.sections.ranks import ranking, words_of
 from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import PageTable, fixed, slug, unique
 

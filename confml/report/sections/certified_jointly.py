@@ -4,7 +4,8 @@ The halves of each test part are those of ``certified.csv``. The thresholds of e
 computed without the labels of the half that certifies (`confml.measures.certified_paths`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,9 +159,9 @@ class CertifiedJointly(Section):
 
     def finish_dataset(self) -> None:
         costs = getattr(self.results.config, "costs", None)
-        parts = [(key, own, *self._halves[key]) for key, own in self._candidates.items()]
-        for (key, own, half, rest), paths in zip(parts, joint_paths(parts), strict=True):
-            self._found += _joint_splits(key, own, half, rest, costs, paths)
+        parts = [_Part(key, own, *self._halves[key]) for key, own in self._candidates.items()]
+        for part, paths in zip(parts, joint_paths(parts), strict=True):
+            self._found += part.splits(costs, paths)
         self._candidates, self._halves = {}, {}
 
     def items(self) -> Iterator[Item]:
@@ -183,164 +184,143 @@ class CertifiedJointly(Section):
             )
 
 
-def _joint_splits(
-    key, candidates: Sequence[Candidate], half, rest, costs, paths: SplitPaths
-) -> Iterator[JointSplit]:
-    """Yield the chosen thresholds of one split for all scopes and limits."""
-    for risk in RISKS:
-        for scope in (ALL, TRUE):
-            delta = DELTA / len(candidates)
-            own = paths[scope, risk]
-            yield _chosen(key, scope, risk, candidates, own, most_accepting, half, rest, delta)
-        yield from _by_predicted_class(key, candidates, half, rest, risk)
-    table = CostTable.of_config(costs, candidates[0].classes) if costs else None
-    if table is not None:
-        for share in COST_SHARES:
-            if table.scaled(share * table.abstain) > 0.0:  # else no expected cost is below it
-                yield _certified_cost(key, candidates, half, rest, table, share * table.abstain)
+class _Part(NamedTuple):
+    """The candidates of one split, and the positions of the calibration half and of the other half."""
 
+    key: tuple[str, str]
+    candidates: Sequence[Candidate]
+    half: np.ndarray
+    rest: np.ndarray
 
-# ---- one threshold
+    def start(self, scope: str, limit: float, certified: Sequence[int]) -> tuple:
+        """Return the columns before those of the chosen threshold."""
+        return (*self.key, scope, limit, DELTA, len(self.candidates), sum(certified))
 
+    def nothing(self, start: tuple, needed: int, rows: int, loss: float = 0.0) -> JointSplit:
+        """Return the row of a split on which nothing is certified. rows: of the calibration half."""
+        of_half = "", "", "", "", None, rows, 0, loss, None
+        return JointSplit._make((*start, *of_half, needed, len(self.rest), 0, math.nan))
 
-def _chosen(
-    key,
-    scope: str,
-    limit: float,
-    candidates: Sequence[Candidate],
-    paths: Sequence[Path],
-    choose: Callable,
-    half,
-    rest,
-    delta: float,
-) -> JointSplit:
-    """Return the chosen threshold of one path per candidate."""
-    certified = certify_paths(paths, DELTA)
-    best = choose(paths, certified)
-    start = (*key, scope, limit, DELTA, len(candidates), sum(certified))
-    needed = minimum_accepted(limit, delta)
-    if best is None:
-        return JointSplit._make(
-            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
-        )
-    one, path, place = candidates[best[0]], paths[best[0]], best[1]
-    threshold = float(path.thresholds[place])
-    taken = one.certainty[rest] >= threshold
-    return JointSplit._make(
-        (
-            *(*start, one.method, one.params, one.view, "", threshold, len(half), int(path.accepted[place])),
-            *(float(path.loss[place]), float(path.p_values[place]), needed, len(rest), int(taken.sum())),
-            float((taken & ~one.correct[rest]).sum()),
-        )
-    )
+    def chosen(
+        self,
+        start: tuple,
+        needed: int,
+        best: tuple[Candidate, Path, int],
+        code: int | None = None,
+        costs: tuple[int, float, float] | None = None,
+    ) -> JointSplit:
+        """Return the row of a certified threshold: the candidate, its path, and the place in it.
 
-
-# ---- a threshold for each predicted class
-
-
-def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) -> Iterator[JointSplit]:
-    """Yield the thresholds of the predicted classes of one candidate: the one that accepts most rows.
-
-    Classes that are too rare for a certificate, by the predictions of the other half, have no path.
-    """
-    owners, labels, paths = [], [], []
-    expected = {}
-    least = minimum_accepted(risk, DELTA)
-    for number, one in enumerate(candidates if len(half) >= least else ()):
-        share = np.bincount(one.predicted[rest], minlength=len(one.classes)) / max(len(rest), 1)
-        for code in np.flatnonzero(share * len(half) >= least).tolist():
-            expected[number, code] = int(share[code] * len(half))
-    delta = DELTA / max(len(expected), 1)
-    for (number, code), rows in expected.items():
-        one = candidates[number]
-        of_rest, of_half = rest[one.predicted[rest] == code], half[one.predicted[half] == code]
-        grid = threshold_grid(one.certainty[of_rest], rows, risk, delta)
-        owners.append(number)
-        labels.append(code)
-        paths.append(Path.of_errors(None, one.certainty[of_half], one.correct[of_half], grid, risk))
-    certified = certify_paths(paths, DELTA)
-    places = [
-        int(np.argmax(path.accepted[:count])) if count else -1
-        for path, count in zip(paths, certified, strict=True)
-    ]
-    accepted = np.zeros(len(candidates), dtype=np.int64)
-    for number, path, place in zip(owners, paths, places, strict=True):
-        accepted[number] += path.accepted[place] if place >= 0 else 0
-    best = int(np.argmax(accepted))
-    one = candidates[best]
-    start = (*key, PREDICTED, risk, DELTA, len(candidates), sum(certified))
-    needed = minimum_accepted(risk, delta)
-    chosen = [
-        (code, path, place)
-        for number, code, path, place in zip(owners, labels, paths, places, strict=True)
-        if number == best and place >= 0
-    ]
-    if not chosen:
-        yield JointSplit._make(
-            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
-        )
-    for code, path, place in chosen:
+        code: of the predicted class that the threshold is for. costs: number of the rows that test it, and
+        the mean costs of these and of the other half.
+        """
+        one, path, place = best
         threshold = float(path.thresholds[place])
-        taken = (one.certainty[rest] >= threshold) & (one.predicted[rest] == code)
-        yield JointSplit._make(
+        taken = one.certainty[self.rest] >= threshold
+        if code is not None:
+            taken &= one.predicted[self.rest] == code
+        wrong = float((taken & ~one.correct[self.rest]).sum())
+        rows, loss, other = costs or (len(self.half), float(path.loss[place]), wrong)
+        return JointSplit._make(
             (
-                *(*start, one.method, one.params, one.view, one.classes[code].item(), threshold, len(half)),
-                *(int(path.accepted[place]), float(path.loss[place]), float(path.p_values[place]), needed),
-                *(len(rest), int(taken.sum()), float((taken & ~one.correct[rest]).sum())),
+                *(*start, one.method, one.params, one.view),
+                *("" if code is None else one.classes[code].item(), threshold, rows),
+                *(int(path.accepted[place]), loss, float(path.p_values[place]), needed),
+                *(len(self.rest), int(taken.sum()), other),
             )
         )
 
+    def splits(self, costs, paths: SplitPaths) -> Iterator[JointSplit]:
+        """Yield the chosen thresholds for all scopes and limits."""
+        for risk in RISKS:
+            for scope in (ALL, TRUE):
+                yield self._of_errors(scope, risk, paths[scope, risk])
+            yield from self._by_predicted_class(risk)
+        table = CostTable.of_config(costs, self.candidates[0].classes) if costs else None
+        if table is not None:
+            for share in COST_SHARES:
+                if table.scaled(share * table.abstain) > 0.0:  # else no expected cost is below it
+                    yield self._of_costs(table, share * table.abstain)
 
-# ---- costs
+    def _of_errors(self, scope: str, risk: float, paths: Sequence[Path]) -> JointSplit:
+        """Return the threshold of one path per candidate that accepts most rows."""
+        certified = certify_paths(paths, DELTA)
+        best = most_accepting(paths, certified)
+        start = self.start(scope, risk, certified)
+        needed = minimum_accepted(risk, DELTA / len(self.candidates))
+        if best is None:
+            return self.nothing(start, needed, len(self.half))
+        return self.chosen(start, needed, (self.candidates[best[0]], paths[best[0]], best[1]))
 
+    def _by_predicted_class(self, risk: float) -> Iterator[JointSplit]:
+        """Yield the thresholds of the predicted classes of one candidate: the one that accepts most rows.
 
-def _certified_cost(
-    key, candidates: Sequence[Candidate], half, rest, table: CostTable, bound: float
-) -> JointSplit:
-    """Return the threshold with the smallest mean cost that is certified for ``bound``.
+        Classes that are too rare for a certificate, by the predictions of the other half, have no path.
+        """
+        half, rest = self.half, self.rest
+        expected = {}
+        least = minimum_accepted(risk, DELTA)
+        for number, one in enumerate(self.candidates if len(half) >= least else ()):
+            share = np.bincount(one.predicted[rest], minlength=len(one.classes)) / max(len(rest), 1)
+            for code in np.flatnonzero(share * len(half) >= least).tolist():
+                expected[number, code] = int(share[code] * len(half))
+        delta = DELTA / max(len(expected), 1)
+        paths = []
+        for (number, code), rows in expected.items():
+            one = self.candidates[number]
+            of_rest, of_half = rest[one.predicted[rest] == code], half[one.predicted[half] == code]
+            grid = threshold_grid(one.certainty[of_rest], rows, risk, delta)
+            paths.append(Path.of_errors(None, one.certainty[of_half], one.correct[of_half], grid, risk))
+        certified = certify_paths(paths, DELTA)
+        found = [
+            (number, code, path, int(np.argmax(path.accepted[:count])))
+            for (number, code), path, count in zip(expected, paths, certified, strict=True)
+            if count
+        ]
+        accepted = np.zeros(len(self.candidates), dtype=np.int64)
+        for number, _, path, place in found:
+            accepted[number] += path.accepted[place]
+        best = int(np.argmax(accepted))
+        start, needed = self.start(PREDICTED, risk, certified), minimum_accepted(risk, delta)
+        chosen = [one for one in found if one[0] == best]
+        if not chosen:
+            yield self.nothing(start, needed, len(half))
+        for _, code, path, place in chosen:
+            yield self.chosen(start, needed, (self.candidates[best], path, place), code)
 
-    The first part of the calibration half orders the thresholds by their mean cost, and the others test them.
-    """
-    first = int(_ORDERING * len(half))
-    ordering, testing = half[:first], half[first:]
-    abstain = table.scaled(table.abstain)
-    limit = float(table.scaled(bound))
-    paths, rows_cost = [], []
-    for one in candidates:
-        cost = table.of_rows(one.true, one.predicted)
-        scaled = table.scaled(cost)
-        places = np.linspace(0, len(rest) - 1, _COST_THRESHOLDS).astype(int)
-        grid = np.unique(np.sort(one.certainty[rest])[places])[::-1]
-        taken = one.certainty[ordering][:, None] >= grid
-        means = np.where(taken, scaled[ordering][:, None], abstain).sum(axis=0)
-        grid = grid[np.argsort(means, kind="stable")]
-        delta = DELTA / len(candidates)
-        paths.append(
-            Path.of_costs(None, one.certainty[testing], scaled[testing], grid, abstain, limit, delta)
-        )
-        rows_cost.append(cost)
-    certified = certify_paths(paths, DELTA)
-    best = least_loss(paths, certified)
-    start = (*key, COST, bound, DELTA, len(candidates), sum(certified))
-    if best is None:
-        return JointSplit._make(
-            (*start, "", "", "", "", None, len(testing), 0, float("nan"), None, 0, len(rest), 0, float("nan"))
-        )
-    one, path, place = candidates[best[0]], paths[best[0]], best[1]
-    threshold = float(path.thresholds[place])
-    cost = rows_cost[best[0]]
-    mean = [
-        float(np.where(one.certainty[rows] >= threshold, cost[rows], table.abstain).mean())
-        for rows in (testing, rest)
-    ]
-    return JointSplit._make(
-        (
-            *(*start, one.method, one.params, one.view, "", threshold),
-            *(len(testing), int(path.accepted[place])),
-            *(mean[0], float(path.p_values[place]), 0, len(rest)),
-            *(int((one.certainty[rest] >= threshold).sum()), mean[1]),
-        )
-    )
+    def _of_costs(self, table: CostTable, bound: float) -> JointSplit:
+        """Return the threshold with the smallest mean cost that is certified for ``bound``.
+
+        The first part of the calibration half orders the thresholds by their mean cost, and the others test
+        them.
+        """
+        first, rest = int(_ORDERING * len(self.half)), self.rest
+        ordering, testing = self.half[:first], self.half[first:]
+        abstain, limit = table.scaled(table.abstain), float(table.scaled(bound))
+        delta = DELTA / len(self.candidates)
+        paths, rows_cost = [], []
+        for one in self.candidates:
+            cost = table.of_rows(one.true, one.predicted)
+            scaled = table.scaled(cost)
+            places = np.linspace(0, len(rest) - 1, _COST_THRESHOLDS).astype(int)
+            grid = np.unique(np.sort(one.certainty[rest])[places])[::-1]
+            taken = one.certainty[ordering][:, None] >= grid
+            means = np.where(taken, scaled[ordering][:, None], abstain).sum(axis=0)
+            grid = grid[np.argsort(means, kind="stable")]
+            of_test = one.certainty[testing], scaled[testing]
+            paths.append(Path.of_costs(None, *of_test, grid, abstain, limit, delta))
+            rows_cost.append(cost)
+        certified = certify_paths(paths, DELTA)
+        best = least_loss(paths, certified)
+        start = self.start(COST, bound, certified)
+        if best is None:
+            return self.nothing(start, 0, len(testing), math.nan)
+        one, path, cost = self.candidates[best[0]], paths[best[0]], rows_cost[best[0]]
+        means = [
+            float(np.where(one.certainty[rows] >= path.thresholds[best[1]], cost[rows], table.abstain).mean())
+            for rows in (testing, rest)
+        ]
+        return self.chosen(start, 0, (one, path, best[1]), costs=(len(testing), means[0], means[1]))
 
 
 # ---- over the splits

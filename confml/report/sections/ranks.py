@@ -1,14 +1,14 @@
 """Methods ranked over the data sets of a run: ``tables/ranks-<metric>.csv`` and ``.md``."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.ranks import RankComparison, compare_ranks
-from confml.report.answers.datasets import RankVerdict, complete
+from confml.measures.ranks import compare_ranks
+from confml.report.answers.datasets import Ranking, ranking_of
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, Table
@@ -19,28 +19,6 @@ from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.published_tables import published_table
 from confml.runner.results import CellResult
-
-
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Methods of a run ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
-
-    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times,
-    the number of grid points in the inner selection of each method.
-    """
-
-    metric: str
-    labels: list[str]
-    datasets: list[str]
-    scores: np.ndarray
-    comparison: RankComparison
-    left_out: list[str]
-    points: list[int] | None = None
-    missing: str = ""
-
-    @property
-    def verdict(self) -> RankVerdict:
-        return RankVerdict(self.comparison)
 
 
 def ranking(
@@ -57,8 +35,8 @@ def ranking(
     omit. skip: text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or
     has no better direction.
     """
-    ranking_metric(metric)  # raises
-    means = _times(results, metric) if metric in TIME_METRICS else _means(results, metric)
+    better = ranking_metric(metric).sign > 0
+    means = _times(results, metric) if metric in TIME_METRICS else first_means(results, metric)
     failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
     keys = {one.cell.key for one in results.failures}
     pending = {
@@ -68,36 +46,11 @@ def ranking(
     labels = [label for label in labels if not without or without not in label]
     datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))
     datasets = [name for name in datasets if not skip or skip not in name]
-    found = ranking_of(means, labels, datasets, metric, level, failed)
+    found = ranking_of(metric, means, (labels, datasets), better, level, failed)
     if found is not None and metric in TIME_METRICS:
         grids = results.collected(TrainingTimes).points
         found = replace(found, points=[grids[label] for label in found.labels])
     return found
-
-
-def ranking_of(
-    means: Mapping[tuple[str, str], float],
-    labels: Sequence[str],
-    datasets: Sequence[str],
-    metric: str,
-    level: float = 0.05,
-    failed: Collection[tuple[str, str]] = (),
-) -> Ranking | None:
-    """Return the ranking of methods by their means on data sets; None with fewer than two of either.
-
-    means: by data set and label. failed: pairs of these.
-    """
-    known = {label: [name for name in datasets if (name, label) in means] for label in labels}
-    table = complete(known, datasets, failed)
-    if len(table.methods) < 2 or len(table.datasets) < 2:
-        return None
-    higher_is_better = ranking_metric(metric).sign > 0
-    scores = table.scores(means, higher_is_better)
-    comparison = compare_ranks(scores, higher_is_better, level)
-    left_out = [*table.dropped, *table.dropped_datasets]
-    return Ranking(
-        metric, table.methods, table.datasets, scores, comparison, left_out, missing=table.sentence()
-    )
 
 
 class TrainingTimes(Collector):
@@ -245,7 +198,7 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
     return "\n".join(lines) + "\n"
 
 
-def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
+def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
     """Return means by data set and label, of the first view that has the metric."""
     values: dict[tuple[str, str, str], list[float]] = {}
     for one in results.metrics.cells:

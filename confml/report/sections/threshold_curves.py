@@ -142,6 +142,6 @@ def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[Sum
     for key, line in lines_of_variants(path, summary):
         level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
         moments = (math.nan if one is None else one for one in (mean, sd))
-        names = line["view"], line["metric"]
-        rows.append(SummaryRow(*key[:2], params[key], key[2], *names, level, *moments, int(line["n"])))
+        own = (line["view"], line["metric"], level, *moments, int(line["n"]))
+        rows.append(SummaryRow._make((*key[:2], params[key], key[2], *own)))
     return rows

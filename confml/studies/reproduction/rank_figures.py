@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from confml.report.answers.datasets import Ranking
 from confml.report.figures.style import BLACK, BLUE, GREY, legend_below, new_figure, style
-from confml.report.sections.ranks import PublishedRanks, Ranking, words_of
+from confml.report.sections.ranks import PublishedRanks, words_of
 from confml.studies.reproduction.figures import write_svg
 
 

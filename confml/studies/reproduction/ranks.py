@@ -8,10 +8,11 @@ import numpy as np
 
 from confml.measures.ranks import compare_ranks
 from confml.published import PublishedTable, known_tables
+from confml.report.answers.datasets import Ranking
 from confml.report.declared import ranking_metric
 from confml.report.files import write_csv, write_file
 from confml.report.numbers.summaries import TIME_METRICS
-from confml.report.sections.ranks import PublishedRanks, Ranking, ranks_text
+from confml.report.sections.ranks import PublishedRanks, ranks_text
 from confml.studies.reproduction.rank_figures import draw_ranks
 from confml.studies.reproduction.sources import RankedTable, Source
 
