@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._seeds import stable_generator
+from confml.measures import Case
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.prediction import Prediction
 from confml.measures.selected import (
@@ -40,6 +41,11 @@ def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray
 def is_certifiable(prediction: Prediction) -> bool:
     """Return whether a view has rows for both halves, all predicted by one classifier."""
     return len(prediction) >= 2 and "learnt" not in prediction.extra
+
+
+def has_halves(case: Case) -> bool:
+    """Return whether the rows of a view are certifiable and have confidences."""
+    return is_certifiable(case.prediction) and not np.isnan(case.certainty).any()
 
 
 class SplitSelection(NamedTuple):

@@ -8,8 +8,9 @@ from markupsafe import Markup, escape
 from confml.measures.coverage_band import coverage_band
 from confml.measures.distributions import wilson
 from confml.report.answers.datasets import Ranking
-from confml.report.page.material import Material, ViewData
+from confml.report.page.material import Material
 from confml.report.page.svg import WIDTH, Chart, Series, Style, tick_text, top_of
+from confml.report.page.view_numbers import ViewData
 from confml.report.sections.rejection import CURVES
 
 BAND = " Band of the highlighted line (others: point at their name): ± 1 standard deviation over"

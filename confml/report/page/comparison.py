@@ -16,19 +16,19 @@ from confml.report.answers.text import listed
 from confml.report.files import write_file
 from confml.report.page.about_run import Citation, citations, manifest_of
 from confml.report.page.headline import answer_of, answer_table, question
-from confml.report.page.material import Material, ViewData
+from confml.report.page.material import Material
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
 from confml.report.page.run_page import RankPart, dataset_parts, glossary, rank_part
+from confml.report.page.view_numbers import ViewData
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
-from confml.report.sections.base import Section, items_of
+from confml.report.sections.base import items_of
 from confml.report.sections.certified import Certified
 from confml.report.sections.of_cells import Timings, Tuning
 from confml.report.sections.ranks import first_means
 from confml.report.sections.rejection import RejectionCurves
 from confml.report.tables.page_table import PageTable, fixed
-from confml.runner.results import CellResult
 
 SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
 PAIRS = 300  # rows of the table of equal methods
@@ -97,29 +97,12 @@ def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
     return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
 
 
-def _material(results, folder: Path, name: str) -> Material:
+def _material(results: RunResults, folder: Path, name: str) -> Material:
     found = Material(results, name, details=False)
     sections = [section(results, folder) for section in SECTIONS if section.applies(results)]
-    for item in items_of(results, [*sections, _OfMaterial(results, folder, found)]):
+    for item in items_of(results, sections, Evidence, found.collector):
         found.see(item)
     return found
-
-
-class _OfMaterial(Section):
-    """Fills the material in the pass of the sections."""
-
-    name, place = "material", 200
-    collectors = (Evidence,)
-
-    def __init__(self, results: RunResults, folder: Path, material: Material):
-        super().__init__(results, folder)
-        self.material = material
-
-    def add(self, result: CellResult) -> None:
-        self.material.add(result)
-
-    def finish_variant(self) -> None:
-        self.material.finish_variant()
 
 
 # ---- ranks

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from confml.report.page.images import image_size, pictures_of
-from confml.report.page.material import Example, Material, ViewData
+from confml.report.page.material import Material
+from confml.report.page.view_numbers import Example, ViewData
+from confml.report.sections.confusion import CONFUSION
 from confml.report.sections.coverage import OF_CLASSES, OF_GROUPS
 from confml.report.tables.page_table import Cell, PageTable, fixed
 
@@ -71,7 +73,7 @@ def _panel(material: Material, view: ViewData, id: str) -> Panel:
     return Panel(
         id,
         view.label,
-        confusion(view, f"{id}.confusion"),
+        confusion(material, view, f"{id}.confusion"),
         class_coverage(material, view, f"{id}.coverage"),
         column_coverage(material, view, f"{id}.groups"),
         groups,
@@ -80,12 +82,13 @@ def _panel(material: Material, view: ViewData, id: str) -> Panel:
     )
 
 
-def confusion(view: ViewData, id: str) -> PageTable | None:
+def confusion(material: Material, view: ViewData, id: str) -> PageTable | None:
     """Return the confusion matrix of a view over all splits; its largest errors if it has many classes."""
-    if not view.confusion:
+    counts = {(row["label"], row["prediction"]): row["count"] for row in material.rows_of(CONFUSION, view)}
+    if not counts:
         return None
-    labels = sorted({label for pair in view.confusion for label in pair})
-    total = sum(view.confusion.values())
+    labels = sorted({label for pair in counts for label in pair})
+    total = sum(counts.values())
     if len(labels) > LABELS:
         table = PageTable(
             id,
@@ -93,7 +96,7 @@ def confusion(view: ViewData, id: str) -> PageTable | None:
             ["true label", "predicted label", "predictions"],
             heads=2,
         )
-        errors = {pair: n for pair, n in view.confusion.items() if pair[0] != pair[1]}
+        errors = {pair: n for pair, n in counts.items() if pair[0] != pair[1]}
         for (true, label), n in sorted(errors.items(), key=lambda item: -item[1])[:40]:
             table.add(str(true), str(label), n)
         return table
@@ -107,19 +110,18 @@ def confusion(view: ViewData, id: str) -> PageTable | None:
     )
     columns = dict.fromkeys(labels, 0)
     for true in labels:
-        counts = [view.confusion.get((true, label), 0) for label in labels]
-        row_total = sum(counts)
+        of_row = [counts.get((true, label), 0) for label in labels]
+        row_total = sum(of_row)
         cells: list[Any] = [str(true)]
-        for label, n in zip(labels, counts, strict=True):
+        for label, n in zip(labels, of_row, strict=True):
             columns[label] += n
             share = n / row_total if row_total else 0.0
             right = "right" if label == true else ""
             cells.append(Cell(str(n) if n else "\N{MIDDLE DOT}", flag=right, shade=_shade(share)))
-        recall = view.confusion.get((true, true), 0) / row_total if row_total else math.nan
+        recall = counts.get((true, true), 0) / row_total if row_total else math.nan
         table.add(*cells, fixed(recall, 1, 100))
     precision = [
-        view.confusion.get((label, label), 0) / columns[label] if columns[label] else math.nan
-        for label in labels
+        counts.get((label, label), 0) / columns[label] if columns[label] else math.nan for label in labels
     ]
     table.add("precision (%)", *(fixed(value, 1, 100) for value in precision), "")
     return table
@@ -132,12 +134,7 @@ def _shade(share: float) -> int:
 
 def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
     """Return the coverage of the groups of the columns of ``coverage-by``; None without such columns."""
-    rows = [
-        row
-        for row in material.rows_of(OF_GROUPS, view.dataset)
-        if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
-        and row["by"] not in ("class", "size")
-    ]
+    rows = [row for row in material.rows_of(OF_GROUPS, view) if row["by"] not in ("class", "size")]
     if not rows:
         return None
     table = PageTable(
@@ -162,11 +159,7 @@ def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | 
 
 def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
     """Return the coverage of each class at the levels of the config, for views with p-values."""
-    rows = [
-        row
-        for row in material.rows_of(OF_CLASSES, view.dataset)
-        if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
-    ]
+    rows = material.rows_of(OF_CLASSES, view)
     if not rows:
         return None
     levels = list(dict.fromkeys(row["level"] for row in rows))

@@ -15,7 +15,8 @@ from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
 from confml.report.files import natural
 from confml.report.numbers.summaries import SummaryRow
-from confml.report.page.material import Material, ViewData
+from confml.report.page.material import Material
+from confml.report.page.view_numbers import ViewData
 from confml.report.sections.certified import CERTIFIED
 from confml.report.sections.of_cells import TIMINGS, TUNING
 from confml.report.sections.rejection import CURVES
@@ -250,16 +251,10 @@ class DatasetTables:
             ),
         )
         for one, view in self.views:
-            for row in one.rows_of(CERTIFIED, self.dataset):
-                if (row["dataset"], row["method"], row["params"], row["view"]) == view.key:
-                    table.add(
-                        view.label,
-                        f"{100 * row['risk']:g}",
-                        f"{row['certified']} of {row['splits']}",
-                        short(row["threshold"]),
-                        fixed(row["coverage"], 1, 100),
-                        fixed(row["observed_risk"], 2, 100),
-                    )
+            for row in one.rows_of(CERTIFIED, view):
+                splits = f"{row['certified']} of {row['splits']}"
+                shares = fixed(row["coverage"], 1, 100), fixed(row["observed_risk"], 2, 100)
+                table.add(view.label, f"{100 * row['risk']:g}", splits, short(row["threshold"]), *shares)
         return table.limit(self.most, CERTIFIED.path) if table.rows else None
 
     def times(self) -> PageTable | None:

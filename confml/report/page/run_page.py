@@ -30,10 +30,11 @@ from confml.report.page.charts import (
 )
 from confml.report.page.details import Details, Panel, details
 from confml.report.page.headline import answer_table, best_first, question
-from confml.report.page.material import Material, ViewData
+from confml.report.page.material import Material
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
+from confml.report.page.view_numbers import ViewData
 from confml.report.run.results import RunResults
 from confml.report.sections.leaderboard import LEADERBOARD, TITLE
 from confml.report.sections.of_cells import FAILURES

@@ -1,13 +1,22 @@
-"""Numbers of one view of a cell for the page: regions at many levels at once, and bins of the confidence."""
+"""Numbers of one view for the page: regions at many levels, bins of the confidence, and test examples."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.measures.block import Block
+from confml.measures.prediction import Prediction
+from confml.report.numbers.calibration_parts import CalibrationParts, case_of
 from confml.report.numbers.region_levels import level_counts
+from confml.report.numbers.variant_numbers import OfVariants, VariantNumbers
+from confml.report.run.cells import RunCells
+from confml.runner.results import CellResult
+
+SHOWN = 4  # examples of each kind
+ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
 
 GRID = (
     *(0.001, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15),
@@ -47,7 +56,7 @@ class Bins:
         self.confidence += confidence
 
 
-class ViewNumbers(NamedTuple):
+class PartNumbers(NamedTuple):
     """Numbers of one test part.
 
     region_errors, set_sizes: (m,) error rate and mean size of the regions at the levels of the page; None
@@ -59,7 +68,7 @@ class ViewNumbers(NamedTuple):
     bins: tuple[np.ndarray, np.ndarray, np.ndarray] | None
 
 
-def numbers_of(block: Block, levels: np.ndarray) -> list[ViewNumbers]:
+def numbers_of(block: Block, levels: np.ndarray) -> list[PartNumbers]:
     """Return the numbers of each case of a block at levels (m,)."""
     cases, m, whole = len(block), len(levels), block.whole
     prediction, n = whole.prediction, block.sizes[:, None]
@@ -80,7 +89,7 @@ def numbers_of(block: Block, levels: np.ndarray) -> list[ViewNumbers]:
             for weights in (None, whole.correct, top)
         ]
         bins = [own if good else None for *own, good in zip(*found, finite.tolist(), strict=True)]
-    return [ViewNumbers(*own) for own in zip(errors, sizes, bins, strict=True)]
+    return [PartNumbers(*own) for own in zip(errors, sizes, bins, strict=True)]
 
 
 def _at_most(counts: np.ndarray, block: Block, m: int) -> np.ndarray:
@@ -88,3 +97,178 @@ def _at_most(counts: np.ndarray, block: Block, m: int) -> np.ndarray:
     places = block.of_case[:, None] * (m + 1) + counts
     found = np.bincount(places.ravel(), minlength=len(block) * (m + 1)).reshape(len(block), m + 1)
     return np.cumsum(found, axis=1)[:, :m]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A test example: row number, label, predicted label, confidence, credibility or None, and its regions.
+
+    group: ``least``, ``most`` (trusted) or ``wrong`` (wrong prediction with a high confidence). regions:
+    pairs of levels and the region at them, as texts.
+    """
+
+    group: str
+    row: int
+    label: str
+    prediction: str
+    confidence: float
+    credibility: float | None
+    regions: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class RowBudget:
+    """Numbers of test examples and of views with examples that a page may still show."""
+
+    of_view: int
+    rows: int = ROWS_OF_PAGE
+    views: int = VIEWS_WITH_ROWS
+
+    @classmethod
+    @functools.lru_cache(maxsize=1)
+    def of(cls, results: RunCells) -> "RowBudget":
+        """Return the budget that the views of a run share."""
+        variants = len({(cell.dataset, cell.method, cell.variant) for cell in results.cells})
+        return cls(min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1))))
+
+    def take(self, rows: int) -> int:
+        """Return how many of the rows of the next view are shown."""
+        n = min(rows, self.of_view, self.rows) if self.views else 0
+        self.rows -= n
+        self.views -= bool(n)
+        return n
+
+
+class ViewData(VariantNumbers):
+    """One view of one method variant on one data set, over its splits.
+
+    errors: by split. region_errors, set_sizes: (m,) by split, at the levels of the page. counted: the groups
+    of examples behind p-values as `coverage_band` takes them, and ``smoothed``. rows: the first test examples
+    of the first split as plain data. key, label, method and run are set by the page.
+    """
+
+    options = ("details",)
+
+    def start(self, options):
+        self.key, self.label, self.method, self.run = ("", "", "", ""), "", "", ""
+        self.kind, self.first = "", True
+        self.several = False  # views of the method
+        self.levels, self._details = page_levels(self.results.config.levels), options["details"]
+        self.errors: dict[str, float] = {}
+        self.region_errors: list[np.ndarray] = []
+        self.set_sizes: list[np.ndarray] = []
+        self._parts = CalibrationParts()
+        self.counted: list[tuple[int, int | None]] = []
+        self.smoothed = False
+        self.bins = Bins()
+        self.split = ""
+        self.examples: list[Example] = []
+        self.rows: dict[str, Any] | None = None
+
+    @property
+    def dataset(self) -> str:
+        return self.key[0]
+
+    @classmethod
+    def takes(cls, result, prediction):
+        return len(prediction) > 0
+
+    @classmethod
+    def prepare(cls, results, blocks):
+        levels = page_levels(results.config.levels)
+        for one in blocks:
+            for case, numbers in zip(one.block.cases, numbers_of(one.block, levels), strict=True):
+                case.kept["page"] = numbers
+
+    def add(self, result, view):
+        prediction = result.views[view]
+        case = case_of(result, prediction)
+        if not self.errors:
+            self.kind, self.several = prediction.kind, len(result.views) > 1
+            self.first = next(iter(result.views)) == view
+        self.errors[result.cell.split] = float(1 - case.correct.mean())
+        numbers = case.kept.pop("page", None) or numbers_of(Block.of(case), self.levels)[0]
+        if numbers.region_errors is not None and numbers.set_sizes is not None:
+            self.region_errors.append(numbers.region_errors)
+            self.set_sizes.append(numbers.set_sizes)
+        if self.kind == "p-value":
+            self._parts.add(case, result.rows)
+        if numbers.bins is not None:
+            self.bins.add(*numbers.bins)
+        if self._details and not self.split and not np.isnan(case.certainty).any():
+            self.split = result.cell.split
+            self.examples = _examples(result, prediction, self.results.config.levels)
+            counts = level_counts(prediction, self.levels) if prediction.has_regions else None
+            n = RowBudget.of(self.results).take(len(prediction))
+            self.rows = _rows(result, prediction, counts, n) if n else None
+
+    def finish(self):
+        self.counted, self.smoothed = self._parts.all_classes(), self._parts.smoothed
+        del self._parts
+
+
+def _rows(result: CellResult, prediction: Prediction, counts: np.ndarray | None, n: int) -> dict[str, Any]:
+    """Return the first n test examples as plain data for the table of regions."""
+    names = {label: None for label in (*prediction.classes.tolist(), *np.unique(result.truth).tolist())}
+    place = {label: number for number, label in enumerate(names)}
+    credibility = prediction.credibility
+    return {
+        "of": len(prediction),
+        "names": [str(name) for name in names],
+        "classes": len(prediction.classes),
+        "row": np.asarray(result.rows[:n]).tolist(),
+        "label": [place[label] for label in np.asarray(result.truth[:n]).tolist()],
+        "prediction": [place[label] for label in prediction.labels[:n].tolist()],
+        "confidence": _short(prediction.confidence[:n]),
+        "credibility": None if credibility is None else _short(credibility[:n]),
+        "regions": None if counts is None else packed(counts[:n]),
+    }
+
+
+def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:
+    """Return the least and the most trusted test examples, and the wrong ones with the most confidence."""
+    certainty = prediction.certainty
+    if len(certainty) and certainty.min() == certainty.max():
+        return []  # no example is trusted more than another
+    order = np.argsort(certainty, kind="stable")
+    wrong = np.flatnonzero(prediction.labels != np.asarray(result.truth))
+    wrong = wrong[np.argsort(-certainty[wrong], kind="stable")]
+    groups = {"least": order[:SHOWN], "wrong": wrong[:SHOWN], "most": order[::-1][:SHOWN]}
+    found = []
+    for group, rows in groups.items():
+        part = prediction.take(rows)
+        sets: list[list[tuple]] = []
+        if part.has_regions:
+            sets = [part.label_sets(float(level)) for level in levels]
+        credibility, confidence = part.credibility, part.confidence
+        for place, row in enumerate(rows.tolist()):
+            found.append(
+                Example(
+                    group,
+                    int(result.rows[row]),
+                    str(np.asarray(result.truth)[row]),
+                    str(prediction.labels[row]),
+                    float(confidence[place]),
+                    None if credibility is None else float(credibility[place]),
+                    _by_level(levels, [one[place] for one in sets]),
+                )
+            )
+    return found
+
+
+def _by_level(levels: Sequence[float], sets: Sequence[tuple]) -> tuple[tuple[str, str], ...]:
+    """Return each region once, with the levels at which it is the same."""
+    found: dict[str, list[str]] = {}
+    for level, labels in zip(levels if sets else (), sets, strict=True):
+        found.setdefault("{" + ", ".join(map(str, labels)) + "}", []).append(f"{float(level)!r}")
+    return tuple((", ".join(at), region) for region, at in found.items())
+
+
+def _short(values: np.ndarray) -> list[float | None]:
+    """Return numbers with four decimals; None where they are not finite."""
+    return [round(value, 4) if np.isfinite(value) else None for value in np.asarray(values, float).tolist()]
+
+
+def page_views(details: bool) -> OfVariants[ViewData]:
+    """Return the collector of the views of a page. details: whether it shows single test examples."""
+    return OfVariants(ViewData, (("details", details),))

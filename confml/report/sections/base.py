@@ -128,18 +128,20 @@ def has_content(path: Path) -> bool:
         return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row
 
 
-def items_of(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
+def items_of(results: RunResults, sections: Sequence[Section], *collectors: Make) -> Iterator[Item]:
     """Yield the items of the sections, as `marked_items` does."""
-    return (item for item, _ in marked_items(results, sections))
+    return (item for item, _ in marked_items(results, sections, *collectors))
 
 
-def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[tuple[Item, bool]]:
+def marked_items(
+    results: RunResults, sections: Sequence[Section], *collectors: Make
+) -> Iterator[tuple[Item, bool]]:
     """Yield the items of the sections, and whether they are of one cell.
 
     Those of each cell are first, then those of all cells together. Each cell is read once and given to every
-    section, and to the collectors that the sections name.
+    section, to the collectors that the sections name, and to others.
     """
-    kinds: list[Make] = [Metrics, *(kind for section in sections for kind in section.collectors)]
+    kinds = [Metrics, *collectors, *(kind for section in sections for kind in section.collectors)]
     last: tuple[str, str, str] | None = None
 
     def prepare(blocks: Sequence[ViewBlock]) -> None:

@@ -18,7 +18,7 @@ from confml.measures.certified import OperatingPoint, certify, certify_all, thre
 from confml.report.items import Item, Note, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
-from confml.report.numbers.selected_shares import halves, is_certifiable
+from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
@@ -113,7 +113,7 @@ class Certified(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
-            if is_certifiable(prediction) and not np.isnan(case.certainty).any():
+            if has_halves(case):
                 self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))

@@ -15,7 +15,7 @@ from confml.measures.certified_paths import CostTable, Path, certify_paths, leas
 from confml.report.items import Item, Note, Table, TableKind
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
-from confml.report.numbers.selected_shares import halves
+from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
@@ -146,7 +146,7 @@ class CertifiedJointly(Section):
         smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
         for name, view in result.views.items():
             case = case_of(result, view)
-            if len(view) < 2 or np.isnan(case.certainty).any() or "learnt" in view.extra:
+            if not has_halves(case):
                 continue
             if key not in self._halves:
                 self._halves[key] = halves(result)

@@ -37,7 +37,7 @@ METRICS = {
 }
 """Declarations of the metrics of ``class-metrics.csv``."""
 _KEY = ("dataset", "method", "params", "view")
-CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"))
+CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"), read=True)
 CLASS_METRICS = TableKind("class-metrics.csv", (*_KEY, "class", "rows", "predicted", "correct", *METRICS))
 
 

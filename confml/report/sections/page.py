@@ -1,7 +1,7 @@
 """The page of a run: ``report.html``."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from confml.report.answers.evidence import Evidence
@@ -11,10 +11,9 @@ from confml.report.items import Document, Item
 from confml.report.page.headline import answer_of
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
-from confml.report.run.one_pass import ViewBlock
+from confml.report.page.view_numbers import page_views
 from confml.report.sections.base import Section, has_content, known_sections
 from confml.report.tables.short_table import summary_text
-from confml.runner.results import CellResult
 
 
 class Page(Section):
@@ -32,19 +31,10 @@ class Page(Section):
         "summary.md": "the answer, the short table, and warnings, as Markdown",
         "answer.json": "the answer: advice with price and guarantee, for each data set and over all",
     }
-    collectors = (Evidence,)
+    collectors = (Evidence, page_views(details=True))
 
     def start(self) -> None:
         self._material = Material(self.results)
-
-    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        self._material.prepare(blocks)
-
-    def add(self, result: CellResult) -> None:
-        self._material.add(result)
-
-    def finish_variant(self) -> None:
-        self._material.finish_variant()
 
     def see(self, item: Item) -> None:
         self._material.see(item)

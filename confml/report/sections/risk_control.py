@@ -3,16 +3,15 @@
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures import Case
 from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.items import Item, Table
 from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import RISKS
+from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
@@ -21,7 +20,6 @@ from confml.report.sections.certified import (
     accepted_and_wrong,
     equal_sizes,
     group_columns,
-    halves,
     no_guarantee,
 )
 from confml.report.sections.certified_jointly import COST_SHARES
@@ -49,35 +47,29 @@ class _Splits:
         )
         self.rows = math.inf
 
-    def add_errors(self, threshold: float | None, accepted: int, errors: int, half: int, rest: int) -> None:
-        """Add a split for the loss ``error``. half, rest: numbers of rows; the counts are of the latter."""
+    def add(
+        self,
+        threshold: float | None,
+        accepted: int,
+        errors: int,
+        rows: tuple[int, int],
+        costs: tuple[float, float] | None = None,
+    ) -> None:
+        """Add a split.
+
+        rows: numbers of the calibration half and of the other half, which the counts are of. costs: mean loss
+        of its rows and mean cost with the price of abstaining; by default the loss is the error.
+        """
+        half, rest = rows
         if threshold is not None:
             self.threshold.append(threshold)
+        observed, cost = costs or (errors / rest, math.nan)
         self.accepted.append(accepted / rest)
-        self.observed.append(errors / rest)
+        self.observed.append(observed)
         self.wrong.append(errors / rest)
         self.error.append(errors / accepted if accepted else math.nan)
-        self.cost.append(math.nan)
-        self.rows = min(self.rows, half)
-
-    def add(
-        self, loss: "_Loss", case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
-    ) -> None:
-        """Add a split. half, rest: positions of the calibration half and of the other half."""
-        taken = np.zeros(len(rest), dtype=bool)
-        if threshold is not None:
-            self.threshold.append(threshold)
-            taken = case.certainty[rest] >= threshold
-        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
-        self.accepted.append(accepted / len(rest))
-        self.observed.append(float((taken * loss.of_rows[rest]).mean()))
-        self.wrong.append(errors / len(rest))
-        self.error.append(errors / accepted if accepted else math.nan)
-        cost = math.nan
-        if loss.cost is not None:
-            cost = float(np.where(taken, loss.cost[rest], loss.abstain).mean())
         self.cost.append(cost)
-        self.rows = min(self.rows, len(half))
+        self.rows = min(self.rows, half)
 
     def row(self) -> tuple:
         """Return the numbers from ``splits`` to ``calibration_rows``."""
@@ -86,17 +78,6 @@ class _Splits:
         with np.errstate(invalid="ignore"):  # thresholds of -inf and inf have no mean
             threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
         return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
-
-
-class _Loss(NamedTuple):
-    """Losses (n,) of accepted rows, at most ``bound``. cost: (n,) cost of accepted rows, if it is one."""
-
-    kind: str
-    limit: float
-    of_rows: np.ndarray
-    bound: float = 1.0
-    cost: np.ndarray | None = None
-    abstain: float = 0.0
 
 
 class RiskControl(Section):
@@ -146,37 +127,41 @@ class RiskControl(Section):
                     case.kept["controlled"] = dict(zip(RISKS, numbers, strict=True))
 
     def add(self, result: CellResult) -> None:
-        cell = result.cell
+        cell, costs = result.cell, getattr(self.results.config, "costs", None)
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
-            if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
+            if not has_halves(case):
                 continue
             half, rest = halves(result)
-            # Threshold and counts for the errors, computed for several cells together.
+            key, rows = (cell.dataset, cell.method, cell.variant, view), (len(half), len(rest))
+            certainty, wrong = case.certainty, ~case.correct
+            # Threshold and counts for the errors, which may be computed for several cells together.
             known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
-            for limit, found in known.items():
-                key = cell.dataset, cell.method, cell.variant, view, ERROR, limit
-                self._found.setdefault(key, _Splits()).add_errors(*found, len(half), len(rest))
-            for loss in self._losses(case, with_errors=not known):
-                of_half, others = (case.certainty[half], loss.of_rows[half]), case.certainty[rest]
-                threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
-                key = cell.dataset, cell.method, cell.variant, view, loss.kind, loss.limit
-                self._found.setdefault(key, _Splits()).add(loss, case, half, rest, threshold)
-
-    def _losses(self, case: Case, with_errors: bool) -> Iterator[_Loss]:
-        if with_errors:
-            wrong = (~case.correct).astype(np.float64)
-            yield from (_Loss(ERROR, limit, wrong) for limit in RISKS)
-        costs = getattr(self.results.config, "costs", None)
-        table = CostTable.of_config(costs, case.prediction.classes) if costs else None
-        if table is not None:
-            cost, largest = (
-                table.of_rows(case.true_columns, case.predicted_columns),
-                float(np.max(table.matrix)),
-            )
-            bounded = np.minimum(cost, largest)
+            for limit in RISKS:
+                found = known.get(limit)
+                if found is None:
+                    losses = wrong[half].astype(np.float64)
+                    threshold = risk_controlled_threshold(
+                        certainty[half], losses, certainty[rest], limit, 1.0
+                    )
+                    others = certainty[rest][None], wrong[rest][None]
+                    found = threshold, *accepted_and_wrong(*others, [threshold])[0]
+                self._found.setdefault((*key, ERROR, limit), _Splits()).add(*found, rows)
+            table = CostTable.of_config(costs, case.prediction.classes) if costs else None
+            if table is None:
+                continue
             for share in COST_SHARES:
-                yield _Loss(COST, share * table.abstain, bounded, largest, cost, table.abstain)
+                cost = table.of_rows(case.true_columns, case.predicted_columns)
+                largest, limit = float(np.max(table.matrix)), share * table.abstain
+                bounded = np.minimum(cost, largest)
+                of_half = certainty[half], bounded[half], certainty[rest]
+                threshold = risk_controlled_threshold(*of_half, limit, largest)
+                taken = np.zeros(len(rest), dtype=bool) if threshold is None else certainty[rest] >= threshold
+                means = (taken * bounded[rest]).mean(), np.where(taken, cost[rest], table.abstain).mean()
+                counts = int(taken.sum()), int((taken & wrong[rest]).sum())
+                self._found.setdefault((*key, COST, limit), _Splits()).add(
+                    threshold, *counts, rows, (float(means[0]), float(means[1]))
+                )
 
     def items(self) -> Iterator[Item]:
         rows = []

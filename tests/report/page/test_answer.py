@@ -43,11 +43,8 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
 
 def material_of(run, tmp_path):
     found = Material(run)
-    for result in run.finished():
-        found.add(result)
-    found.finish_variant()
     sections = [one(run, tmp_path) for one in (RejectionCurves, Certified, CertifiedJointly)]
-    for item in items_of(run, sections):
+    for item in items_of(run, sections, found.collector):
         found.see(item)
     return found
 
@@ -100,8 +97,6 @@ def test_runs_on_other_examples_are_not_compared(tmp_path):
     other = run_with_errors({"b": [9, 9, 9]})
     moved = {key: replace(one, rows=one.rows + 1) for key, one in other.results.items()}
     second = Material(replace(other, results=moved), "second")
-    for result in moved.values():
-        second.add(result)
     (one,) = answers([first, second])
     assert [(other.label, other.reason) for other in one.others] == [
         ("b (second)", "different test examples")
