@@ -128,6 +128,16 @@ def is_current(folder: Path, manifest: Mapping) -> bool:
     )
 
 
+def origin_of(folder: Path) -> dict:
+    """Return times, engine and provenance of the finished run in a folder; empty without one."""
+    try:
+        stored = read_manifest(folder)
+    except ConfmlError:
+        return {}
+    names = ("started", "finished", "seconds", "jobs", "engine", "provenance")
+    return {name: stored[name] for name in names if name in stored} if stored["finished"] else {}
+
+
 _OF_RESULTS = ("name", "seed", "config", "datasets", "warnings", "cells")
 
 

@@ -26,6 +26,7 @@ from confml.runner.manifest import (
     is_current,
     new_manifest,
     notes_on,
+    origin_of,
     write_manifest,
 )
 from confml.runner.origins import RowOrigins, origins_key
@@ -156,6 +157,7 @@ def run(
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:
             manifest["resumed"] = (store.folder / "manifest.json").is_file()
+            manifest |= {} if state.left else origin_of(store.folder)
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
@@ -168,7 +170,7 @@ def run(
                 warn(text)
         else:
             remove_leftovers(store.folder)
-        if is_new:
+        if is_new and manifest["finished"] is None:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
         if state.left:

@@ -119,6 +119,16 @@ def config_file(folder, **changed):
     return path
 
 
+def test_a_run_without_cells_to_compute_keeps_the_times_of_the_one_that_computed(whole, tmp_path):
+    folder = shutil.copytree(whole, tmp_path / "run")
+    first = json.loads((folder / "manifest.json").read_text())
+    run(make_config(VALUES | {"levels": [0.2]}), folder, Execution(1, engine="serial"))
+    second = json.loads((folder / "manifest.json").read_text())
+    assert first["config"]["levels"] != second["config"]["levels"] == [0.2]
+    for name in ("started", "finished", "seconds", "provenance"):
+        assert first[name] == second[name] is not None
+
+
 def test_another_runs_folder_is_not_overwritten(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     before = (tmp_path / "run" / "manifest.json").read_bytes()
