@@ -1,15 +1,16 @@
 """`Section`: tables, figures and notes of one part of a report; and the pass that fills all sections."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from confml.measures import Metric
+from confml.measures import Case, Metric
 from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry
-from confml.report.items import Item, PrintedTable
+from confml.report.items import Item, PrintedTable, TableKind
+from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.metric_rows import Metrics
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import Make, RunResults
@@ -100,6 +101,61 @@ class Section(ABC):
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the tables that ``confml run`` prints."""
         yield from ()
+
+
+Key = tuple[str, str, str, str]
+"""Data set, method, packed parameters and view."""
+KEY = ("dataset", "method", "params", "view")
+
+
+class ViewSection(Section):
+    """A section whose tables have rows for each view of a method variant, from its splits.
+
+    tables: of the section. `new` makes what is kept of the splits of a view, `add_view` adds a split, and
+    `rows_of` returns the rows of each table.
+    """
+
+    tables: ClassVar[Sequence[TableKind]]
+
+    def __init__(self, results: RunResults, folder: Path):
+        self._rows: list[list[Sequence[Any]]] = [[] for _ in self.tables]
+        self._views: dict[Key, Any] = {}  # of the variant whose splits are added
+        super().__init__(results, folder)
+
+    def new(self, key: Key) -> Any:
+        """Return what `add_view` fills, by default a list."""
+        return []
+
+    def takes(self, case: Case) -> bool:
+        """Return whether a view has rows."""
+        return True
+
+    @abstractmethod
+    def add_view(self, found: Any, result: CellResult, view: str, case: Case) -> None:
+        """Add a view of the next split."""
+
+    @abstractmethod
+    def rows_of(self, key: Key, found: Any) -> Sequence[Iterable[Sequence[Any]]]:
+        """Return the rows of each of ``tables`` for one view."""
+
+    def add(self, result: CellResult) -> None:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            case = case_of(result, prediction)
+            if self.takes(case):
+                key = cell.dataset, cell.method, cell.variant, view
+                if key not in self._views:
+                    self._views[key] = self.new(key)
+                self.add_view(self._views[key], result, view, case)
+
+    def finish_variant(self) -> None:
+        for key, found in self._views.items():
+            for rows, own in zip(self._rows, self.rows_of(key, found), strict=True):
+                rows += own
+        self._views = {}
+
+    def items(self) -> Iterator[Item]:
+        yield from (kind.of(rows) for kind, rows in zip(self.tables, self._rows, strict=True) if rows)
 
 
 sections = PluginRegistry[Section]("section", "confml.report.sections", Section, "confml.sections")

@@ -3,25 +3,25 @@
 import math
 from collections.abc import Iterator
 from statistics import fmean, median
-from typing import Any
 
 import numpy as np
 
 from confml.measures.prediction import SHARES, per_class_extra
 from confml.measures.recalibration import split_values
-from confml.report.items import Item, Table
-from confml.report.numbers.calibration_parts import case_of
-from confml.report.sections.base import Section
-from confml.runner.results import CellResult
+from confml.report.items import TableKind
+from confml.report.sections.base import KEY, ViewSection
 
 MOST_SPLITS = 20
-CALIBRATION = (
-    *("dataset", "method", "params", "view", "splits", "rows", "ece", "ece_null", "ece_null_95", "above"),
-    *("slope_splits", "slope", "intercept", "intercept_large", "clipped"),
+CALIBRATION = TableKind(
+    "calibration.csv",
+    (
+        *(*KEY, "splits", "rows", "ece", "ece_null", "ece_null_95", "above"),
+        *("slope_splits", "slope", "intercept", "intercept_large", "clipped"),
+    ),
 )
 
 
-class Calibration(Section):
+class Calibration(ViewSection):
     """Calibration of each view with probabilities or vote shares, as means over its first 20 splits.
 
     ``rows``: test rows of these splits. ``ece``: expected calibration error of the largest probability.
@@ -41,26 +41,22 @@ class Calibration(Section):
     name = "calibration"
     place = 57
     needs = "probabilities or vote shares"
-    files = {"calibration.csv": "calibration error and its value by chance, calibration slope and intercept"}
+    files = {CALIBRATION.path: "calibration error and its value by chance, calibration slope and intercept"}
 
-    def start(self) -> None:
-        self._found: dict[tuple[str, str, str, str], list[dict[str, float]]] = {}
+    tables = (CALIBRATION,)
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        for view, prediction in result.views.items():
-            if prediction.kind in SHARES and len(prediction):
-                found = self._found.setdefault((cell.dataset, cell.method, cell.variant, view), [])
-                if len(found) < MOST_SPLITS:
-                    values = split_values(case_of(result, prediction))
-                    if self.results.has_groups(cell.dataset):
-                        values |= {"ece_null": math.nan, "ece_null_95": math.nan}
-                    found.append({"rows": len(prediction), **values})
+    def takes(self, case):
+        return case.prediction.kind in SHARES and len(case.truth) > 0
 
-    def items(self) -> Iterator[Item]:
-        rows = [(*key, *_means(found)) for key, found in self._found.items()]
-        if rows:
-            yield Table("calibration.csv", CALIBRATION, rows)
+    def add_view(self, found, result, view, case):
+        if len(found) < MOST_SPLITS:
+            values = split_values(case)
+            if self.results.has_groups(result.cell.dataset):
+                values |= {"ece_null": math.nan, "ece_null_95": math.nan}
+            found.append({"rows": len(case.truth), **values})
+
+    def rows_of(self, key, found):
+        return ([(*key, *_means(found))],)
 
 
 def _means(found: list[dict[str, float]]) -> Iterator[float]:
@@ -84,10 +80,10 @@ def _six_digits(values: list[float]) -> float:
     return float(f"{median(values):.6g}") if values else math.nan
 
 
-VENN = ("dataset", "method", "params", "view", "class", "rows", "lower", "frequency", "upper")
+VENN = TableKind("venn-bounds.csv", (*KEY, "class", "rows", "lower", "frequency", "upper"))
 
 
-class VennBounds(Section):
+class VennBounds(ViewSection):
     """Mean lower and upper probability of each class, and its frequency, over all splits.
 
     ``rows``: number of predictions, of all classes. ``lower`` and ``upper``: means of the bounds over them.
@@ -99,27 +95,26 @@ class VennBounds(Section):
     name = "venn-bounds"
     place = 58
     needs = "Venn predictors"
-    files = {"venn-bounds.csv": "mean lower and upper probability of each class, and its frequency"}
+    files = {VENN.path: "mean lower and upper probability of each class, and its frequency"}
 
-    def start(self) -> None:
-        self._sums: dict[tuple[str, str, str, str], dict[Any, np.ndarray]] = {}
+    tables = (VENN,)
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        for view, prediction in result.views.items():
-            if per_class_extra(prediction) == ["lower", "upper"] and len(prediction):
-                sums = self._sums.setdefault((cell.dataset, cell.method, cell.variant, view), {})
-                lower, upper = (prediction.extra[name].sum(axis=0) for name in ("lower", "upper"))
-                for j, label in enumerate(prediction.classes.tolist()):
-                    own = np.count_nonzero(result.truth == label)
-                    added = np.array([len(prediction), lower[j], own, upper[j]])
-                    sums[label] = sums.get(label, 0.0) + added
+    def new(self, key):
+        return {}
 
-    def items(self) -> Iterator[Item]:
+    def takes(self, case):
+        return per_class_extra(case.prediction) == ["lower", "upper"] and len(case.truth) > 0
+
+    def add_view(self, found, result, view, case):
+        prediction = case.prediction
+        lower, upper = (prediction.extra[name].sum(axis=0) for name in ("lower", "upper"))
+        for j, label in enumerate(prediction.classes.tolist()):
+            own = np.count_nonzero(result.truth == label)
+            found[label] = found.get(label, 0.0) + np.array([len(prediction), lower[j], own, upper[j]])
+
+    def rows_of(self, key, found):
         rows = [
             (*key, label, int(n), lower / n, own / n, upper / n)
-            for key, sums in self._sums.items()
-            for label, (n, lower, own, upper) in sorted(sums.items())
+            for label, (n, lower, own, upper) in sorted(found.items())
         ]
-        if rows:
-            yield Table("venn-bounds.csv", VENN, rows)
+        return (rows,)

@@ -10,10 +10,9 @@ from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
 from confml.measures.conditional import GroupCoverage, Slab, fewest_rows, worst_slab
 from confml.measures.excess_risk import ExcessRisk, excess_risks
-from confml.report.items import Item, Note, Table
-from confml.report.numbers.calibration_parts import case_of
+from confml.report.items import Item, Note, TableKind
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section
+from confml.report.sections.base import KEY, ViewSection
 from confml.runner.origins import RowOrigins
 from confml.runner.results import CellResult
 
@@ -36,7 +35,10 @@ class ConditionalTest(NamedTuple):
     where: str
 
 
-class ConditionalTests(Section):
+CONDITIONAL = TableKind("conditional-tests.csv", (*KEY, "level", *ConditionalTest._fields))
+
+
+class ConditionalTests(ViewSection):
     """``conditional-tests.csv``: for ``conditional-tests``, whether coverage given the features is 1 - level.
 
     Each test row counts once: of several repeats only the first one that tests it. The features are those
@@ -71,9 +73,9 @@ class ConditionalTests(Section):
         "1 - level"
     }
 
+    tables = (CONDITIONAL,)
+
     def start(self) -> None:
-        self._found: dict[tuple[str, str, str, str], _Covered] = {}  # of the views of one variant
-        self._rows: list[tuple] = []
         self._features: dict[str, _Features | str] = {}  # of one data set; a text: the reason for none
         self._missing: dict[str, str] = {}
 
@@ -81,39 +83,35 @@ class ConditionalTests(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(getattr(results.config, "conditional_tests", ()))
 
-    def add(self, result: CellResult) -> None:
-        cell, levels = result.cell, self.results.config.levels
-        for view, prediction in result.views.items():
-            if prediction.has_regions:
-                key = cell.dataset, cell.method, cell.variant, view
-                case = case_of(result, prediction)
-                covered = np.stack([case.covered(float(level)) for level in levels]) if levels else None
-                if covered is not None:
-                    self._found.setdefault(key, _Covered(cell.split)).add(result.rows, covered)
+    def new(self, key):
+        return _Covered()
 
-    def finish_variant(self) -> None:
-        for key, found in self._found.items():
-            if key[0] not in self._features:
-                self._features[key[0]] = _Features.of(self.results, key[0])
-            here = self._features[key[0]]
-            if isinstance(here, str):
-                continue
+    def takes(self, case):
+        return case.prediction.has_regions and len(self.results.config.levels) > 0
+
+    def add_view(self, found, result, view, case):
+        covered = np.stack([case.covered(float(level)) for level in self.results.config.levels])
+        found.add(result, covered)
+
+    def rows_of(self, key, found):
+        if key[0] not in self._features:
+            self._features[key[0]] = _Features.of(self.results, key[0])
+        here, rows = self._features[key[0]], []
+        if not isinstance(here, str):
             X = here.rows(found.rows, found.split)
             grouped = self.results.has_groups(key[0])
             for level, covered in zip(self.results.config.levels, found.covered, strict=True):
                 for row in self._tests(X, covered, float(level), here.names):
                     test = row._replace(low=math.nan, high=math.nan, evidence=None) if grouped else row
-                    self._rows.append((*key, float(level), *test))
-        self._found = {}
+                    rows.append((*key, float(level), *test))
+        return (rows,)
 
     def finish_dataset(self) -> None:
         self._missing |= {name: one for name, one in self._features.items() if isinstance(one, str)}
         self._features = {}
 
     def items(self) -> Iterator[Item]:
-        if self._rows:
-            header = ("dataset", "method", "params", "view", "level", *ConditionalTest._fields)
-            yield Table("conditional-tests.csv", header, self._rows)
+        yield from super().items()
         for dataset, reason in self._missing.items():
             yield Note(f"{dataset}: conditional-tests.csv has no rows of it: {reason}")
 
@@ -134,13 +132,14 @@ class ConditionalTests(Section):
 class _Covered:
     """The test rows of a view over the splits, and whether they are covered at each level."""
 
-    def __init__(self, split: str):
-        self.split = split
+    def __init__(self):
+        self.split = ""
         self._seen: set[int] = set()
         self._rows: list[int] = []
         self._columns: list[np.ndarray] = []
 
-    def add(self, rows: np.ndarray, covered: np.ndarray) -> None:
+    def add(self, result: CellResult, covered: np.ndarray) -> None:
+        self.split, rows = self.split or result.cell.split, result.rows
         new = [place for place, row in enumerate(np.asarray(rows).tolist()) if row not in self._seen]
         if new:
             own = np.asarray(rows)[new].tolist()

@@ -8,10 +8,8 @@ import numpy as np
 from confml.measures import Metric
 from confml.measures.confusion_matrix import Confusion
 from confml.measures.metric import HIGHER
-from confml.report.items import Item, TableKind
-from confml.report.numbers.calibration_parts import case_of
-from confml.report.sections.base import Section
-from confml.runner.results import CellResult
+from confml.report.items import TableKind
+from confml.report.sections.base import KEY, ViewSection
 
 _SOURCE = "Sokolova and Lapalme 2009"
 METRICS = {
@@ -36,12 +34,11 @@ METRICS = {
     ),
 }
 """Declarations of the metrics of ``class-metrics.csv``."""
-_KEY = ("dataset", "method", "params", "view")
-CONFUSION = TableKind("confusion.csv", (*_KEY, "label", "prediction", "count"), read=True)
-CLASS_METRICS = TableKind("class-metrics.csv", (*_KEY, "class", "rows", "predicted", "correct", *METRICS))
+CONFUSION = TableKind("confusion.csv", (*KEY, "label", "prediction", "count"), read=True)
+CLASS_METRICS = TableKind("class-metrics.csv", (*KEY, "class", "rows", "predicted", "correct", *METRICS))
 
 
-class ConfusionMatrices(Section):
+class ConfusionMatrices(ViewSection):
     """Counts of true and predicted labels over all splits, and precision, recall and F1 of each class.
 
     ``confusion.csv`` has a row for each pair of a true label (``label``) and a predicted label
@@ -62,32 +59,22 @@ class ConfusionMatrices(Section):
     }
     metrics = {"class-metrics.csv": METRICS}
 
-    def start(self) -> None:
-        self._counts: dict[tuple[str, str, str, str], dict[tuple[Any, Any], int]] = {}
+    tables = (CONFUSION, CLASS_METRICS)
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        for view, prediction in result.views.items():
-            found = case_of(result, prediction).confusion
-            counts = self._counts.setdefault((cell.dataset, cell.method, cell.variant, view), {})
-            labels = found.labels.tolist()
-            for i, row in enumerate(found.counts.tolist()):
-                for j, count in enumerate(row):
-                    if count:
-                        pair = labels[i], labels[j]
-                        counts[pair] = counts.get(pair, 0) + count
+    def new(self, key):
+        return {}
 
-    def items(self) -> Iterator[Item]:
-        if not any(self._counts.values()):
-            return
-        pairs = [
-            (*key, *pair, count)
-            for key, counts in self._counts.items()
-            for pair, count in sorted(counts.items())
-        ]
-        yield CONFUSION.of(pairs)
-        classes = [(*key, *row) for key, counts in self._counts.items() for row in _class_rows(counts)]
-        yield CLASS_METRICS.of(classes)
+    def add_view(self, found, result, view, case):
+        labels = case.confusion.labels.tolist()
+        for i, row in enumerate(case.confusion.counts.tolist()):
+            for j, count in enumerate(row):
+                if count:
+                    pair = labels[i], labels[j]
+                    found[pair] = found.get(pair, 0) + count
+
+    def rows_of(self, key, found):
+        pairs = [(*key, *pair, count) for pair, count in sorted(found.items())]
+        return pairs, [(*key, *row) for row in _class_rows(found)]
 
 
 def _class_rows(counts: dict[tuple[Any, Any], int]) -> Iterator[tuple]:

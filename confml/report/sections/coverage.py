@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 from confml.measures.coverage_band import coverage_band
 from confml.report.items import Item, Note, TableKind
-from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.numbers.calibration_parts import CalibrationParts
 from confml.report.numbers.group_coverage import CoverageOfGroups, GapLine, GroupLine, gap_lines
-from confml.report.sections.base import Section
+from confml.report.sections.base import KEY, ViewSection
 from confml.runner.results import CellResult
-
-_Key = tuple[str, str, str, str]  # data set, method, params, view
 
 
 class ClassRow(NamedTuple):
@@ -40,12 +38,12 @@ class ClassRow(NamedTuple):
 
 OF_CLASSES = TableKind(
     "class-coverage.csv",
-    ("dataset", "method", "params", "view", "class", *ClassRow._fields[5:]),
+    (*KEY, "class", *ClassRow._fields[5:]),
     read=True,
 )
 
 
-class ClassCoverage(Section):
+class ClassCoverage(ViewSection):
     """``class-coverage.csv``: coverage of each class, with the band of valid p-values.
 
     ``rows``: number of different test rows of the class. ``counted``: number of examples that its p-values
@@ -65,49 +63,41 @@ class ClassCoverage(Section):
         "(exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)"
     }
 
-    def start(self) -> None:
-        self.rows: list[ClassRow] = []
-        # of the views of one variant; counts: rows and covered ones by label and level
-        self._counts: dict[_Key, dict[tuple, list[int]]] = {}
-        self._parts: dict[_Key, CalibrationParts] = {}
+    tables = (OF_CLASSES,)
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        for view, prediction in result.views.items():
-            if prediction.kind != "p-value":
-                continue
-            case, key = case_of(result, prediction), (cell.dataset, cell.method, cell.variant, view)
-            found = self._counts.setdefault(key, {})
-            self._parts.setdefault(key, CalibrationParts()).add(case, result.rows)
+    def new(self, key):
+        return CalibrationParts(), {}
+
+    def takes(self, case):
+        return case.prediction.kind == "p-value"
+
+    def add_view(self, found, result, view, case):
+        parts, counts = found
+        parts.add(case, result.rows)
+        for level in self.results.config.levels:
+            for label, (n, covered) in case.class_coverage(level).items():
+                sums = counts.setdefault((label, level), [0, 0])  # rows and covered ones
+                sums[0] += n
+                sums[1] += covered
+
+    def rows_of(self, key, found):
+        parts, counts = found
+        rows, grouped = [], self.results.has_groups(key[0])
+        for label, (n, counted) in parts.classes().items():
             for level in self.results.config.levels:
-                for label, (n, covered) in case.class_coverage(level).items():
-                    sums = found.setdefault((label, level), [0, 0])
-                    sums[0] += n
-                    sums[1] += covered
-
-    def finish_variant(self) -> None:
-        for key, found in self._counts.items():
-            parts = self._parts[key]
-            for label, (rows, counted) in parts.classes().items():
-                for level in self.results.config.levels:
-                    total, covered = found[label, level]
-                    grouped = self.results.has_groups(key[0])
-                    nothing = (math.nan, math.nan)
-                    band = nothing if grouped else coverage_band([(rows, counted)], level, parts.smoothed)
-                    self.rows.append(ClassRow(*key, label, level, rows, counted, covered / total, *band))
-        self._counts, self._parts = {}, {}
-
-    def items(self) -> Iterator[Item]:
-        if self.rows:
-            yield OF_CLASSES.of(self.rows)
+                total, covered = counts[label, level]
+                band = (math.nan, math.nan)
+                if not grouped:
+                    band = coverage_band([(n, counted)], level, parts.smoothed)
+                rows.append((*key, label, level, n, counted, covered / total, *band))
+        return (rows,)
 
 
-_KEY = ("dataset", "method", "params", "view", "level")
-OF_GROUPS = TableKind("conditional-coverage.csv", (*_KEY, *GroupLine._fields), read=True)
-GAPS = TableKind("coverage-gaps.csv", (*_KEY, *GapLine._fields))
+OF_GROUPS = TableKind("conditional-coverage.csv", (*KEY, "level", *GroupLine._fields), read=True)
+GAPS = TableKind("coverage-gaps.csv", (*KEY, "level", *GapLine._fields))
 
 
-class ConditionalCoverage(Section):
+class ConditionalCoverage(ViewSection):
     """Coverage of the regions by class, by region size and by the columns of ``coverage-by``.
 
     No method guarantees coverage given the features. Each test row counts once: of several repeats only the
@@ -139,34 +129,35 @@ class ConditionalCoverage(Section):
         "1 - level, with its expected value",
     }
 
+    tables = (OF_GROUPS, GAPS)
+
     def start(self) -> None:
-        self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}  # of the views of one variant
-        self._rows: list[tuple] = []
-        self._gaps: list[tuple] = []
         self._plain: dict[tuple[str, str], None] = {}
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        if result.fit_metrics.get("class_clusters") == 0:
-            self._plain[cell.dataset, self.results.label(cell)] = None
-        for view, prediction in result.views.items():
-            if prediction.has_regions:
-                key = cell.dataset, cell.method, cell.variant, view
-                found = self._found.setdefault(key, CoverageOfGroups(self.results.has_groups(cell.dataset)))
-                found.add(result, prediction, self.results.origins.get(cell.dataset))
+    def new(self, key):
+        return CoverageOfGroups(self.results.has_groups(key[0]))
 
-    def finish_variant(self) -> None:
-        for key, found in self._found.items():
-            for level in map(float, self.results.config.levels):
-                lines = list(found.lines(level))
-                self._rows += [(*key, level, *line) for line in lines]
-                self._gaps += [(*key, level, *line) for line in gap_lines(lines, level)]
-        self._found = {}
+    def takes(self, case):
+        return case.prediction.has_regions
+
+    def add(self, result: CellResult) -> None:
+        if result.fit_metrics.get("class_clusters") == 0:
+            self._plain[result.cell.dataset, self.results.label(result.cell)] = None
+        super().add(result)
+
+    def add_view(self, found, result, view, case):
+        found.add(result, case.prediction, self.results.origins.get(result.cell.dataset))
+
+    def rows_of(self, key, found):
+        rows, gaps = [], []
+        for level in map(float, self.results.config.levels):
+            lines = list(found.lines(level))
+            rows += [(*key, level, *line) for line in lines]
+            gaps += [(*key, level, *line) for line in gap_lines(lines, level)]
+        return rows, gaps
 
     def items(self) -> Iterator[Item]:
-        if self._rows:
-            yield OF_GROUPS.of(self._rows)
-            yield GAPS.of(self._gaps)
+        yield from super().items()
         for dataset, label in self._plain:
             yield Note(
                 f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values "

@@ -85,7 +85,10 @@ class Regions(Section):
                 path = f"regions/{self._paths[cell.key]}{view_ending(view, views[cell.key])}"
                 with open_table(self.folder, path) as file:
                     rows = list(islice(csv.reader(file or ()), PRINTED_ROWS + 1))
-                if len(rows) > 1 and any(name.startswith("region@") for name in rows[0]):
+                names = {name.partition("[")[0].partition("@")[0] for name in rows[0]} if rows else set()
+                if len(rows) > 1 and (
+                    "region" in names if self.results.config.levels else "margin" not in names
+                ):
                     title = f"Region predictions, first rows of {self.folder / path}"
                     yield PrintedTable(title, *_shortened(*rows))
                     return

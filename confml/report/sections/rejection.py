@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from confml.measures import Metric
-from confml.measures.rejection import Match, RejectionCurve, band, curve_of, match, sureness
+from confml.measures.rejection import Match, band, curve_of, match, sureness
 from confml.report.items import Item, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.summaries import SummaryRow, lines_of_variants, with_params
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section
+from confml.report.sections.base import Section, ViewSection
 from confml.runner.results import CellResult
 
 RATES = np.arange(51) / 50  # rejection rates of the CSV file: 0, 0.02, ... 1
@@ -28,10 +27,9 @@ CURVES = TableKind(
     ),
     read=True,
 )
-Key = tuple[str, str, str, str]  # data set, method, params, view
 
 
-class RejectionCurves(Section):
+class RejectionCurves(ViewSection):
     """``rejection-curves.csv``: one row per view and rejection rate.
 
     sure_incorrect: errors among the accepted as a share of all, mean over the splits, with sd, smallest and
@@ -43,29 +41,22 @@ class RejectionCurves(Section):
     place = 70
     files = {"rejection-curves.csv": "errors against rejection rate"}
 
-    def start(self) -> None:
-        self._curves: dict[Key, list[RejectionCurve]] = {}  # of the views of one variant
-        self._rows: list[tuple] = []
+    tables = (CURVES,)
 
-    def add(self, result: CellResult) -> None:
-        cell = result.cell
-        for view, prediction in result.views.items():
-            curve = case_of(result, prediction).curve
-            if len(prediction) and curve is not None:
-                self._curves.setdefault((cell.dataset, cell.method, cell.variant, view), []).append(curve)
+    def takes(self, case):
+        return len(case.truth) > 0 and case.curve is not None
 
-    def finish_variant(self) -> None:
-        for key, curves in self._curves.items():
-            wrong, risk = band(curves, RATES), band(curves, RATES, what="risk")
-            columns = [column.tolist() for column in (*wrong[1:], risk.mean, risk.sd)]
-            for place in np.flatnonzero(~np.isnan(wrong.mean)).tolist():
-                numbers = (round(column[place], 12) for column in columns)  # 0.02, not 0.0200000000018
-                self._rows.append((*key, RATES[place], len(curves), *numbers))
-        self._curves = {}
+    def add_view(self, found, result, view, case):
+        found.append(case.curve)
 
-    def items(self) -> Iterator[Item]:
-        if self._rows:
-            yield CURVES.of(self._rows)
+    def rows_of(self, key, found):
+        wrong, risk = band(found, RATES), band(found, RATES, what="risk")
+        columns = [column.tolist() for column in (*wrong[1:], risk.mean, risk.sd)]
+        rows = []
+        for place in np.flatnonzero(~np.isnan(wrong.mean)).tolist():
+            numbers = (round(column[place], 12) for column in columns)  # 0.02, not 0.0200000000018
+            rows.append((*key, RATES[place], len(found), *numbers))
+        return (rows,)
 
 
 VIEWS = {"envelope", "reject", "posterior"}

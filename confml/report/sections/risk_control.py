@@ -2,20 +2,19 @@
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
-from confml.report.items import Item, Table
-from confml.report.numbers.calibration_parts import case_of
+from confml.report.items import TableKind
 from confml.report.numbers.joint_paths import RISKS
 from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section
+from confml.report.sections.base import KEY, ViewSection
 from confml.report.sections.certified import (
     accepted_and_wrong,
     equal_sizes,
@@ -23,11 +22,20 @@ from confml.report.sections.certified import (
     no_guarantee,
 )
 from confml.report.sections.certified_jointly import COST_SHARES
-from confml.runner.results import CellResult
 
-HEADER = (
-    *("dataset", "method", "params", "view", "loss", "expected", "splits", "found", "threshold", "accepted"),
-    *("observed", "accepted_and_wrong", "error_of_accepted", "mean_cost", "calibration_rows", "guarantee"),
+CONTROLLED = TableKind(
+    "risk-control.csv",
+    (
+        *(*KEY, "loss", "expected", "splits", "found", "threshold", "accepted"),
+        *(
+            "observed",
+            "accepted_and_wrong",
+            "error_of_accepted",
+            "mean_cost",
+            "calibration_rows",
+            "guarantee",
+        ),
+    ),
 )
 ERROR, COST = "error", "cost"
 GUARANTEES = {
@@ -80,7 +88,7 @@ class _Splits:
         return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
 
 
-class RiskControl(Section):
+class RiskControl(ViewSection):
     """``risk-control.csv``: thresholds by conformal risk control, one row per view, loss and limit.
 
     The halves of each test part are those of ``certified.csv``. loss ``error``: 1 for a row that is accepted
@@ -103,8 +111,13 @@ class RiskControl(Section):
     needs = "thresholds in the config"
     files = {"risk-control.csv": "thresholds whose expected loss (accepted errors, or their cost) is bounded"}
 
-    def start(self) -> None:
-        self._found: dict[tuple, _Splits] = {}
+    tables = (CONTROLLED,)
+
+    def new(self, key):
+        return {}
+
+    def takes(self, case):
+        return has_halves(case)
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -126,50 +139,42 @@ class RiskControl(Section):
                     numbers = ((at, *pair) for at, pair in zip(found, counted, strict=True))
                     case.kept["controlled"] = dict(zip(RISKS, numbers, strict=True))
 
-    def add(self, result: CellResult) -> None:
-        cell, costs = result.cell, getattr(self.results.config, "costs", None)
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
-            if not has_halves(case):
-                continue
-            half, rest = halves(result)
-            key, rows = (cell.dataset, cell.method, cell.variant, view), (len(half), len(rest))
-            certainty, wrong = case.certainty, ~case.correct
-            # Threshold and counts for the errors, which may be computed for several cells together.
-            known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
-            for limit in RISKS:
-                found = known.get(limit)
-                if found is None:
-                    losses = wrong[half].astype(np.float64)
-                    threshold = risk_controlled_threshold(
-                        certainty[half], losses, certainty[rest], limit, 1.0
-                    )
-                    others = certainty[rest][None], wrong[rest][None]
-                    found = threshold, *accepted_and_wrong(*others, [threshold])[0]
-                self._found.setdefault((*key, ERROR, limit), _Splits()).add(*found, rows)
-            table = CostTable.of_config(costs, case.prediction.classes) if costs else None
-            if table is None:
-                continue
-            for share in COST_SHARES:
-                cost = table.of_rows(case.true_columns, case.predicted_columns)
-                largest, limit = float(np.max(table.matrix)), share * table.abstain
-                bounded = np.minimum(cost, largest)
-                of_half = certainty[half], bounded[half], certainty[rest]
-                threshold = risk_controlled_threshold(*of_half, limit, largest)
-                taken = np.zeros(len(rest), dtype=bool) if threshold is None else certainty[rest] >= threshold
-                means = (taken * bounded[rest]).mean(), np.where(taken, cost[rest], table.abstain).mean()
-                counts = int(taken.sum()), int((taken & wrong[rest]).sum())
-                self._found.setdefault((*key, COST, limit), _Splits()).add(
-                    threshold, *counts, rows, (float(means[0]), float(means[1]))
-                )
+    def add_view(self, found, result, view, case):
+        half, rest = halves(result)
+        rows = len(half), len(rest)
+        certainty, wrong = case.certainty, ~case.correct
+        # Threshold and counts for the errors, which may be computed for several cells together.
+        known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
+        for limit in RISKS:
+            counted = known.get(limit)
+            if counted is None:
+                losses = wrong[half].astype(np.float64)
+                threshold = risk_controlled_threshold(certainty[half], losses, certainty[rest], limit, 1.0)
+                others = certainty[rest][None], wrong[rest][None]
+                counted = threshold, *accepted_and_wrong(*others, [threshold])[0]
+            found.setdefault((ERROR, limit), _Splits()).add(*counted, rows)
+        costs = getattr(self.results.config, "costs", None)
+        table = CostTable.of_config(costs, case.prediction.classes) if costs else None
+        if table is None:
+            return
+        for share in COST_SHARES:
+            cost = table.of_rows(case.true_columns, case.predicted_columns)
+            largest, limit = float(np.max(table.matrix)), share * table.abstain
+            bounded = np.minimum(cost, largest)
+            of_half = certainty[half], bounded[half], certainty[rest]
+            threshold = risk_controlled_threshold(*of_half, limit, largest)
+            taken = np.zeros(len(rest), dtype=bool) if threshold is None else certainty[rest] >= threshold
+            means = (taken * bounded[rest]).mean(), np.where(taken, cost[rest], table.abstain).mean()
+            counts = int(taken.sum()), int((taken & wrong[rest]).sum())
+            found.setdefault((COST, limit), _Splits()).add(
+                threshold, *counts, rows, (float(means[0]), float(means[1]))
+            )
 
-    def items(self) -> Iterator[Item]:
-        rows = []
-        groups = group_columns(self.results)
-        for key, own in self._found.items():
-            guarantee = GUARANTEES[key[-2]].format(limit=key[-1])
+    def rows_of(self, key, found):
+        groups, rows = group_columns(self.results), []
+        for (kind, limit), own in found.items():
+            guarantee = GUARANTEES[kind].format(limit=limit)
             if key[0] in groups:
                 guarantee = no_guarantee(groups[key[0]])
-            rows.append((*key, *own.row(), guarantee))
-        if rows:
-            yield Table("risk-control.csv", HEADER, rows)
+            rows.append((*key, kind, limit, *own.row(), guarantee))
+        return (rows,)

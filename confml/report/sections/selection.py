@@ -1,38 +1,25 @@
 """Rows selected from a batch with a bound on the expected share of errors: ``selection.csv``."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 
 from confml.measures.metric import HIGHER, LEVEL, LOWER, SHARE, Metric
 from confml.measures.selected import ACCEPTED, shares_one_calibration
-from confml.report.items import Item, Table
+from confml.report.items import TableKind
 from confml.report.numbers.selected_shares import SplitSelection, is_certifiable, selections_of
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section
-from confml.runner.results import CellResult
+from confml.report.sections.base import ViewSection
 
-HEADER = (
-    *(
-        "dataset",
-        "method",
-        "params",
-        "label",
-        "view",
-        "selection",
-        "rate",
-        "splits",
-        "rows",
-        "any_dependence",
+SELECTION = TableKind(
+    "selection.csv",
+    (
+        *("dataset", "method", "params", "label", "view", "selection", "rate", "splits", "rows"),
+        *("any_dependence", "selected", "errors", "errors_se", "certified"),
     ),
-    *("selected", "errors", "errors_se", "certified"),
 )
-
 SOURCE = "Gazin et al. (2024); Jin and Candes (2023)"
 
 
-class Selection(Section):
+class Selection(ViewSection):
     """``selection.csv``: rows selected from a batch, at the rates of ``selection`` of the config.
 
     ``selection``: ``certain`` (views with p-values: rows whose region is one label, with a bound on the false
@@ -65,29 +52,27 @@ class Selection(Section):
         }
     }
 
-    def __init__(self, results: RunResults, folder: Path):
-        super().__init__(results, folder)
-        self._found: dict[tuple, list[SplitSelection]] = {}
+    tables = (SELECTION,)
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
         return bool(getattr(results.config, "selection", ()))
 
-    def add(self, result: CellResult) -> Iterator[Item]:
-        cell, label = result.cell, self.results.label(result.cell)
-        for view, prediction in result.views.items():
-            if not is_certifiable(prediction):
-                continue
-            for rate in map(float, getattr(self.results.config, "selection", ())):
-                for kind, one in selections_of(result, view, rate):
-                    shared = kind == ACCEPTED or shares_one_calibration(cell.params)
-                    key = cell.dataset, cell.method, cell.variant, label, view, kind, rate, int(not shared)
-                    self._found.setdefault(key, []).append(one)
-        yield from ()
+    def new(self, key):
+        return {}
 
-    def items(self) -> Iterator[Item]:
-        if self._found:
-            yield Table("selection.csv", HEADER, [_row(key, own) for key, own in self._found.items()])
+    def takes(self, case):
+        return is_certifiable(case.prediction)
+
+    def add_view(self, found, result, view, case):
+        cell, label = result.cell, self.results.label(result.cell)
+        for rate in map(float, getattr(self.results.config, "selection", ())):
+            for kind, one in selections_of(result, view, rate):
+                shared = kind == ACCEPTED or shares_one_calibration(cell.params)
+                found.setdefault((label, view, kind, rate, int(not shared)), []).append(one)
+
+    def rows_of(self, key, found):
+        return ([_row((*key[:3], *names), own) for names, own in found.items()],)
 
 
 def _row(key: tuple, own: list[SplitSelection]) -> tuple:

@@ -7,33 +7,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures import Case
 from confml.methods.conformal.shifted import CLASS_SHIFT
-from confml.report.items import Item, Note, Table
+from confml.report.items import Item, Note, TableKind
 from confml.report.numbers.summaries import mean_and_sd
-from confml.report.sections.base import Section
+from confml.report.sections.base import KEY, ViewSection
 from confml.runner.results import CellResult
 
 OVERLAP = 0.95  # area under the ROC curve above which the parts hardly overlap
 METRICS = ("shift_auc", "shift_effective_rows", "shift_weighted_rows", "shift_largest_share", "shift_clipped")
-HEADER = (
-    *("dataset", "method", "params", "view", "level", "splits", "auc", "effective_rows", "weighted_rows"),
-    *(
-        "largest_share",
-        "clipped",
-        "singular_value",
-        "needed",
-        "all_labels",
-        "coverage",
-        "mean_size",
-        "advice",
+SHIFT = TableKind(
+    "shift.csv",
+    (
+        *(*KEY, "level", "splits", "auc", "effective_rows", "weighted_rows", "largest_share", "clipped"),
+        *("singular_value", "needed", "all_labels", "coverage", "mean_size", "advice"),
     ),
 )
-
-
-OF_CLASSES = (
-    *("dataset", "method", "params", "split", "class"),
-    *("training", "estimate", "low", "high", "observed"),
+OF_CLASSES = TableKind(
+    "shift-classes.csv",
+    (*KEY[:3], "split", "class", "training", "estimate", "low", "high", "observed"),
 )
 
 
@@ -45,7 +36,7 @@ class _Split(NamedTuple):
     size: float
 
 
-class Shift(Section):
+class Shift(ViewSection):
     """``shift.csv``: weights of p-values for a test part of another distribution, means over the splits.
 
     auc: how well a classifier tells test from training examples (0.5: no shift; above 0.95 they hardly
@@ -74,50 +65,49 @@ class Shift(Section):
         "shift-classes.csv": "estimated class frequencies of the test part under label shift",
     }
 
+    tables = (SHIFT,)
+
     def start(self) -> None:
-        self._found: dict[tuple, list[_Split]] = {}
         self._classes: list[tuple] = []
 
+    def takes(self, case):
+        return "own_share" in case.prediction.extra
+
     def add(self, result: CellResult) -> None:
-        cell, metrics = result.cell, result.fit_metrics
+        cell = result.cell
         for label, *numbers in result.details.other.get(CLASS_SHIFT, ()):
             observed = float(np.mean(result.truth == label))
             key = cell.dataset, cell.method, cell.variant, cell.split
             if self.results.has_groups(cell.dataset):
                 numbers[2:] = math.nan, math.nan
             self._classes.append((*key, label, *numbers, observed))
-        for view, prediction in result.views.items():
-            if "own_share" not in prediction.extra:
-                continue
-            case = Case(prediction, result.truth)
-            numbers = tuple(metrics.get(name, math.nan) for name in METRICS)
-            singular = metrics.get("shift_singular_value", math.nan)
-            for level in self.results.config.levels:
-                region = prediction.region(level)
-                covered = region[np.arange(len(region)), case.true_columns] & (case.true_columns >= 0)
-                where = cell.dataset, cell.method, cell.variant, view, level
-                self._found.setdefault(where, []).append(
-                    _Split(
-                        numbers,
-                        singular,
-                        float((prediction.extra["own_share"].min(axis=1) > level).mean()),
-                        float(covered.mean()),
-                        float(region.sum(axis=1).mean()),
-                    )
-                )
+        super().add(result)
+
+    def new(self, key):
+        return {level: [] for level in self.results.config.levels}
+
+    def add_view(self, found, result, view, case):
+        numbers = tuple(result.fit_metrics.get(name, math.nan) for name in METRICS)
+        singular = result.fit_metrics.get("shift_singular_value", math.nan)
+        for level, own in found.items():
+            region = case.prediction.region(level)
+            covered = region[np.arange(len(region)), case.true_columns] & (case.true_columns >= 0)
+            all_labels = float((case.prediction.extra["own_share"].min(axis=1) > level).mean())
+            sizes = float(covered.mean()), float(region.sum(axis=1).mean())
+            own.append(_Split(numbers, singular, all_labels, *sizes))
+
+    def rows_of(self, key, found):
+        return ([_row((*key, level), own) for level, own in found.items()],)
 
     def items(self) -> Iterator[Item]:
-        rows = [_row(key, own) for key, own in self._found.items()]
-        if rows:
-            yield Table("shift.csv", HEADER, rows)
+        yield from super().items()
         if self._classes:
-            yield Table("shift-classes.csv", OF_CLASSES, self._classes)
-        for row in rows:
+            yield OF_CLASSES.of(self._classes)
+        for row in self._rows[0]:
             if row[-1]:
                 dataset, method, params, _, level = row[:5]
-                yield Note(
-                    f"{dataset}, {' '.join(filter(None, (method, params)))}, level {level:g}: {row[-1]}"
-                )
+                name = " ".join(filter(None, (method, params)))
+                yield Note(f"{dataset}, {name}, level {level:g}: {row[-1]}")
 
 
 def _row(key: tuple, own: list[_Split]) -> tuple:
