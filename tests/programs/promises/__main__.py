@@ -21,11 +21,13 @@ from studies import STUDIES
 from confml.config import load_config
 
 ROOT = Path(__file__).resolve().parents[3]
-LARGEST = 7000  # rows of a data set: the small and middle ones of the leaderboard
 
 
-def datasets(names: Iterable[str] | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield name, X (n, d) and class codes (n,) of the leaderboard's data sets, or of those named."""
+def datasets(names: Iterable[str] | None, largest: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield name, X (n, d) and class codes (n,) of the leaderboard's data sets, or of those named.
+
+    Those with more than ``largest`` rows are left out.
+    """
     from confml.data import load
 
     config = load_config(str(ROOT / "configs" / "leaderboard.yaml"))
@@ -33,7 +35,7 @@ def datasets(names: Iterable[str] | None) -> Iterator[tuple[str, np.ndarray, np.
         if names and spec.name not in names:
             continue
         data = load({"name": spec.name})
-        if len(data.y) <= LARGEST:
+        if len(data.y) <= largest:
             yield spec.name, np.asarray(data.X), np.unique(data.y, return_inverse=True)[1]
 
 
@@ -73,7 +75,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     for name in [options.only] if options.only else list(STUDIES):
         study, rows, begun = STUDIES[name], [], time.perf_counter()
-        for dataset, X, y in study.datasets(lambda: datasets(options.datasets)):
+        for dataset, X, y in study.datasets(lambda most=study.largest: datasets(options.datasets, most)):
             for row in study.forms(X, y, options.splits or study.splits):
                 sizes = {"rows": len(y), "classes": int(y.max()) + 1}
                 rows.append({"dataset": dataset, **sizes, **row})

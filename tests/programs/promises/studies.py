@@ -20,7 +20,7 @@ from confml import Conformal
 from confml.data.generators import unit_square
 from confml.data.noise import apply_noise
 from confml.measures.conditional import worst_slab
-from confml.methods.conformal.best_of import smallest_alone
+from confml.methods.conformal.best_of import best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.scores import counts_against
 
 LEVEL, TEST, CALIBRATION = 0.1, 0.3, 0.5
@@ -38,8 +38,9 @@ def classifiers() -> dict[str, Any]:
 
 
 def splits(y: np.ndarray, number: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield training and test rows of random splits, and a seed; fewer splits of more than 2,000 rows."""
-    for seed in range(number if len(y) <= 2000 else max(2, number // 3)):
+    """Yield training and test rows of random splits, and a seed; fewer splits of more than 2,000 rows, and
+    one of more than 7,000."""
+    for seed in range(number if len(y) <= 2000 else max(2, number // 3) if len(y) <= 7000 else 1):
         order = np.random.default_rng(seed).permutation(len(y))
         yield order[round(TEST * len(y)) :], order[: round(TEST * len(y))], seed
 
@@ -101,6 +102,29 @@ def choice(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]
         found.add("best in hindsight (no guarantee)", alone[best], labels, chosen=1.0)
         for name, one, share in zip(classifiers(), alone, shares, strict=True):
             found.add(name, one, labels, chosen=share)
+    yield from found.rows()
+
+
+def alike(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]]:
+    """Yield the choice among 30 simulated methods that are equally good; ``number`` times 250 new rows.
+
+    The probabilities of each method are the softmax of 1.5 for the true label plus independent normal noise.
+    Each new row has its own calibration rows with the labels y (n,).
+    """
+    found, level, rng = Means(), 0.2, np.random.default_rng(0)
+    for _ in range(250 * number):
+        labels = np.append(y, rng.integers(0, 3))
+        at, scores = np.arange(len(y)), []
+        for _ in range(30):
+            values = np.exp(1.5 * np.eye(3)[labels] + rng.normal(size=(len(labels), 3)))
+            scores.append(1 - values / values.sum(axis=1, keepdims=True))
+        own, every = [np.sort(s[at, y]) for s in scores], [np.sort(s[:-1].ravel()) for s in scores]
+        sizes, new = [1.0] * len(scores), [s[-1:] for s in scores]
+        chosen = smallest_regions(own, every, sizes, new, level)
+        naive = np.full_like(chosen, smallest_alone(own, every, level))
+        for name, one in (("best-of", chosen), ("naive choice (no guarantee)", naive), ("first", 0 * chosen)):
+            p = (np.add(*best_counts(own, sizes, new, one)) + 1) / len(labels)
+            found.add(name, p > level, labels[-1:])
     yield from found.rows()
 
 
@@ -193,15 +217,36 @@ def small(datasets: Callable[[], Iterable]) -> Iterator[tuple[str, np.ndarray, n
     yield from (one for one in datasets() if len(one[2]) < 1000)
 
 
+def excluded(p: np.ndarray, uniform: np.ndarray, level: float = LEVEL) -> dict[str, np.ndarray]:
+    """Return by form which labels are excluded.
+
+    p (folds, n, c): p-values, folds in random order. uniform (n, 1): uniform numbers. ``E_k = max(2 - 2
+    P_k / level, 0)`` decreases in P_k and has mean ``level`` for a uniform P_k, so its mean is at most
+    ``level`` for a p-value. Excluded if the mean of all E_k is at least 1: Markov's inequality (twice
+    the mean, Vovk and Wang 2020). Gasparin and Ramdas (2025) use inequalities of Ramdas and Manole
+    (2023): one of the means of the first E_k is at least 1 (exchangeable; folds in random order are
+    exchangeable, also if their sizes differ); the mean is at least a uniform number, P(mean >= U) <=
+    E[mean] (randomised); E_1 is at least a uniform number, or one of the means of the first E_k is at
+    least 1 (both).
+    """
+    E = np.maximum(2 - 2 * p / level, 0)
+    first = np.cumsum(E, axis=0) / np.arange(1, len(E) + 1)[:, None, None]
+    return {
+        "twice the mean": first[-1] >= 1,
+        "exchangeable": first.max(axis=0) >= 1,
+        "randomised": first[-1] >= uniform,
+        "exchangeable and randomised": (first[0] >= uniform) | (first.max(axis=0) >= 1),
+    }
+
+
 def folds(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]]:
     """Yield split, cross, and forms of cross with a proved bound of 1 - `LEVEL`.
 
-    The bound of cross itself is about 2 `LEVEL`. With the p-values P_k of the folds and
-    ``E_k = 2 - 2 P_k / LEVEL``: twice the mean excludes a label if the mean of E_k is at least 1 (Vovk and
-    Wang 2020); exchangeable, if one of the means of the first E_k is; randomised, if the mean is at least a
-    uniform number; both (Gasparin and Ramdas 2025). E-prediction: the mean over folds of
-    ``s (n_k + 1) / (sum of the fold's scores + s)`` is at least 1 / `LEVEL` (Vovk 2020), for scores
-    ``(1 - p)^a`` and ``min((1 - p) / p, 1000)``.
+    The bound of cross itself is about 2 `LEVEL`; for the other forms see `excluded`. E-prediction (Vovk
+    2020): the mean over folds of ``s (n_k + 1) / (sum of the fold's scores + s)`` is at least 1 /
+    `LEVEL`, for scores ``(1 - p)^a`` and ``min((1 - p) / p, 1000)``. The n_k + 1 scores of a fold and
+    of the new row are exchangeable, and these ratios sum to n_k + 1, so each has mean 1, and so has the
+    mean over the folds. Markov's inequality then gives the bound.
     """
     base, found = classifiers()["logistic regression"], Means()
     forms: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -221,15 +266,12 @@ def folds(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]]
         u, uniform = np.zeros(len(test)), rng.random((len(test), 1))
         new = [model._scores(part, X[test], u)[0] for part in model.fitted_]
         own = [groups[0] for groups in model.scores_]
-        p = [np.add(*counts_against(known, s, 1.0)) + 1 for known, s in zip(own, new, strict=True)]
-        E = np.array([2 - 2 * one / (len(known) + 1) / LEVEL for one, known in zip(p, own, strict=True)])
-        E = np.maximum(E, 0)  # an e-value up to the factor LEVEL, also without its negative part
-        first = np.cumsum(E, axis=0) / np.arange(1, len(E) + 1)[:, None, None]
-        found.add("twice the mean", ~(E.mean(axis=0) >= 1), labels)
-        found.add("exchangeable", ~(first.max(axis=0) >= 1), labels)
-        found.add("randomised", ~(E.mean(axis=0) >= uniform), labels)
-        both = (first[0] >= uniform) | (first.max(axis=0) >= 1)
-        found.add("exchangeable and randomised", ~both, labels)
+        p = [
+            (np.add(*counts_against(known, s, 1.0)) + 1) / (len(known) + 1)
+            for known, s in zip(own, new, strict=True)
+        ]
+        for name, out in excluded(rng.permutation(np.array(p)), uniform).items():
+            found.add(name, ~out, labels)
         for name, score in forms.items():
             e = [
                 score(s) * (len(known) + 1) / np.maximum(score(known).sum() + score(s), 1e-300)
@@ -333,19 +375,25 @@ def weighted(own: np.ndarray, new: np.ndarray, weights: np.ndarray, mine: np.nda
 
 class Study(NamedTuple):
     """A study. about: for readers. datasets: selects data sets. forms: yields rows. draw: its figure.
-    splits: random splits of a data set, fewer of more than 2,000 rows."""
+    splits: random splits of a data set, fewer of more than 2,000 rows. largest: number of rows."""
 
     about: str
     forms: Callable[..., Iterator[dict[str, Any]]]
     datasets: Callable[[Callable[[], Iterable]], Iterable] = lambda known: known()
     draw: Callable[[list[dict[str, Any]], Path], None] | None = None
     splits: int = 8
+    largest: int = 7000
 
 
 STUDIES = {
     "folds": Study("Logistic regression, data sets below 1,000 rows.", folds, small),
     "noise": Study("k-NN with k = 15; the error is of the true labels.", noise, noisy_sets, draw_noise),
-    "choice": Study("chosen: share of p-values that are of the method.", choice),
+    "choice": Study("chosen: share of p-values that are of the method.", choice, largest=60_000),
+    "alike": Study(
+        "30 simulated methods that are equally good, 20 calibration rows, level 0.2.",
+        alike,
+        lambda known: [("simulated", np.empty((20, 0)), np.arange(20) % 3)],
+    ),
     "local": Study(
         "Logistic regression; coverage of the worst slab, all splits together.", local, slabs_sets
     ),
