@@ -43,6 +43,8 @@ def method_class(name: str) -> type[Method]:
         _check_spelling(name)
         find_classifier(name)
         return SklearnMethod
+    if methods.has(name):  # names of all methods are only for messages: they import every module
+        return methods.find(name)
     if name.isidentifier() and not name.islower() and name not in methods.names():
         # A class name, most likely one of scikit-learn's, without its module.
         found = dotted_name(name)
