@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.svm import SVC
 
 from confml._sklearn import config_context
 from confml.errors import ConfmlError
@@ -129,6 +128,8 @@ class TCMSVM(Method):
 
     def _values(self, bag: np.ndarray, one: int, new: bool) -> np.ndarray:
         """Return decision values (m + 1,) of class ``one`` against the rest; new: whether x is in it."""
+        from sklearn.svm import SVC
+
         sides = np.append(self.codes_ == one, new)
         machine = SVC(C=self.C, kernel=self.kernel, gamma="scale", tol=1e-6)
         return machine.fit(bag, sides).decision_function(bag)

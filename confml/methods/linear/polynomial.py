@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.preprocessing import PolynomialFeatures
 
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
@@ -96,6 +95,8 @@ class Polynomial(Method):
                 f"examples, and at most {MOST_NUMBERS:,} numbers are allowed",
                 hint="lower the order, or select features",
             )
+        from sklearn.preprocessing import PolynomialFeatures
+
         self._boxed = Boxed(X)
         self._products = PolynomialFeatures(self.order, include_bias=False).fit(X)
         self.learner_ = learner.fit(self._inputs(X), y)

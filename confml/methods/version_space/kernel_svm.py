@@ -2,10 +2,9 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.svm import SVC
 
 from confml._sklearn import ConvergenceWarning
 from confml.measures.metric import Metric
@@ -88,12 +87,14 @@ class KernelSVM(Method):
         """Fit to training examples X (n, d) with labels y (n,)."""
         X, codes = self.check_fit_data(X, y)
         self.sigma_ = median_distance(X) if self.sigma == "median" else float(self.sigma)
-        self.svc_: SVC | None = None
+        self.svc_: Any = None
         self.weights_: np.ndarray | None = None
         if len(self.classes_) > 1 and not self.bias:
             self._fit_without_bias(X, codes)
         elif len(self.classes_) > 1:
             gamma = 0.5 / self.sigma_**2 if self.kernel == "rbf" else 1.0
+            from sklearn.svm import SVC
+
             svc = SVC(
                 C=float(self.C),
                 kernel=self.kernel,

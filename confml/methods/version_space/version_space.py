@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
 
 from confml.errors import ConfmlError
 from confml.methods.version_space._kernels_cholesky import (
@@ -173,6 +172,8 @@ def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
     if violation <= _OPTIMAL:
         return weights
     try:
+        from scipy.optimize import nnls
+
         return nnls(np.vstack([walls.T, np.ones(n)]), np.append(np.zeros(r), 1.0), maxiter=30 * n)[0]
     except RuntimeError:
         return None

@@ -5,12 +5,10 @@ circles on the right, lines on the left are points on the right. Both figures fi
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confml.methods.version_space import BayesTransduction
-from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.refit import data_at_hand, first_split
@@ -26,6 +24,10 @@ from confml.report.figures.style import (
 )  # fmt: skip
 from confml.report.numbers.first_splits import FirstSplit
 
+if TYPE_CHECKING:  # every run lists the figures, and these modules take long to import
+    from confml.methods.version_space import BayesTransduction
+    from confml.methods.version_space.joint_labelling import JointLabelling
+
 _FLIGHTS = 12  # of the ball, to show
 _DRAWS = 40_000  # of perceptrons, to find the middles of cells
 _LINES = 7  # of version space, to show on the left
@@ -40,14 +42,14 @@ class Toy(NamedTuple):
     steps; W (m, d): the working set. positive (m,): P of the second class; joint: all labellings.
     """
 
-    method: BayesTransduction
+    method: "BayesTransduction"
     classes: np.ndarray
     names: tuple[str, ...]
     X: np.ndarray
     targets: np.ndarray
     W: np.ndarray
     positive: np.ndarray
-    joint: JointLabelling
+    joint: "JointLabelling"
 
 
 def toy_of(subject: Subject, points: int) -> Toy:
