@@ -152,12 +152,12 @@ def bayes_error(dataset: str, **options: Any) -> None:
 
     The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimum
     spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
-    (separated) to 1 (indistinguishable); "tie band" is its range over other orders of equal distances, not a
-    confidence interval (use --intervals); "error %" is the estimate; "lower" and "upper" are bounds of the
-    Bayes error; "holds" and "hold" are the shares of simulated data sets in which they contained it.
-    The Bayes error of all classes is estimated from one tree of all rows, from leave-one-out k-NN, and from
-    soft labels. Features are scaled to [0, 1] by default; nominal features become 0/1
-    columns. With --classifier, estimates and scaling use the training part only.
+    (separated) to 1 (indistinguishable). "tie band" is its range over other orders of equal distances, not a
+    confidence interval (use --intervals). "error %" is the estimate. "lower" and "upper" are bounds of the
+    Bayes error. "holds" and "hold" are the shares of simulated data sets in which the bounds contained the
+    Bayes error. The Bayes error of all classes is estimated from one tree of all rows, from leave-one-out
+    k-NN, and from soft labels. Features are scaled to [0, 1] by default; nominal features become 0/1 columns.
+    With --classifier, estimates and scaling use the training part only.
 
     \b
     confml bayes-error optdigits

@@ -39,18 +39,19 @@ def compare(
 ) -> None:
     """Compare methods on the same splits.
 
-    With one run, compare each method with --against. With two runs, compare methods of the same name.
-    Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
-    run's thresholds, with the t test of the test rows, whose variance is at least that of Nadeau and Bengio.
-    Intervals are simultaneous, and p-values are corrected by Holm's method, over all pairs of methods and
-    views of the data set; a star marks a method that is shown to be worse than the best one. --json and
-    --out also give the intervals and p-values of single differences. Each common view is compared; if two
-    methods have no common view (reject and p-value, for example), each view of one is compared with each
-    view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
+    With one run, compare each method with --against. With two runs, compare methods of the same name. Print
+    differences of error, of areas under risk-coverage curves, and of sure and unsure rates at the run's
+    thresholds. They have the t test of the test rows, whose variance is at least the variance of Nadeau and
+    Bengio. Intervals are simultaneous over all pairs of methods and views of the data set, and p-values are
+    corrected by Holm's method over the same pairs. A star marks a method that is shown to be worse than the
+    best one. --json and --out also give the intervals and p-values of single differences. Each common view is
+    compared. If two methods have no common view (reject and p-value, for example), each view of one is
+    compared with each view of the other. --out writes CSV files and a figure of the difference at each
+    rejection rate.
 
-    With two data sets or more, also print the Bayesian signed-rank test of the mean differences: the
-    probabilities that the first is better, that both are practically equivalent (differences within --rope),
-    and that the second is better (Benavoli et al. 2017). With --json it is the list signed_rank.
+    With two data sets or more, also print the Bayesian signed-rank test of the mean differences (Benavoli et
+    al. 2017). It has three probabilities: the first is better, both are practically equivalent (differences
+    within --rope), the second is better. With --json it is the list signed_rank.
 
     \b
     confml compare results/pima --against standard

@@ -33,13 +33,13 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
 
-    The audit finds duplicate and contradictory rows, test rows among the training rows, a file that holds
-    every row several times, labels that look alike, rare classes, dates, categories with many values,
-    identifiers, features that determine the label, constant and duplicate features, and features of very
-    different ranges. Each finding says what to do.
+    The audit finds duplicate and contradictory rows, repeated files, and test rows among the training rows.
+    It finds labels that look alike, rare classes, and features that determine the label. It also finds dates,
+    identifiers, categories with many values, constant and duplicate features, and features of very different
+    ranges. Each finding says what to do.
 
-    With --test, or the provider's test part, the features of the test rows are tested against those of the
-    training rows, each alone and all together by a classifier that tells them apart.
+    With --test, or the provider's test part, the features of test and training rows are compared: each
+    feature by a test, and all of them together by a classifier that distinguishes the two parts.
 
     --labels ranks rows by the probability that classifiers fitted to other rows give to their label. The
     first ones are the likeliest label errors; whether a label is wrong is for a person to decide.

@@ -33,10 +33,10 @@ TYPES = (
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
-    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, a term,
-    a setting of 'conformal' or 'venn', a guarantee, or a section of the report or one of its files. Without
-    NAME, --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of any classifier.
-    A name with several meanings is described once for each; with --json it is then a list.
+    NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a published table, a
+    warning, a term, a setting of 'conformal' or 'venn', a guarantee, or a section of the report or one of its
+    files. Without NAME, --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of
+    any classifier. A name with several meanings is described once for each; with --json it is then a list.
 
     \b
     confml describe tcm-nn

@@ -178,7 +178,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
     --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
     Without NEW, the model is fitted and saved. Loading a model executes no code of the file. confml describe
-    METHOD says whether a method can be saved; some classifiers need --trust for their types, here and when
+    METHOD says whether a method can be saved. Some classifiers need --trust for their types, here and when
     the model is read.
 
     The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
@@ -191,7 +191,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     guarantee is printed on stderr in two lines, which confml describe guarantee explains.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
-    --separator, --decimal and --sheet name those of NEW, with --train also those of the training file.
+    --separator, --decimal and --sheet describe NEW, and with --train also the training file.
 
     --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
     abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The

@@ -69,9 +69,10 @@ def report(
     report.html, that compares them: ranks, paired differences, and the results that cannot be compared. The
     page goes to --out, by default the folder "comparison" next to the first run. With --table and --out, fill
     published tables with the numbers of several runs, for tables whose data sets need different protocols.
-    With --against and --out, draw a metric of several runs against a dotted key of their configs, a parameter
-    of their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
-    data). With --figures and --out, draw the figures of the first run's config with the cells of all runs.
+    With --against and --out, draw a metric of several runs. The horizontal axis is a dotted key of their
+    configs, a parameter of their methods, train-rows (number of training examples), or bayes-error (known
+    Bayes error of generated data). With --figures and --out, draw the figures of the first run's config with
+    the cells of all runs.
 
     With --columns, --levels or --latex, only print the tables of methods: --columns names metrics of the run
     (confml describe metrics lists them), and --levels any significance levels. The files of the run stay.

@@ -33,8 +33,8 @@ class External(Method):
 
     Every test row of every split needs a line. With ``conformal: split`` every training row needs one too:
     the whole training part of a split is the calibration part. The p-values are valid if the other program
-    has not used these rows, for example with out-of-fold probabilities, or if the data set holds only rows
-    that it has not seen. Steps and noise on features do not change the probabilities.
+    has not used these rows. Use out-of-fold probabilities, for example, or a data set with only rows that the
+    program has not seen. Steps and noise on features do not change the probabilities.
 
     The view is ``probability`` without draws. The largest probability decides the label, the first class for
     ties. A cell is computed again when the probabilities of the file change; the manifest has the SHA-256 of

@@ -6,8 +6,8 @@ import numpy as np
 
 GIVEN, ARRIVAL = "given", "arrival"
 LABEL_ORDERS = {
-    "given": "rows are learnt in the order in which they are predicted; a row without its label holds up"
-    " those after it",
+    "given": "rows are learnt in the order in which they are predicted, so that a late label delays all "
+    "later rows",
     "arrival": "rows are learnt when their labels arrive, which is valid only if the delay has nothing to do"
     " with features or label",
 }

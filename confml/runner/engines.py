@@ -306,7 +306,7 @@ def make_engine(name: str | None, jobs: int, scheduler: str | None = None, forks
     if name not in ENGINES:
         raise ConfmlError(f"unknown engine '{name}'", hint="there are joblib, serial and dask")
     if (name == "dask") != (scheduler is not None):
-        raise ConfmlError("engine dask and --scheduler go together")
+        raise ConfmlError("engine dask needs --scheduler, and --scheduler needs engine dask")
     if name == "serial":
         return SerialEngine()
     return JoblibEngine(jobs, forks) if scheduler is None else DaskEngine(scheduler)

@@ -187,7 +187,9 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
             hint="leave out --timeout, --memory and limits:, or use --engine joblib",
         )
     if any(one.memory for one in wanted) and not limits_memory():
-        raise ConfmlError("limits of memory need Linux", hint="leave out --memory and limits: memory")
+        raise ConfmlError(
+            "memory limits are available on Linux only", hint="leave out --memory and limits: memory"
+        )
 
 
 def _compute(

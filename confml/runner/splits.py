@@ -189,7 +189,7 @@ def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndar
         raise ConfigError(
             f"no label arrives before the last prediction: data set '{data.name}' has {left} rows to predict,"
             f" and the delay is {protocol.delay[0]} rows or more",
-            hint="a smaller delay",
+            hint="use a smaller delay",
         )
     return rows[: protocol.start], rows[protocol.start :]
 

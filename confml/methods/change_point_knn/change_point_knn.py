@@ -20,7 +20,7 @@ class ChangePointKNN(Method):
 
     The training labels, ordered by distance from the test example, are divided into segments: between two
     neighbouring places there is a change with probability ``change``, independently. Labels of a segment are
-    independent with class probabilities of their own, which have a Dirichlet(a, ..., a) prior with a =
+    independent with class probabilities of this segment. The prior of these is Dirichlet(a, ..., a) with a =
     ``prior``. k is the number of training examples in the segment of the test example, so every test example
     has its own posterior of k. The sum over all segmentations is computed exactly, from far to near.
 
@@ -30,11 +30,11 @@ class ChangePointKNN(Method):
     class j; its extra ``k`` is the posterior mean of k.
 
     Examples at equal distances are in the same segment, so the order of the rows does not matter. Only the
-    ``k_max`` nearest training examples count, with all ties of the last one: with ``change`` = 0.05 the prior
-    probability of a k above 200 is 4e-5; where classes hardly change with distance, a larger ``k_max`` can
-    change probabilities by 0.01. A ``prior`` of 10 moves probabilities towards equality; 1 is
-    often better. Distances, scales and nominal features are those of `knn`. In contrast to `bayes-knn`,
-    there is no parameter beta, and k differs between test examples.
+    ``k_max`` nearest training examples count, with all ties of the last one. With ``change`` = 0.05 the prior
+    probability of a k above 200 is 4e-5. Where classes hardly change with distance, a larger ``k_max`` can
+    change probabilities by 0.01. A ``prior`` of 10 moves probabilities towards equality; 1 is often better.
+    Distances, scales and nominal features are those of `knn`. In contrast to `bayes-knn`, there is no
+    parameter beta, and k differs between test examples.
 
     References
     ----------

@@ -64,13 +64,13 @@ class Conformal(Grouped, Shifted):
 
     ``cross`` (cross-conformal prediction, Vovk 2015) divides the m training examples into K ``folds`` at
     random. Each fold is the calibration part of a classifier fitted to the other folds, and the p-value is
-    ``(sum of the folds' counts + 1) / (m + 1)``. Its proved bound is weaker: the true label's p-value is at
-    most e with probability at most ``2 (e + (1 - e) (K - 1) / (m + K))``, because twice the mean of K
+    ``(sum of the folds' counts + 1) / (m + 1)``. Its bound is weaker: the true label's p-value is at most ε
+    with probability at most ``2 (ε + (1 - ε) (K - 1) / (m + K))``. The reason is that twice the mean of K
     p-values is a p-value (Vovk and Wang 2020). The error rate is usually near e if folds are large.
 
-    A class without proper training examples has probability 0, decision value -inf and knn-ratio +inf, so
-    its calibration examples are among the most nonconforming ones, and test examples get a p-value for it as
-    for any other class. If the proper training part has one class only, the classifier is replaced by one
+    A class without proper training examples has probability 0, decision value -inf and knn-ratio +inf. Its
+    calibration examples are therefore among the most nonconforming ones. Test examples get a p-value for it
+    as for any other class. If the proper training part has one class only, the classifier is replaced by one
     that gives this class probability 1. A class without any training example has no p-value; the bounds are
     on the probability that a true label with a p-value is rejected.
 
@@ -90,15 +90,15 @@ class Conformal(Grouped, Shifted):
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
     classifier of scikit-learn or confml; its parameters have the prefix ``estimator__``.
 
-    The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), the numbers of calibration
-    scores greater than and equal to the label's (the test example is among the equal), ``nonconformity`` (n,
-    c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift`` the numbers are sums of weights
-    in a small unit, and ``own_share`` (n, c) is the weight of the test example as a fraction of all weights:
-    an unsmoothed p-value is at least this fraction. The prediction is the label with the largest p-value;
-    ties go to the smallest nonconformity.
+    The view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
+    calibration scores greater than and equal to the label's; the test example is among the equal ones. It
+    also has ``nonconformity`` (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift``
+    the numbers are sums of weights in a small unit. ``own_share`` (n, c) is the weight of the test example as
+    a fraction of all weights; an unsmoothed p-value is at least this fraction. The prediction is the label
+    with the largest p-value; ties go to the smallest nonconformity.
 
-    With a seed, every call of ``confident_predict`` draws the same numbers, so test examples with
-    randomised scores or smoothed p-values must be predicted together, or with a different ``rng`` per call
+    With a seed, every call of ``confident_predict`` draws the same numbers. Test examples with randomised
+    scores or smoothed p-values must therefore be predicted together, or with a different ``rng`` per call
     (``confml.predict`` does that).
 
     Examples

@@ -32,7 +32,7 @@ class KNN(Method):
 
     View ``vote``: the share of the k votes for each class. Distances are Euclidean on the features as they
     are: use a scaling step first if features have different units. A nominal feature adds 0 to the squared
-    distance of two rows with the same category, else 1 (eq. 3.2); if all features are nominal, the distance
+    distance of two rows with the same category, else 1 (eq. 3.2). If all features are nominal, the distance
     is the number of features that differ (Hamming distance).
 
     Notes
@@ -47,14 +47,14 @@ class KNN(Method):
     ``teacher_weight`` times (Kubat, section 3.9); the column is no part of the distance.
 
     Ties are broken without randomness. If several training examples are at the k-th distance, all of them
-    count, each with an equal share of the remaining places (two examples for one place have half a vote
-    each). Equal votes: the class whose voters have the smaller sum of distances, counted with those shares;
-    then the first class in sorted order. With fewer than k training examples, all of them vote.
+    count, each with an equal share of the remaining places. Two examples for one place have half a vote each.
+    Equal votes: the class whose voters have the smaller sum of distances, counted with those shares; then the
+    first class in sorted order. With fewer than k training examples, all of them vote.
 
-    Distances are roots of squared differences added in the order of the features, in float64: equal distances
-    are equal numbers, and the prediction of an example does not depend on the other test examples. Features
-    whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a power of two,
-    which changes no vote. All k of a sweep or a tuning grid come from one search.
+    Distances are roots of squared differences added in the order of the features, in float64. Equal distances
+    are therefore equal numbers, and the prediction of an example does not depend on the other test examples.
+    Features whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a power
+    of two, which changes no vote. All k of a sweep or a tuning grid come from one search.
 
     References
     ----------

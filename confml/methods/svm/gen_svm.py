@@ -26,13 +26,13 @@ class GenSVM(PenaltyPath):
 
     Notes
     -----
-    An example x is mapped to ``z = W' x + t`` in c - 1 dimensions; the prediction is the class of the nearest
-    corner u. With ``q_ij = z_i' (u_y - u_j)`` for the label y of example i, the objective
-    ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + ridge tr W'W`` is minimised, where j runs over the other
-    classes and h is the Huber hinge: 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to -kappa, and linear
-    below. rho is 1 (``unit``), or n / (n_k c) for the n_k rows of the class (``group``). The objective is
-    convex and smooth. It is minimised along a fixed decreasing sequence of ridges. Features are not scaled:
-    use ``min-max`` before this method if their units differ.
+    An example x is mapped to ``z = W' x + t`` in c - 1 dimensions; the prediction is the class of
+    the nearest corner u. The objective ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + ridge tr W'W`` is
+    minimised, with ``q_ij = z_i' (u_y - u_j)`` for the label y of example i. The index j runs over the other
+    classes. The Huber hinge h is 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to -kappa, and linear below.
+    rho is 1 (``unit``), or n / (n_k c) for the n_k rows of the class (``group``). The objective is convex and
+    smooth. It is minimised along a fixed decreasing sequence of ridges. Features are not scaled: use
+    ``min-max`` before this method if their units differ.
 
     ``solver: lbfgs`` is L-BFGS. ``solver: path`` is Newton's method with conjugate gradients: about ten times
     faster along a path of ridges, and for up to 8000 unknowns, (c - 1) (1 + features). It stops where the

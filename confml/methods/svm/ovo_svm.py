@@ -16,12 +16,12 @@ class OvOSVM(LinearMachines):
 
     Notes
     -----
-    View ``vote``: the fraction of the c (c - 1) / 2 votes for each class. Ties go to the larger sum of
-    decision values, then to the first class in sorted order. View ``margin``: for each class, the mean of its
-    decision values against the other classes, each clipped to [-1, 1], because a machine of two other classes
-    can have a large decision value that means nothing. Its labels are the classes with the largest mean and
-    can differ from those of ``vote``. With two classes the decision value is not clipped. metrics:
-    ``machines``, ``machine_rows`` (training examples of all machines together).
+    View ``vote``: the fraction of the c (c - 1) / 2 votes for each class. Ties go to the larger
+    sum of decision values, then to the first class in sorted order. View ``margin``: for each class, the mean
+    of its decision values against the other classes, each clipped to [-1, 1]. Without the limits, a machine
+    of two other classes could add a large decision value that means nothing. Its labels are the classes with
+    the largest mean and can differ from those of ``vote``. With two classes the decision value is not
+    clipped. metrics: ``machines``, ``machine_rows`` (training examples of all machines together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic, with warm starts along a path of C. ``dual`` is
     its ``-s 1``. ``newton`` is closer to the minimum and the fastest solver for few features.

@@ -66,10 +66,10 @@ class SmartSVM(LinearMachines):
     """Tree of linear support vector machines, built by minimum cuts of a graph of pairwise Bayes errors.
 
     The classes are the vertices of a complete graph. The weight of an edge is the estimated Bayes error of
-    its two classes, computed from orthogonal minimum spanning trees, corrected for bias (eq. 7) and divided
-    by the smaller prior (eq. 9). A minimum cut divides the classes into two groups, and each group is cut
-    again until each class is a leaf. Each node is a binary problem between its two groups. A prediction
-    follows the tree from the root; a decision value of 0 goes to the left side, which has the first class.
+    its two classes from orthogonal minimum spanning trees. It is corrected for bias (eq. 7) and divided by
+    the smaller prior (eq. 9). A minimum cut divides the classes into two groups, and each group is cut again
+    until each class is a leaf. Each node is a binary problem between its two groups. A prediction follows the
+    tree from the root; a decision value of 0 goes to the left side, which has the first class.
 
     Notes
     -----

@@ -41,22 +41,22 @@ class TCMNN(Method):
 
     Notes
     -----
-    A test example x is added to the m training examples under each label j in turn, and every example i has a
-    strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k nearest
-    distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, including
-    the new example (eq. 3). If training and test examples are exchangeable and the label is one of the
-    training classes, then for every level e the p-value of the true label is at most e with probability at
-    most e. Other classes have no p-value, so no region holds them. The bound is approximate if k is selected
-    with the labels of the training examples (``tune``) or a step is fitted to them. Prediction: the label
-    with the largest p-value; confidence: 1 minus the second largest; credibility: the largest; prediction
-    region at a significance level: the labels whose p-value exceeds it.
+    A test example x is added to the m training examples under each label j in turn. Every example
+    i then has a strangeness ``alpha_i`` (eq. 2): the sum of its k nearest Euclidean distances to its own
+    class divided by the sum of its k nearest distances to other classes. Then ``p_j = #{alpha_i >= alpha_new}
+    / (m + 1)``, including the new example (eq. 3). Let training and test examples be exchangeable and the
+    label one of the training classes. Then, for every level ε, the p-value of the true label is at most ε
+    with probability at most ε. Other classes have no p-value, so no region holds them. The bound is
+    approximate if k is selected with the labels of the training examples (``tune``) or a step is fitted to
+    them. Prediction: the label with the largest p-value; confidence: 1 minus the second largest; credibility:
+    the largest; prediction region at a significance level: the labels whose p-value exceeds it.
 
-    Conventions that the paper leaves open: missing neighbours of a class are at distance +inf, and a
-    same-class sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in the
-    order of the features in float64, sums of distances in ascending order, comparisons are exact; of labels
-    that share the largest p-value, the one with the smaller alpha_new is predicted, then the first in class
-    order. Features whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a
-    power of two, which changes no alpha.
+    The paper leaves some conventions open. Missing neighbours of a class are at distance +inf. A same-class
+    sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1. Squared differences are added in the order of the
+    features in float64, sums of distances in ascending order. Of labels that share the largest p-value, the
+    one with the smaller alpha_new is predicted, then the first in class order. Features whose squares leave
+    the range of float64 (values near 1e160 or 1e-300) are multiplied by a power of two, which changes no
+    alpha.
 
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
@@ -69,15 +69,15 @@ class TCMNN(Method):
     (Tibshirani et al. 2019). The numbers in ``extra`` are then sums of
     weights in a small unit. ``shift.csv`` reports the effective sample size.
 
-    The only view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the number of examples
-    whose strangeness exceeds and equals that of the new example (which is among the equal ones), ``alpha``
-    (n, c), and ``tau`` (n,) if smoothed.
+    The only view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
+    examples whose strangeness exceeds and equals the strangeness of the new example; this example is among
+    the equal ones. It also has ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
     p-values are those of a fit to the examples before it (`OnlineTCMNN`). With ``delay``, it is learnt when
-    its label arrives, and ``extra`` also has the place of the example in the order of learning
-    (``label_place``), the number of examples that were predicted by then (``label_after``) and its p-value
-    against the examples learnt before it (``label_p``), all (n,).
+    its label arrives. Then ``extra`` also has, all (n,), the place of the example in the order of learning
+    (``label_place``), the number of examples that were predicted by then (``label_after``), and its p-value
+    against the examples learnt before it (``label_p``).
 
     Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
     grid come from one pass.

@@ -23,18 +23,17 @@ class VennAbers(CalibratedMethod):
 
     Notes
     -----
-    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part
-    and fits the classifier to the others. For a class j, the calibration examples have scores (the
-    classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test example with
-    score s is added with label 0, then with label 1; p0 and p1 are the isotonic regressions of the labels on
-    the scores, read off at s. Only the order of the scores matters; scores that are equal up to rounding
-    errors are one group. The view has
-    ``lower`` = p0 and ``upper`` = p1, always p0 < p1, and the point ``p1 / (1 - p0 + p1)``, which makes the
-    largest possible regret of log loss smallest.
+    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the
+    calibration part and fits the classifier to the others. For a class j, the calibration examples have
+    scores (the classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test
+    example with score s is added with label 0, then with label 1. p0 and p1 are the values at s of the
+    isotonic regressions of the labels on the scores. Only the order of the scores matters; scores that are
+    equal up to rounding errors are one group. The view has ``lower`` = p0 and ``upper`` = p1, always p0 < p1,
+    and the point ``p1 / (1 - p0 + p1)``, which makes the largest possible regret of log loss smallest.
 
-    With more than two classes there is one such predictor per class (one-vs-rest), and the points of an
-    example are divided by their sum; a point can then leave [lower, upper]. With two classes the bounds of
-    the first class are (1 - p1, 1 - p0) of the second.
+    With more than two classes there is one such predictor per class (one-vs-rest). The points of an example
+    are divided by their sum, and a point can then leave [lower, upper]. With two classes the bounds of the
+    first class are (1 - p1, 1 - p0) of the second.
 
     Guarantee of ``inductive``, if calibration and test examples are exchangeable: of p0 and p1, the one that
     belongs to the true label is perfectly calibrated. So in expectation the frequency of each class lies

@@ -26,10 +26,10 @@ class VennKNN(Method):
     """Venn predictor from nearest neighbours: calibrated probabilities with lower and upper bounds.
 
     A test example is added to the m training examples under each label v in turn. All m + 1 examples fall
-    into categories by the labels of their neighbours, and row v of a matrix P is the distribution of the
-    labels in the test example's category, itself included. The neighbours of an example are all others at
-    most as far as its k-th nearest other: ties at the k-th distance all count, so that the order of rows does
-    not matter. With fewer than k others, all are neighbours.
+    into categories by the labels of their neighbours. Row v of a matrix P is the distribution of the labels
+    in the test example's category, itself included. The neighbours of an example are all others at most as
+    far as its k-th nearest other. Ties at the k-th distance all count, so that the order of rows does not
+    matter. With fewer than k others, all are neighbours.
 
     Notes
     -----
@@ -43,8 +43,8 @@ class VennKNN(Method):
     every test example is of such a class. The prediction is the class with the largest point; ties go to the
     first class.
 
-    Guarantee, if training and test examples are exchangeable and every class has a training example: the row
-    of P that belongs to the true label is calibrated, so in expectation the frequency of each class lies
+    Guarantee: if training and test examples are exchangeable and every class has a training example, the row
+    of P that belongs to the true label is calibrated. In expectation, the frequency of each class then lies
     between the means of ``lower`` and ``upper``. The point has no guarantee.
 
     Distances are those of `knn`: Euclidean, in float64, with 0 or 1 for a nominal feature. Cost: the

@@ -28,12 +28,12 @@ class BayesTransduction(VersionSpaceMethod):
 
     Notes
     -----
-    View ``probability``: p of each class; ties go to the first class. Its ``extra`` has ``confidence``, the
-    paper's 2 max(p) - 1 (equation 7), and, except with ``ep``, of the predicted class the ``standard_error``
-    (with ``predictive: span`` at least 1 / effective sample size of the trajectory), the largest split R-hat
-    ``rhat`` and the smallest effective sample size ``ess`` over the binary problems. View ``bayes-point``:
-    the decision value <w, phi(x)> of the centre of mass w of version space (the Bayes point machine), from
-    the same trajectory.
+    View ``probability``: p of each class; ties go to the first class. Its ``extra`` has
+    ``confidence``, the paper's 2 max(p) - 1 (equation 7). Except with ``ep`` it also has three numbers of the
+    predicted class: the ``standard_error``, the largest split R-hat (``rhat``) and the smallest effective
+    sample size (``ess``) over the binary problems. With ``predictive: span`` the standard error is at least 1
+    / effective sample size of the trajectory. View ``bayes-point``: the decision value <w, phi(x)> of the
+    centre of mass w of version space (the Bayes point machine), from the same trajectory.
 
     Version space must not be empty: with ``ridge`` = 0 the training rows must be separable; with ``ridge`` >
     0 they always are. More than two classes are reduced to binary problems. With ``ovr``, p is the fraction

@@ -29,9 +29,9 @@ _TOLERANCE = 1e-4
 class KernelSVM(Method):
     """Kernel support vector machine (scikit-learn's SVC) with the margin |f(x)| as confidence.
 
-    View ``margin``: with two classes the columns are -f/2 and f/2 of the decision value f, so the confidence
-    (the largest score minus the second largest) is |f|, as in the paper on Bayesian transduction. With more
-    classes the columns are scikit-learn's one-vs-one votes, with summed decision values as tie-break
+    View ``margin``: with two classes the columns are -f/2 and f/2 of the decision value f. The confidence
+    (the largest score minus the second largest) is then |f|, as in the paper on Bayesian transduction. With
+    more classes the columns are scikit-learn's one-vs-one votes, with summed decision values as tie-break
     (``decision_function_shape='ovr'``). With one class the margin is 0. A large C gives the hard margin.
 
     Notes

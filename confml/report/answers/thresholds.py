@@ -40,7 +40,7 @@ class Decided:
     @property
     def sentence(self) -> str:
         """The share as text: first the certified one, then the one that was chosen on the test rows."""
-        chosen = "No share of the predictions has an observed risk of at most 1 %."
+        chosen = "No accepted share has an observed risk of at most 1 %."
         if self.observed > 0:
             chosen = (
                 f"{'O' if self.certified is None else 'Without a certificate, o'}n the test rows "

@@ -160,8 +160,8 @@ class _NoNoise:
 
 FIGURE = Figure(
     name="decision-boundary",
-    about="regions of predicted classes over two features, with the training examples of the first split, "
-    "and the true boundary if it is known; fits the methods again, so it needs the data",
+    about="regions of predicted classes over two features, with training examples and the true boundary "
+    "if it is known; needs the data",
     draw=draw,
     caption="Predicted classes over the plane of two features, with the training examples of the first split;"
     " crosses are examples that a step removed, the dashed line is the true Bayes boundary where it "

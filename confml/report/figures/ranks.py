@@ -59,9 +59,8 @@ def draw(subject: Subject):
         text = f"{found.labels[place]}  {rank:.2f}" if left else f"{rank:.2f}  {found.labels[place]}"
         axes.text(beside, height, text, ha="right" if left else "left", va="center", fontsize=7)
     axes.text(1, 0.45, _verdict(found), ha="left", va="bottom", fontsize=7)
-    axes.set_title(
-        f"mean ranks by {words_of(metric)}, {len(found.datasets)} data sets (1: the best)", loc="left"
-    )
+    title = f"mean ranks by {words_of(metric)}, {len(found.datasets)} data sets (1: the best)"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     return figure
 
 

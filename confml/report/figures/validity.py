@@ -55,7 +55,7 @@ def draw(subject: Subject):
         own = {"all classes": line}
         if np.isfinite(low).any():  # weighted p-values have no band
             own = {
-                "95 % band of the different rows, all classes (exact only for split conformal)": band,
+                "95 % band of all classes": band,
                 **own,
             }
         panels.handles = {**own, **panels.handles}

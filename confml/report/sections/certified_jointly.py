@@ -97,9 +97,9 @@ class CertifiedJointly(Section):
     """``certified-jointly.csv``: the best threshold of all methods and views, certified together.
 
     The thresholds of all views of all method variants of a data set are tested together on the calibration
-    half of each test part, so the guarantee holds for the chosen method, view and threshold. (The thresholds
-    of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One row per
-    scope and limit:
+    half of each test part. The guarantee therefore holds for the chosen method, view and threshold. (The
+    thresholds of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One
+    row per scope and limit:
 
     ``all``: risk of the accepted rows. ``predicted class``: a threshold for each predicted class, for the
     risk of the accepted rows with this prediction; rows of classes without a certificate are not accepted.

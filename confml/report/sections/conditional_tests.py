@@ -45,11 +45,11 @@ class ConditionalTests(ViewSection):
     before the steps, nominal ones as dummy columns. The report needs the data for them.
 
     ``worst-slab``: test rows x with a <= v.x <= b, the features standardised. A random half of the test rows
-    (at most 2,500) chooses the slab with the smallest coverage among all slabs with at least 10 % of the
-    half, along the features and 1000 random directions. ``value`` is the coverage of the other rows in this
-    slab, with its Clopper-Pearson interval at 95 %; ``rows`` and ``covered`` are counted there. ``chosen`` is
-    the coverage in the choosing half, which is too small because the slab was chosen by it. ``where``: the
-    slab, with the largest weights. ``few``: 1 with fewer than 5 / level rows.
+    (at most 2,500) chooses a slab along the features or 1000 random directions. It is the slab with the
+    smallest coverage among all slabs with at least 10 % of the half. ``value`` is the coverage of the other
+    rows in this slab, with its Clopper-Pearson interval at 95 %; ``rows`` and ``covered`` are counted there.
+    ``chosen`` is the coverage in the choosing half, which is too small because the slab was chosen by it.
+    ``where``: the slab, with the largest weights. ``few``: 1 with fewer than 5 / level rows.
 
     ``ert-l1``, ``ert-brier``: excess risk of the target coverage (`confml.measures.excess_risk`): a lower
     bound, in expectation, of the mean distance (squared distance) of the coverage given the features from

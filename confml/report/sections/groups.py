@@ -28,7 +28,7 @@ ERROR = Metric(
 class Groups(Section):
     """``groups.csv``: error and mean size of the regions in each group of ``by``, for every method.
 
-    ``guaranteed``: 1 if the method has the groups in its ``by``, so that its error rate in each of them is at
+    ``guaranteed``: 1 if the method has the groups in its ``by``. Its error rate in each of them is then at
     most the level, on average over training sets and new rows. ``calibration_rows``: smallest number over the
     splits of calibration rows in the group. ``rows``: each test row counts once; of several splits that test
     it, the first one. ``low``, ``high``: Clopper-Pearson interval of the error at 95 %, for one group.

@@ -133,12 +133,12 @@ class Monitoring(Section):
     """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
 
     The statistics bet against the smoothed p-values of the true labels, in the order in which the rows are
-    learnt. With ``delay`` in the protocol these are the p-values against the rows learnt before, not those of
-    the predictions, which are not independent; rows whose labels arrive after the end are left out. Three
-    martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
-    most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
-    estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` explains
-    each line.
+    learnt. With ``delay`` in the protocol these are the p-values against the rows learnt before, because the
+    p-values of the predictions are not independent. Rows whose labels arrive after the end are left out.
+    Three martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with
+    probability at most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after
+    each one, and estimate where the change is; one line per alarm, or one line that there is none.
+    ``meaning`` explains each line.
 
     ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
     baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest

@@ -102,7 +102,7 @@ MATCHED = TableKind(
 class Matched(Section):
     """``matched.csv``: one number per row, ``level`` the envelope's threshold.
 
-    matched_threshold is the threshold of reject, or the multiple of the posterior's sd; empty if no
+    matched_threshold is the threshold of reject, or the multiple of the posterior's sd. It is empty if no
     prediction is accepted at it. matched_exactly: 1 if the proportions are equal, 0 if ties prevent it.
     """
 
