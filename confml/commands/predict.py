@@ -381,10 +381,13 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
             raise click.UsageError(f"{option} goes with a config, not with --train")
     scale = options["scale"] or "standardise"
     spec = table_spec(options["train"], options)
+    params = parameters(options["params"])
+    if options["conformal"] is not None:
+        params["conformal"] = options["conformal"]
     values = config_values(
         spec,
         options["method"] or "tcm-nn",
-        parameters(options["params"]),
+        params,
         steps=[] if scale == "none" else [scale],
         levels=options["levels"] or LEVELS,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from confml.data._words import MISSING, at_lines, counted, is_missing, is_number, listed, quoted, short
 from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import check_spelling, sort_categories, spelled_as
-from confml.data.csv_spec import CsvSpec
+from confml.data.csv_spec import HAS_HEADER, CsvSpec
 from confml.data.number_marks import (
     SEPARATORS,
     Marks,
@@ -59,6 +59,7 @@ def read_columns(
     found: list[str] = []  # columns taken as categorical without being declared
     identifiers: list[str] = []
     mixed: list[tuple[Path, str]] = []
+    of_header: list[str] = []  # texts on the first line of columns of numbers, without a header
     commas = False
     marked: dict[str, Marks] = {}
     unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
@@ -97,6 +98,7 @@ def read_columns(
             if wrong:
                 present = sum(not is_missing(text) for text in column)
                 mixed.append(_mixed(name, file, wrong, present))
+                of_header += column[:1] if wrong == [0] and not spec.header else []
                 if spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(column[row]) for row in wrong):
                     commas = True
                 break
@@ -104,6 +106,9 @@ def read_columns(
         categories.append(None)
     if unclear and (commas or not _has_thousands(train, names, marked, len(unclear))):
         raise _unclear_error([*mixed, *unclear] if commas else unclear, commas)
+    if mixed and len(of_header) == len(mixed):
+        message = f"columns of numbers have a text on the first line: {quoted(of_header)}"
+        raise DataError(message, where=str(train.path), hint=HAS_HEADER)
     if mixed:
         raise _mixed_error(mixed, commas)
     _note_marks(marked, notes)
@@ -259,7 +264,10 @@ def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
     if commas:
         hint = 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)'
     else:
-        hint = "correct the fields, empty those of missing values, or list the column under nominal:"
+        hint = (
+            "correct the fields, empty those of missing values, or list the column under nominal: "
+            "(--nominal COLUMN)"
+        )
     paths = {path for path, _ in mixed}
     message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in mixed[:5])
     return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)

@@ -154,7 +154,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 "duplicate-rows",
                 f"{counted(len(repeated), 'row')} of {len(train)} {_repeat(repeated)} an earlier row, "
                 f"label included ({_at(data, repeated)})",
-                "remove the copies, or set groups: to keep equal rows in one part",
+                "set duplicates: drop to leave them out, or groups: to keep equal rows in one part",
                 lines=_lines(data, repeated),
             )
         )

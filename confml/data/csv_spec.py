@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from confml.data._words import is_number, listed, short
+from confml.data._words import listed, short
 from confml.data.number_marks import SEPARATORS
-from confml.data.text_table import TextTable, table_name
+from confml.data.text_table import TextTable, header_hint, numbered_names, table_name
 from confml.errors import ConfigError, ConfigErrors, did_you_mean
 
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
 _SINGLE = ("label", "groups")
+HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
 
 
 @dataclass(frozen=True)
@@ -107,18 +108,18 @@ def named_columns(spec: NamesColumns) -> Iterator[tuple[str, int | None, str]]:
 
 
 def column_mistakes(
-    spec: NamesColumns, names: Sequence[str]
+    spec: NamesColumns, names: Sequence[str], rows: Sequence[Sequence[str]] = ()
 ) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Iterate over (key, position in its list, message, hint) for every key that names a wrong column.
 
-    names: the columns of the file.
+    names: the columns of the file. rows: its rows, where they are read.
     """
     there = set(names)
     used: dict[str, str] = {}  # the key that named a column first
     for key, at, name in named_columns(spec):
         if name not in there:
             what = "label column" if key == "label" else f"column of {key}:"
-            yield key, at, f"there is no {what} '{short(name, 60)}'", _columns_hint(name, names)
+            yield key, at, f"there is no {what} '{short(name, 60)}'", _columns_hint(name, names, rows)
             continue
         other = used.setdefault(name, key)
         if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
@@ -136,7 +137,8 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     """
     where = str(table.path)
     found = [
-        ConfigError(text, where=where, hint=hint) for _, _, text, hint in column_mistakes(spec, table.names)
+        ConfigError(text, where=where, hint=hint)
+        for _, _, text, hint in column_mistakes(spec, table.names, table.rows)
     ]
     if found:
         raise found[0] if len(found) == 1 else ConfigErrors(found)
@@ -147,10 +149,11 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     return features
 
 
-def _columns_hint(name: str, names: Sequence[str]) -> str:
+def _columns_hint(name: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if list(names) == numbered_names(len(names)):
+        return f"the columns are {listed(names, 20)}; {HAS_HEADER}"
     hint = did_you_mean(name, names[:2000], list_all=False)
     there = f"the columns are {listed(names, 20)}"
     hint = f"{hint} ({there})" if hint else there
-    if sum(is_number(other) for other in names) * 2 > len(names):
-        hint += "; they look like data: if the file has no header, say header: false (--no-header)"
-    return hint
+    of_header = header_hint(names, rows)
+    return f"{hint}; {of_header}" if of_header else hint

@@ -110,8 +110,19 @@ def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str],
         first = seen.setdefault(name, at)
         if first != at:
             message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
-            hint = None
-            if 2 * sum(map(is_number, names)) > len(names) or is_number(name):
-                hint = "the first line looks like data: if it is, say header: false (--no-header)"
-            raise DataError(message, where=where, hint=hint)
+            raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
     return names, notes
+
+
+def header_hint(names: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> str | None:
+    """Return the remedy for a header that looks like a row of data, None for another one.
+
+    It does if a name is a number and the numbers are no sequence such as 0, 1, 2, or if most names are values
+    of their columns. rows: of the table.
+    """
+    numbers = [float(name) for name in names if is_number(name)]
+    sequence = [number for number in numbers[:1] for number in range(int(number), int(number) + len(numbers))]
+    repeated = sum(name in {row[at] for row in rows[:1000]} for at, name in enumerate(names))
+    if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
+        return "the first line looks like data: if the file has no header, say header: false (--no-header)"
+    return None

@@ -64,14 +64,26 @@ def smallest_p_notes(
                 f"level {level!r} is below the smallest possible p-value{of}, 1/{counted_rows + 1}, and "
                 f"cannot exclude any label: p-values are counted among {_count(counted_rows, noun)}, {needs}"
             )
-        for label, rows in sorted((class_counts or {}).items()):
-            if needed is None or rows < needed:
-                notes.append(
-                    f"level {level!r} is below the smallest possible p-value{of} for class {label}, "
-                    f"1/{rows + 1}, and cannot exclude it: its p-values are counted among "
-                    f"{_count(rows, noun)}, {needs}"
-                )
+        low = [
+            (label, n) for label, n in sorted((class_counts or {}).items()) if needed is None or n < needed
+        ]
+        if len(low) > _SHOWN:
+            shown = ", ".join(f"{label} ({_count(n, noun)})" for label, n in low[:_SHOWN])
+            notes.append(
+                f"level {level!r} is below the smallest possible p-value{of} for {len(low)} classes, and "
+                f"cannot exclude them: {shown}, ...; {needs} for each"
+            )
+            continue
+        for label, rows in low:
+            notes.append(
+                f"level {level!r} is below the smallest possible p-value{of} for class {label}, "
+                f"1/{rows + 1}, and cannot exclude it: its p-values are counted among "
+                f"{_count(rows, noun)}, {needs}"
+            )
     return notes
+
+
+_SHOWN = 3  # classes that one note names
 
 
 def _count(rows: int, noun: str) -> str:

@@ -6,6 +6,7 @@ Both packages read a model without checks of all its indices, so they are checke
 import importlib
 import importlib.util
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,8 +85,11 @@ def restored_booster(found: Booster) -> Any:
 
     encoder = LabelEncoder()
     encoder.classes_ = found.classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of parameters, which are part of the model
+        booster = package.Booster(model_str=content.decode(), params={"verbose": -1})
     vars(classifier).update(
-        _Booster=package.Booster(model_str=content.decode(), params={"verbose": -1}),
+        _Booster=booster,
         _le=encoder,
         _classes=found.classes,
         _class_map=dict(zip(found.classes.tolist(), range(len(found.classes)), strict=True)),

@@ -173,3 +173,30 @@ def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
     assert set(run.regions(method="knn")["params"]) == {"k=1", "k=3", "k=5"}
     page = Path("r/report.html").read_text()
     assert "A &amp; b" in page and ">tcm-nn<" not in page and ">naive-bayes<" not in page
+
+
+def test_settings_of_conformal_are_parameters_of_the_command(loans):
+    loans.drop(columns="default").to_csv("new.csv", index=False)
+    given = ("predict", "--train", "loans.csv", "--label", "default", "--method", "naive-bayes", "new.csv")
+    shifted = invoke(*given, "--conformal", "split", "--param", "conformal__shift=label")
+    assert shifted.exit_code == 0, words_of(shifted)
+    assert "the new rows differ from the training rows only in the frequencies" in shifted.stderr
+
+
+def test_many_small_classes_are_one_warning(loans):
+    loans["default"] = np.arange(60) % 15
+    loans.to_csv("loans.csv", index=False)
+    given = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--level", "0.1")
+    warned = [
+        line for line in invoke(*given, "--per-class").stderr.splitlines() if "smallest possible" in line
+    ]
+    assert len(warned) == 1 and "for 15 classes, and cannot exclude them: 0 (4 training rows)" in warned[0]
+
+
+def test_warnings_of_a_classifier_are_one_line(loans):
+    given = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--quiet")
+    named = ("--method", "sklearn.neural_network.MLPClassifier", "--param", "max_iter=2")
+    told = invoke(*given, *named).stderr
+    (line,) = [line for line in told.splitlines() if "ConvergenceWarning" in line]
+    assert line.startswith("warning: sklearn.neural_network.MLPClassifier: ConvergenceWarning: Stochastic")
+    assert "site-packages" not in told and "warnings.warn" not in told

@@ -321,7 +321,7 @@ BROKEN_FILES = {
     "one-text-among-numbers": (
         "x,y\n1,a\n2,b\n3x,a\n4,b\n",
         "mine.csv: column 'x' holds 3 numbers and 1 text ('3x' on line 4); correct the fields, empty "
-        "those of missing values, or list the column under nominal:",
+        "those of missing values, or list the column under nominal: (--nominal COLUMN)",
     ),
     "one-number-among-texts": (
         "x,z,y\nred,1,a\n7,2,b\nblue,3,a\nred,x,b\n",
@@ -585,7 +585,7 @@ def test_a_column_that_is_not_there_names_the_nearest_and_all(csv):
         "mine.csv: there is no label column 'class'; the columns are age, size, y"
     )
     text = "5,3,0\n6,2,1\n4,4,0\n"
-    assert "there is no label column 'y'; the columns are 5, 3, 0; they look like" in error(
+    assert "there is no label column 'y'; the columns are 5, 3, 0; the first line looks like" in error(
         csv, text, kind=ConfigError
     )
     for key in ("ignore", "nominal", "id"):

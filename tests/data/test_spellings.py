@@ -8,7 +8,7 @@ from confml.data.csv_text import CsvFormat
 from confml.data.new_rows import RowCoder
 from confml.data.table_chunks import table_chunks
 from confml.data.table_files import read_table
-from confml.errors import DataError
+from confml.errors import ConfmlError, DataError
 
 TRAIN = "x,colour,y\n1,red,1.0\n2,blue,2\n3,red,1\n4,blue,2.0\n"
 
@@ -60,6 +60,35 @@ def test_no_header(tmp_path):
     new = file(tmp_path, "b.csv", "5,6\n7,8\n")
     tables = list(table_chunks(new, expected=coder.columns, usual=coder.csv_format))
     assert coder.code(tables[0]).table.tolist() == [[5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "header", "words"),
+    [
+        ("red,0,round,no\nblue,1,round,yes\nred,2,long,no\n", "y", None, "first line looks like data"),
+        ("a,b,c\na,b,d\na,b,e\n", "y", None, "first line looks like data"),
+        ("age,age,y\n1,2,no\n3,4,yes\n", "y", None, "two columns are called 'age': 1 and 2; rename"),
+        ("age,sex,ill\n1,2,no\n3,4,yes\n", "ill", False, "column 'ill'.*leave out header: false"),
+        (
+            "age,sex,ill\n1,2,no\n3,4,yes\n5,6,yes\n7,8,no\n",
+            "column-3",
+            False,
+            "first line: 'age', 'sex'; leave out header",
+        ),
+    ],
+)
+def test_a_header_that_looks_like_data_and_one_that_does_not(tmp_path, text, label, header, words):
+    keys = {} if header is None else {"header": header}
+    with pytest.raises(ConfmlError, match=words):
+        load({"csv": file(tmp_path, "a.csv", text), "label": label, **keys})
+
+
+@pytest.mark.parametrize("header", ["0,1,2,y", "age,sex,ill,y", "2000,2001,2002,y"])
+def test_a_plain_header_gets_no_hint(tmp_path, header):
+    path = file(tmp_path, "a.csv", f"{header}\n1,2,3,no\n3,4,5,yes\n")
+    with pytest.raises(ConfmlError, match="no label column 'z'") as error:
+        load({"csv": path, "label": "z"})
+    assert "looks like data" not in str(error.value)
 
 
 def test_sheets(tmp_path):
