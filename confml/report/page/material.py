@@ -53,10 +53,9 @@ class Material:
         """Return the number of splits of a data set with results."""
         return len({split for view in self.of_dataset(dataset) for split in view.errors})
 
-    def of_dataset(self, dataset: str, first_only: bool = False) -> list[ViewData]:
-        """Return the views of a data set; only the first view of each variant if asked."""
-        found = [one for one in self.views.values() if one.dataset == dataset]
-        return [one for one in found if one.first] if first_only else found
+    def of_dataset(self, dataset: str) -> list[ViewData]:
+        """Return the views of a data set."""
+        return [one for one in self.views.values() if one.dataset == dataset]
 
     def missing(self, dataset: str) -> list[str]:
         """Return the labels of the methods of the config without results on a data set."""
@@ -104,6 +103,14 @@ class Material:
         ]
         if isinstance(of, ViewData):
             found = [row for row in found if tuple(row[name] for name in KEY_COLUMNS) == of.key]
+        return found
+
+    def by_method(self, kind: TableKind, dataset: str) -> dict[str, list[Mapping[str, Any]]]:
+        """Return the rows of a section's table on a data set by the label of their method."""
+        labels = {(cell.method, cell.variant): self.label(cell) for cell in self.cells}
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self.rows_of(kind, dataset):
+            found.setdefault(labels[row["method"], row["params"]], []).append(row)
         return found
 
     def label(self, cell: Cell, view: str = "") -> str:

@@ -259,51 +259,44 @@ class DatasetTables:
 
     def times(self) -> PageTable | None:
         """Return mean seconds of fit, inner selection and prediction, one row per method."""
-        found: dict[tuple, list[Mapping]] = {}
-        labels: dict[tuple, str] = {}
-        for one in self.material:
-            cells = [cell for cell in one.cells if cell.dataset == self.dataset]
-            names = {(cell.dataset, cell.method, cell.variant): one.results.label(cell) for cell in cells}
-            for row in one.rows_of(TIMINGS, self.dataset):
-                key = (one.run, row["dataset"], row["method"], row["params"])
-                labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
-                found.setdefault(key, []).append(row)
+        found = {
+            label: rows
+            for one in self.material
+            for label, rows in one.by_method(TIMINGS, self.dataset).items()
+        }
         table = PageTable(
             f"{self.id}.times",
             f"Run times on {self.dataset} (mean seconds per split, one thread).",
             ["method", "fit", "inner selection", "grid points", "prediction", "total"],
         )
         totals = {}
-        for key, rows in found.items():
+        for label, rows in found.items():
             means = [
                 sum(float(row[name] or 0) for row in rows) / len(rows)
                 for name in ("fit_seconds", "tuning_seconds", "predict_seconds")
             ]
-            totals[key] = (means, sum(means), rows[0]["configurations"])
+            totals[label] = (means, sum(means), rows[0]["configurations"])
         longest = max((total for _, total, _ in totals.values()), default=0.0)
-        for key, ((fit, tuning, predict), total, points) in totals.items():
+        for label, ((fit, tuning, predict), total, points) in totals.items():
             bar = Cell(short(total, 3), bar=total / longest if longest else 0.0)
             tuned = short(tuning, 3) if points else "\N{EN DASH}"
-            table.add(labels[key], short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
+            table.add(label, short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
         return table.limit(self.most // 3, TIMINGS.path) if table.rows else None
 
     def tuning(self) -> PageTable | None:
         """Return the grid points that inner selection has chosen, and how often."""
-        found: dict[tuple, dict[str, list[dict]]] = {}
-        labels = {}
+        found: dict[str, dict[str, list[Mapping]]] = {}
         for one in self.material:
-            names = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
-            for row in one.rows_of(TUNING, self.dataset):
-                key = (one.run, row["dataset"], row["method"], row["params"])
-                labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
-                found.setdefault(key, {}).setdefault(row["candidate"], []).append(dict(row))
+            for label, rows in one.by_method(TUNING, self.dataset).items():
+                for row in rows:
+                    found.setdefault(label, {}).setdefault(row["candidate"], []).append(row)
         table = PageTable(
             f"{self.id}.tuning",
             f"Inner selection on {self.dataset}: grid points that were chosen.",
             ["method", "chosen", "splits", "inner score, mean", "grid points", "selected by"],
             heads=2,
         )
-        for key, points in found.items():
+        for label, points in found.items():
             splits = sum(row["chosen"] for rows in points.values() for row in rows)
             for candidate, rows in points.items():
                 chosen = [row for row in rows if row["chosen"]]
@@ -311,7 +304,7 @@ class DatasetTables:
                     means = [row["mean"] for row in chosen if row["mean"] is not None]
                     score = short(sum(means) / len(means)) if means else "\N{EN DASH}"
                     times = Cell(f"{len(chosen)} of {splits}", bar=len(chosen) / splits)
-                    table.add(labels[key], candidate, times, score, len(points), rows[0]["select_by"])
+                    table.add(label, candidate, times, score, len(points), rows[0]["select_by"])
         return table.limit(self.most, TUNING.path) if table.rows else None
 
 

@@ -151,8 +151,7 @@ class ViewData(VariantNumbers):
 
     def start(self, options):
         self.key, self.label, self.method, self.run = ("", "", "", ""), "", "", ""
-        self.kind, self.first = "", True
-        self.several = False  # views of the method
+        self.kind, self.several = "", False  # whether the method has several views
         self.levels, self._details = page_levels(self.results.config.levels), options["details"]
         self.errors: dict[str, float] = {}
         self.region_errors: list[np.ndarray] = []
@@ -185,7 +184,6 @@ class ViewData(VariantNumbers):
         case = case_of(result, prediction)
         if not self.errors:
             self.kind, self.several = prediction.kind, len(result.views) > 1
-            self.first = next(iter(result.views)) == view
         self.errors[result.cell.split] = float(1 - case.correct.mean())
         numbers = case.kept.pop("page", None) or numbers_of(Block.of(case), self.levels)[0]
         if numbers.region_errors is not None and numbers.set_sizes is not None:

@@ -141,24 +141,13 @@ def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> tuple[Me
 
 def printed_tables(results: RunResults) -> list[SummaryTable]:
     """Return the tables that are not empty, in the order of the config, without a comparison of methods."""
-    means = {
-        (row.dataset, row.method, row.variant, row.view, row.metric, row.level): row
-        for row in results.summary
-        if row.view
-    }
-    variants = {(cell.dataset, cell.method, cell.variant): results.label(cell) for cell in results.cells}
-    keys = dict.fromkeys(key[:4] for key in means)
-    lines = {
-        Line(key[0], label, key[3]): key
-        for variant, label in variants.items()
-        for key in keys
-        if key[:3] == variant
-    }
     standings = standings_of(results)
-    found = [
-        _table(results, kind, lines, lambda line, metric, level: means.get((*lines[line], metric, level)))
-        for kind in KINDS
-    ]
+
+    def mean(line: Line, metric: str, level: float | None) -> Standing | None:
+        found = standings.of(line, metric, level)
+        return None if found is None else found._replace(interval=None)
+
+    found = [_table(results, kind, standings.in_config_order(), mean) for kind in KINDS]
     return [_with_majority(table, standings) for table in found if table.rows]
 
 
