@@ -1,6 +1,7 @@
 """``confml report``."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,85 +86,110 @@ def report(
     confml report results/usps --columns error,coverage,mean_region_size --levels 0.05 --latex
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
-    from confml.errors import ConfmlError, did_you_mean
-    from confml.published import known_tables
-    from confml.report.console import print_json, print_run
-    from confml.report.run.stored import open_run
-    from confml.report.sections.published_tables import combined_tables
-    from confml.report.write import write_items, write_report
+    from confml.errors import ConfmlError
 
     columns, levels, as_latex = (views.pop(name) for name in ("columns", "levels", "as_latex"))
-    if against is not None:
-        if tables or out is None:
-            raise ConfmlError("--against needs --out and cannot be combined with --table")
-        from confml.report.across import plot_across_runs
-
-        paths = plot_across_runs(runs, against, folder=out, **views)
-        if not quiet:
-            click.echo("".join(f"{path}\n" for path in paths), nl=False)
-        return
-    if figures:
-        if tables or out is None:
-            raise ConfmlError("--figures needs --out and cannot be combined with --table")
-        from confml.report.across import draw_merged
-
-        paths, undrawn = draw_merged(runs, out)
-        if not quiet:
-            click.echo("".join(f"{path}\n" for path in paths), nl=False)
-        for note in undrawn:
-            click.echo(f"note: {note}", err=True)
-        return
-    if tables:
-        if out is None:
-            raise ConfmlError("--table needs --out")
-        for name in tables:
-            if name not in known_tables():
-                raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
-        paths, missing = write_items(combined_tables(tables, runs), out)
-        if not paths:
-            raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")
-        for note in missing:
-            say(f"note: {note}")
-        if not quiet:
-            for path in paths:
-                if path.suffix == ".md":
-                    click.echo(path.read_text(encoding="utf-8"))
-            click.echo(f"in {out / 'tables'}")
-        return
     chosen = columns or levels or as_latex
-    if chosen and (len(runs) > 1 or out is not None):
+    wanted = {"--against": against is not None, "--figures": figures, "--table": bool(tables)}
+    several = next((option for option, given in wanted.items() if given), "")
+    if several and (out is None or (tables and several != "--table")):
+        rest = " and cannot be combined with --table" if several != "--table" else ""
+        raise ConfmlError(f"{several} needs --out{rest}")
+    if not several and chosen and (len(runs) > 1 or out is not None):
         raise ConfmlError("--columns, --levels and --latex print the tables of one run")
-    if len(runs) > 1:
-        from confml._outputs import protected
-        from confml.report.page.comparison import write_comparison_page
-
-        folder = out or runs[0].parent / "comparison"
-        with protected(folder=folder, force=click.get_current_context().params["force"]):
-            page, sentences = write_comparison_page(runs, folder)
-        if as_json:
-            click.echo(json.dumps({"page": str(page), "answer": sentences}, indent=1, ensure_ascii=False))
-        elif not quiet:
-            click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
-        return
-    if out is not None:
+    if against is not None and out is not None:
+        _draw_against(runs, against, out, quiet, views)
+    elif figures and out is not None:
+        _draw_merged(runs, out, quiet)
+    elif tables and out is not None:
+        _fill_tables(runs, tables, out, quiet)
+    elif len(runs) > 1:
+        _write_comparison(runs, out, as_json, quiet)
+    elif out is not None:
         raise ConfmlError("--out needs --table, --against, --figures or several runs")
-    results = open_run(runs[0])
-    if chosen:
+    elif chosen:
         from confml.report.console import print_chosen
+        from confml.report.run.stored import open_run
 
-        print_chosen(results, _names(columns), _levels(levels), as_latex)
-        return
+        print_chosen(open_run(runs[0]), _names(columns), _levels(levels), as_latex)
+    else:
+        _rebuild(runs[0], aim, as_json, everything, quiet)
+
+
+def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet: bool) -> None:
+    """Write and print the report of one run."""
     from joblib import cpu_count
 
+    from confml.report.console import print_json, print_run
+    from confml.report.run.stored import open_run
+    from confml.report.write import write_report
+
+    results = open_run(run)
     results.processes = cpu_count()
     if aim is not None:
         results.config = results.config.model_copy(update={"aim": aim})
     with status_of(results, quiet):
-        write_report(results, runs[0])
+        write_report(results, run)
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, runs[0], everything=everything)
+        print_run(results, run, everything=everything)
+
+
+def _draw_against(runs: Sequence[Path], key: str, out: Path, quiet: bool, options: Mapping[str, Any]) -> None:
+    """Draw a metric of several runs against a key of their configs."""
+    from confml.report.across import plot_across_runs
+
+    paths = plot_across_runs(runs, key, folder=out, **options)
+    if not quiet:
+        click.echo("".join(f"{path}\n" for path in paths), nl=False)
+
+
+def _draw_merged(runs: Sequence[Path], out: Path, quiet: bool) -> None:
+    """Draw the figures of the first run's config with the cells of all runs."""
+    from confml.report.across import draw_merged
+
+    paths, undrawn = draw_merged(runs, out)
+    if not quiet:
+        click.echo("".join(f"{path}\n" for path in paths), nl=False)
+    for note in undrawn:
+        click.echo(f"note: {note}", err=True)
+
+
+def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: bool) -> None:
+    """Fill published tables with the numbers of several runs."""
+    from confml.errors import ConfmlError, did_you_mean
+    from confml.published import known_tables
+    from confml.report.sections.published_tables import combined_tables
+    from confml.report.write import write_items
+
+    for name in tables:
+        if name not in known_tables():
+            raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
+    paths, missing = write_items(combined_tables(tables, runs), out)
+    if not paths:
+        raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")
+    for note in missing:
+        say(f"note: {note}")
+    if not quiet:
+        for path in paths:
+            if path.suffix == ".md":
+                click.echo(path.read_text(encoding="utf-8"))
+        click.echo(f"in {out / 'tables'}")
+
+
+def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Write the page that compares several runs."""
+    from confml._outputs import protected
+    from confml.report.page.comparison import write_comparison_page
+
+    folder = out or runs[0].parent / "comparison"
+    with protected(folder=folder, force=click.get_current_context().params["force"]):
+        page, sentences = write_comparison_page(runs, folder)
+    if as_json:
+        click.echo(json.dumps({"page": str(page), "answer": sentences}, indent=1, ensure_ascii=False))
+    elif not quiet:
+        click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
 
 
 def _names(text: str | None) -> list[str]:
