@@ -47,7 +47,7 @@ def test_infinite_thresholds_of_both_signs_have_no_mean():
     """A multiple of the posterior's standard deviation is infinite where the deviation is 0."""
     splits = _Splits()
     for threshold in (-np.inf, np.inf):
-        splits.add_errors(threshold, accepted=5, errors=0, half=10, rest=10)
+        splits.add(threshold, accepted=5, errors=0, rows=(10, 10))
     assert np.isnan(splits.row()[2]) and splits.row()[:2] == (2, 2)
 
 
