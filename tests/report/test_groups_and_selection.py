@@ -69,6 +69,10 @@ def test_table_of_groups(folder):
     assert "groups.csv" in (folder / "res" / "report.html").read_text()
     rows = table[table.label == "plain"].groupby(["by", "level"]).rows.sum()
     assert rows.nunique() == 1
+    printed = command("report", folder / "res", "--all").stdout
+    start = printed.index("group of by with the highest error")
+    worst = table[(table.by == "site") & (table.level == 0.3) & (table.label == "plain")].error.max()
+    assert f"{100 * worst:.2f}" in printed[start : printed.index("\n\n", start)]
 
 
 @pytest.mark.parametrize("method", ["programme", "tcm"])

@@ -1,6 +1,7 @@
 """The leaderboard equals a literal computation from the predictions, and says what it leaves out."""
 
 import csv
+import io
 import math
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy.stats import rankdata
 
 import confml
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, coverage_name
+from confml.report.console import print_run
+from confml.report.run.stored import open_run
 from confml.report.sections.leaderboard import tuned_text
 
 CONFIG = {
@@ -31,6 +34,18 @@ def run(tmp_path_factory):
 def table(folder, name):
     with (folder / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_the_console_prints_the_mean_ranks_of_a_written_report(run):
+    _, folder = run
+    stream = io.StringIO()
+    print_run(open_run(folder), folder, stream, everything=True)
+    lines = stream.getvalue().split("Leaderboard: mean ranks, 1 is best\n")[1].split("\n\n")[0].splitlines()
+    board = [row for row in table(folder, "leaderboard.csv") if row["column"] == "error"]
+    assert len(lines) == 2 + len(board)
+    for row in board:
+        (line,) = [one for one in lines if one.startswith(row["method"])]
+        assert line.removeprefix(row["method"]).split()[0] == f"{float(row['mean_rank']):.2f}"
 
 
 def test_means_and_ranks_are_those_of_the_metrics(run):

@@ -1,5 +1,6 @@
 """`Section`: tables, figures and notes of one part of a report; and the pass that fills all sections."""
 
+import csv
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -99,8 +100,16 @@ class Section(ABC):
         return None
 
     def printed(self) -> Iterator[PrintedTable]:
-        """Yield the tables that ``confml run`` prints."""
+        """Yield the tables that ``confml run --all`` prints; the report may be that of an earlier run."""
         yield from ()
+
+    def written(self, kind: TableKind) -> list[dict[str, str]]:
+        """Return the rows of a table of the section in its folder; none without it."""
+        path = self.folder / kind.path
+        if not path.is_file():
+            return []
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
 
 
 Key = tuple[str, str, str, str]

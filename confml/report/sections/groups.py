@@ -5,15 +5,18 @@ from pathlib import Path
 
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
-from confml.report.items import Item, Note, PrintedTable, Table
+from confml.report.items import Item, Note, PrintedTable, TableKind
 from confml.report.numbers.group_errors import UNSEEN, GroupErrors
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult
 
-HEADER = (
-    *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),
-    *("rows", "error", "low", "high", "mean_size"),
+GROUPS = TableKind(
+    "groups.csv",
+    (
+        *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),
+        *("rows", "error", "low", "high", "mean_size"),
+    ),
 )
 ERROR = Metric(
     "fraction of the regions without the label in one group",
@@ -42,7 +45,7 @@ class Groups(Section):
     files = {
         "groups.csv": "error with interval and size of the regions in each group of by, for every method"
     }
-    metrics = {"groups.csv": {"error": ERROR}}
+    metrics = {GROUPS.path: {"error": ERROR}}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
@@ -66,7 +69,7 @@ class Groups(Section):
 
     def items(self) -> Iterator[Item]:
         if self._rows:
-            yield Table("groups.csv", HEADER, self._rows)
+            yield GROUPS.of(self._rows)
         for row in self._rows:
             if row[2] == UNSEEN and row[7] and row[6] == min(map(float, self.results.config.levels)):
                 yield Note(
@@ -76,19 +79,31 @@ class Groups(Section):
 
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the worst group of each method and division, at each level."""
-        worst: dict[tuple, tuple] = {}
-        for row in self._rows:
-            key = row[0], row[1], row[4], row[5], row[6]
-            if row[2] != UNSEEN and (key not in worst or row[10] > worst[key][10]):
+        worst: dict[tuple, dict[str, str]] = {}
+        for row in self.written(GROUPS):
+            key = row["dataset"], row["by"], row["label"], row["view"], f"{float(row['level']):g}"
+            if row["group"] != UNSEEN and (
+                key not in worst or float(row["error"]) > float(worst[key]["error"])
+            ):
                 worst[key] = row
         if worst:
-            yield PrintedTable(
-                "group of by with the highest error",
-                ("data set", "by", "method", "view", "level", "group", "rows", "error (%)", "95 %", "size"),
-                [
-                    (*key[:4], f"{key[4]:g}", row[2], row[9], ERROR.text(row[10]),
-                     f"{ERROR.text(row[11])} to {ERROR.text(row[12])}", f"{row[13]:.2f}")
-                    for key, row in worst.items()
-                ],
-                right=6,
-            )  # fmt: skip
+            headings = (
+                "data set",
+                "by",
+                "method",
+                "view",
+                "level",
+                "group",
+                "rows",
+                "error (%)",
+                "95 %",
+                "size",
+            )
+            rows = []
+            for key, row in worst.items():
+                error, low, high, size = (
+                    float(row[name] or "nan") for name in ("error", "low", "high", "mean_size")
+                )
+                ends = f"{ERROR.text(low)} to {ERROR.text(high)}"
+                rows.append((*key, row["group"], row["rows"], ERROR.text(error), ends, f"{size:.2f}"))
+            yield PrintedTable("group of by with the highest error", headings, rows, right=6)

@@ -197,17 +197,16 @@ class LeaderboardSection(Section):
                 self.board.add(column, entry, row.cell.dataset, value)
 
     def printed(self) -> Iterator[PrintedTable]:
-        shown = [one for one in self.ranked if one.column.name in ("error", "risk_at_0.9", "seconds")]
-        ranks = {
-            one.column.heading: dict(zip(one.entries, one.ranks.mean_ranks.tolist(), strict=True))
-            for one in shown
-            if one.ranks is not None
-        }
+        headings = {one.name: one.heading for one in self.board.columns}
+        ranks: dict[str, dict[Entry, float]] = {}
+        for row in (*self.written(LEADERBOARD), *self.written(TIMED)):
+            if row["column"] in ("error", "risk_at_0.9", "seconds") and row["mean_rank"]:
+                own = ranks.setdefault(headings[row["column"]], {})
+                own[Entry(row["method"], row["view"])] = float(row["mean_rank"])
         if ranks:
-            rows = [
-                (entry.name, *(_number(own.get(entry)) for own in ranks.values()))
-                for entry in order(self.board.entries, shown[0])
-            ]
+            first = next(iter(ranks.values()))
+            entries = sorted(set().union(*ranks.values()), key=lambda one: (first.get(one, math.inf), one))
+            rows = [(one.name, *(_number(own.get(one)) for own in ranks.values())) for one in entries]
             yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
 
 
