@@ -79,6 +79,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         computed again.
     views: the keys of the result of `confident_predict` with default parameters, in order.
     parameters: the declaration of each constructor argument (`confml.plugins.parameters`).
+    example: arguments of the constructor in the example of the docstring; for methods of `confml` only.
     takes_nominal: whether it uses nominal features as they are. It then has a parameter ``nominal``
         (`confml.methods.nominal.NOMINAL`) with the numbers of the columns that hold codes of categories,
         and gets those codes instead of 0/1 columns.
@@ -100,6 +101,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[str | None] = None
     takes_nominal: ClassVar[bool] = False
     takes_rows: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False

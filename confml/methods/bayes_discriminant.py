@@ -33,7 +33,7 @@ from confml.measures.posterior import (
 )
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number
+from confml.plugins.parameters import Choice, Flag, Integer, Number, or_null
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a scatter matrix, relative to the variances of the features
 
@@ -83,17 +83,16 @@ class BayesDiscriminant(Method):
         "form": Choice(
             "one covariance of all classes (linear), or one each (quadratic)", ("linear", "quadratic")
         ),
-        "prior_rows": AnyOf(
+        "prior_rows": or_null(
             "number of prior examples of each covariance; null: 0, Geisser's reference prior, or d + 2 if a "
             "scatter matrix is singular",
-            (Number("", 0.0), Nothing("")),
+            Number("", 0.0),
         ),
         "draws": Integer("number of draws of frequencies, means and covariances", 2),
         "exceeding": Number("threshold of the view exceedance", 0.0, 1.0, high_open=True),
         "entropies": Flag("views total-entropy, expected-entropy and mutual-information too"),
-        "random_state": AnyOf(
-            "random seed of the draws; null: a new seed for each fit",
-            (Integer("", 0, 2**32 - 1), Nothing("")),
+        "random_state": or_null(
+            "random seed of the draws; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
     }
     stored = {

@@ -47,17 +47,10 @@ class NaiveBayes(Method):
     References
     ----------
     Good 1965; Kubat, An Introduction to Machine Learning (2015), chapter 2; Silverman 1986, eq. 3.28.
-
-    Examples
-    --------
-    >>> from confml import NaiveBayes
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = NaiveBayes().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "naive-bayes"
+    example = ""
     version = 3
     views = ("probability",)
     takes_nominal = True

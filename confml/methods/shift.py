@@ -18,7 +18,7 @@ from confml._seeds import stable_generator
 from confml._threads import limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
-from confml.plugins.parameters import AnyOf, Choice, Nothing
+from confml.plugins.parameters import AnyOf, Choice, or_null
 
 COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"
 LOW, HIGH = 0.01, 0.99  # probabilities of a test example are clipped to this range
@@ -53,9 +53,9 @@ COVARIATE_METRICS = {name: metric for name, metric in SHIFT_METRICS.items() if n
 
 def shift_parameter(options: tuple[str, ...]) -> AnyOf:
     """Return the declaration of the parameter ``shift``."""
-    return AnyOf(
+    return or_null(
         "weight examples for a test part of another distribution, by its features without labels",
-        of=(Choice(", ".join(options), options=options), Nothing("no shift")),
+        Choice(", ".join(options), options=options),
     )
 
 

@@ -13,7 +13,7 @@ from confml.methods.conformal.scores import margin_scores
 from confml.methods.multiclass import two_class_scores
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.tcm_nn import prediction_of
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number
+from confml.plugins.parameters import Choice, Flag, Integer, Number, or_null
 
 _PAIRS = 2e10  # largest number of pairs of examples over all machines: about 15 minutes
 _SECONDS = 5e-8  # per pair, measured on 200 to 1000 examples
@@ -65,9 +65,8 @@ class TCMSVM(Method):
         ),
         "smoothed": Flag("break ties between nonconformity scores at random"),
         "mondrian": Flag("label-conditional p-values: count only examples of the label"),
-        "random_state": AnyOf(
-            "random seed of smoothed p-values if no generator is given",
-            of=(Integer("a seed", low=0), Nothing("random")),
+        "random_state": or_null(
+            "random seed of smoothed p-values if no generator is given", Integer("a seed", low=0)
         ),
     }
     stored = {"X_": "real(m, d)", "codes_": "i8(m) in 0..c"}

@@ -12,6 +12,14 @@ _SECTION = re.compile(
     r"^(Parameters|Attributes|Other Parameters|Notes|References|Examples)\n-+\n", re.MULTILINE
 )
 _TYPES = {Flag: "bool", Integer: "int", Number: "float", Nothing: "None"}
+_EXAMPLE = """\
+Examples
+--------
+>>> from confml import {name}
+>>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+>>> model = {name}({arguments}).fit(X, y)
+>>> model.predict([[0.5]])
+array(['a'], dtype='<U1')"""
 _ATTRIBUTES = """\
 Attributes
 ----------
@@ -39,7 +47,8 @@ def add_sections(
     """Add the sections Parameters and Attributes to the docstring of a class that has neither.
 
     declared: the declaration of each constructor argument. undeclared: entries before theirs. others: a
-    section that follows the attributes.
+    section that follows the attributes. A method of confml with ``example``, the arguments of its
+    constructor, also has the section Examples.
     """
     text = inspect.cleandoc(vars(cls).get("__doc__") or "")
     if not text or re.search(r"^Parameters\n-", text, re.MULTILINE):
@@ -56,7 +65,9 @@ def add_sections(
     first = _SECTION.search(text)
     lead, rest = (text, "") if first is None else (text[: first.start()], text[first.start() :])
     attributes = "" if "\nAttributes\n" in rest else _ATTRIBUTES
-    parts = (lead.strip(), parameters, attributes, others, rest)
+    given = vars(cls).get("example")
+    example = "" if given is None else _EXAMPLE.format(name=cls.__name__, arguments=given)
+    parts = (lead.strip(), parameters, attributes, others, rest, example)
     cls.__doc__ = "\n\n".join(part for part in parts if part)
 
 

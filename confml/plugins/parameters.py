@@ -237,6 +237,11 @@ class Nothing(Parameter):
         return value is None
 
 
+def or_null(about: str, *rules: Parameter) -> AnyOf:
+    """Return the declaration of a parameter that may also be null (None)."""
+    return AnyOf(about, (*rules, Nothing("")))
+
+
 def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
     """Check the names and the values of the given parameters.
 

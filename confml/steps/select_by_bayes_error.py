@@ -8,7 +8,7 @@ import numpy as np
 from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metric import Metric
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing
+from confml.plugins.parameters import Choice, Integer, or_null
 from confml.steps._columns import complete
 from confml.steps.base import Step
 
@@ -46,9 +46,9 @@ class SelectByBayesError(Step):
             options=CRITERIA,
         ),
         "trees": Integer("number of orthogonal spanning trees whose estimates are averaged", low=1, high=100),
-        "rows": AnyOf(
+        "rows": or_null(
             "largest number of training rows for the estimates, drawn by class; null for all",
-            of=(Integer("", low=2), Nothing("")),
+            Integer("", low=2),
         ),
     }
     stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "criterion_": "float"}

@@ -31,7 +31,7 @@ from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Training, integrate, sample
 from confml.methods.details import ChainSummary, FitDetails
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
+from confml.plugins.parameters import Choice, Integer, Number, or_null
 
 SIMPLE_BETA = 1.0
 
@@ -56,17 +56,10 @@ class BayesKNN(Method):
 
     Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (None with chains); ``map_``,
     the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics`, None without chains).
-
-    Examples
-    --------
-    >>> from confml import BayesKNN
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = BayesKNN(k_max=3).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "bayes-knn"
+    example = "k_max=3"
     version = 4
     views = ("reject", "envelope", "posterior")
     metrics = {
@@ -106,9 +99,9 @@ class BayesKNN(Method):
             "average: mean over the posterior; map: use the most probable k, beta and metric only",
             ("average", "map"),
         ),
-        "exceeding": AnyOf(
+        "exceeding": or_null(
             "threshold t of the view exceedance, the posterior probability that p(y | x, parameters) > t",
-            (Number("", 0.0, 1.0, high_open=True), Nothing("")),
+            Number("", 0.0, 1.0, high_open=True),
         ),
         "chains": Integer("number of chains", 1),
         "proposal": Choice(
@@ -116,24 +109,20 @@ class BayesKNN(Method):
             ("improved", "paper"),
         ),
         "burn_in": Integer("number of burn-in steps per chain", 0),
-        "samples": AnyOf(
-            "number of states kept per chain; null: 10000, or 1000 with the adaptive model",
-            (Integer("", 1), Nothing("")),
+        "samples": or_null(
+            "number of states kept per chain; null: 10000, or 1000 with the adaptive model", Integer("", 1)
         ),
-        "thin": AnyOf(
-            "number of steps per kept state; null: 7, or 70 with the adaptive model",
-            (Integer("", 1), Nothing("")),
+        "thin": or_null(
+            "number of steps per kept state; null: 7, or 70 with the adaptive model", Integer("", 1)
         ),
-        "start_k": AnyOf(
-            "k at which each chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))
-        ),
-        "n_jobs": AnyOf(
+        "start_k": or_null("k at which each chain starts; null: drawn from the prior", Integer("", 1)),
+        "n_jobs": or_null(
             "number of threads for the chains, -1 for all; results do not depend on it",
-            (Integer("", 1), Integer("", None, -1), Nothing("")),
+            Integer("", 1),
+            Integer("", None, -1),
         ),
-        "random_state": AnyOf(
-            "random seed of the chains; null: a new seed for each fit",
-            (Integer("", 0, 2**32 - 1), Nothing("")),
+        "random_state": or_null(
+            "random seed of the chains; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
     }
     stored = {"posterior_": "NodePosterior(d, c) | MetricPosterior(d, c) | None"}

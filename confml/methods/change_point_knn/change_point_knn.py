@@ -41,17 +41,10 @@ class ChangePointKNN(Method):
     Nuti, An efficient algorithm for Bayesian nearest neighbours, Methodology and Computing in Applied
     Probability 21 (2019). The model is that of its abstract; the ends of segments in tied groups are those of
     confml.
-
-    Examples
-    --------
-    >>> from confml import ChangePointKNN
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = ChangePointKNN(k_max=3).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "change-point-knn"
+    example = "k_max=3"
     version = 1
     views = ("probability",)
     takes_nominal = True

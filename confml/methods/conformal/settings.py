@@ -17,7 +17,6 @@ from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
 from confml.plugins.by import PREDICTED, By, divisions_in
 from confml.plugins.candidates import Candidates
 from confml.plugins.parameters import (
-    AnyOf,
     Choice,
     Flag,
     Integer,
@@ -25,6 +24,7 @@ from confml.plugins.parameters import (
     Number,
     Parameter,
     Probabilities,
+    or_null,
 )
 
 BY_LEVELS = "by_levels needs kind 'split', got 'cross'"
@@ -46,20 +46,20 @@ class Levels(Parameter):
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS: dict[str, Parameter] = {
     KEY: Choice("use a calibration part (split), or folds (cross)", options=("split", "cross")),
-    f"{KEY}__nonconformity": AnyOf(
+    f"{KEY}__nonconformity": or_null(
         "nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin",
-        of=(Choice("a score", options=SCORES), Nothing("chosen by the classifier's views")),
+        Choice("a score", options=SCORES),
     ),
-    f"{KEY}__view": AnyOf(
+    f"{KEY}__view": or_null(
         "view of a method with a posterior, whose scores nonconformity is computed from; reject by default",
-        of=(Choice("a view", options=VIEWS), Nothing("reject")),
+        Choice("a view", options=VIEWS),
     ),
     **part_parameters(KEY, "split"),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
-    f"{KEY}__classes": AnyOf(
+    f"{KEY}__classes": or_null(
         "p-values for many classes: classes with similar scores share calibration examples (clustered), or "
         "label-conditional with a largest rank per class (rank-cut)",
-        of=(Choice("clustered, rank-cut", options=(CLUSTERED, RANK_CUT)), Nothing("as mondrian says")),
+        Choice("clustered, rank-cut", options=(CLUSTERED, RANK_CUT)),
     ),
     f"{KEY}__class_level": Number(
         "significance level that clusters and rank cuts are made for",
@@ -69,27 +69,27 @@ PARAMETERS: dict[str, Parameter] = {
         high_open=True,
     ),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__by": AnyOf(
-        "groups in which p-values are valid, by columns, bins, predicted and label",
-        of=(By("groups"), Nothing("no groups")),
+    f"{KEY}__by": or_null(
+        "groups in which p-values are valid, by columns, bins, predicted and label", By("groups")
     ),
-    f"{KEY}__by_levels": AnyOf(
+    f"{KEY}__by_levels": or_null(
         "significance levels at which regions of several divisions come from a linear programme; in a run "
         "those of the config",
-        of=(Levels("levels"), Nothing("none")),
+        Levels("levels"),
     ),
-    f"{KEY}__best_of": AnyOf(
+    f"{KEY}__best_of": or_null(
         "further methods; each p-value is of the one with the smallest regions, and keeps its bound",
-        of=(Candidates("methods"), Nothing("none")),
+        Candidates("methods"),
     ),
-    f"{KEY}__best_of_level": AnyOf(
+    f"{KEY}__best_of_level": or_null(
         "level at which regions are to be small; in a run the first level of the config, else 0.1",
-        of=(Number("", low=0, high=1, low_open=True, high_open=True), Nothing("0.1")),
+        Number("", low=0, high=1, low_open=True, high_open=True),
     ),
-    f"{KEY}__label_noise": AnyOf(
+    f"{KEY}__label_noise": or_null(
         "fraction of wrong labels among training rows, or a matrix with a row of probabilities of observed "
         "labels for each true label; regions are then of the true label",
-        of=(Number("", low=0, high=1, high_open=True), Probabilities("a matrix"), Nothing("no noise")),
+        Number("", low=0, high=1, high_open=True),
+        Probabilities("a matrix"),
     ),
     f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),

@@ -8,13 +8,12 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.plugins.parameters import (
-    AnyOf,
     Integer,
     MissingParameter,
-    Nothing,
     Number,
     Parameter,
     check_parameters,
+    or_null,
 )
 
 
@@ -29,7 +28,7 @@ def part_parameters(key: str, kind: str) -> dict[str, Parameter]:
 
 def seed_parameter(key: str) -> dict[str, Parameter]:
     """Return the setting of the random seed."""
-    seed = AnyOf("random seed if no generator is given", of=(Integer("a seed", low=0), Nothing("random")))
+    seed = or_null("random seed if no generator is given", Integer("a seed", low=0))
     return {f"{key}__random_state": seed}
 
 

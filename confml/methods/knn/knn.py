@@ -17,12 +17,11 @@ from confml.methods.one_search import evaluate_with_one_search
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import (
-    AnyOf,
     IncompatibleParameters,
     Integer,
-    Nothing,
     Number,
     check_parameters,
+    or_null,
 )
 
 
@@ -60,17 +59,10 @@ class KNN(Method):
     ----------
     Fix and Hodges, Discriminatory analysis: nonparametric discrimination (1951); Kubat, An
     Introduction to Machine Learning (2015), chapter 3.
-
-    Examples
-    --------
-    >>> from confml import KNN
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = KNN().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "knn"
+    example = ""
     version = 3
     views = ("vote",)
     takes_nominal = True
@@ -78,9 +70,9 @@ class KNN(Method):
         "k": Integer("number of nearest training examples that vote", low=1),
         "nominal": NOMINAL,
         **DISTANCE_PARAMETERS,
-        "teacher": AnyOf(
+        "teacher": or_null(
             "column, from 0, that is above 0 for the training examples of a teacher; null: there is none",
-            (Integer("", low=0), Nothing("")),
+            Integer("", low=0),
         ),
         "teacher_weight": Number("number of votes of a teacher's example", 0.0, low_open=True),
     }

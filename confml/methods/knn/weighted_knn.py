@@ -29,17 +29,10 @@ class WeightedKNN(KNN):
     ----------
     Dudani, The distance-weighted k-nearest-neighbor rule (1976); Kubat, An Introduction to Machine
     Learning (2015), section 3.5.
-
-    Examples
-    --------
-    >>> from confml import WeightedKNN
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = WeightedKNN(k=2).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "weighted-knn"
+    example = "k=2"
     version = 2
     parameters = {
         "k": Integer("number of nearest training examples that vote, the last one with weight 0", low=1),

@@ -10,7 +10,7 @@ from confml.measures.metric import SHARE, Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
+from confml.plugins.parameters import Choice, Integer, Number, or_null
 
 
 @dataclass(eq=False, repr=False)
@@ -36,17 +36,10 @@ class LinearSVM(LinearGroup):
     ----------
     Fan et al., LIBLINEAR, JMLR 9 (2008); Kubat, An Introduction to Machine Learning (2015), section
     4.7.
-
-    Examples
-    --------
-    >>> from confml import LinearSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = LinearSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "linear-svm"
+    example = ""
     version = 1
     metrics = {
         "training_error": Metric(
@@ -60,9 +53,8 @@ class LinearSVM(LinearGroup):
         "tolerance": Number(
             "stopping tolerance: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True
         ),
-        "random_state": AnyOf(
-            "random seed of the dual solver; null: from the seed of the run",
-            of=(Integer("", low=0), Nothing("")),
+        "random_state": or_null(
+            "random seed of the dual solver; null: from the seed of the run", Integer("", low=0)
         ),
     }
     stored = {

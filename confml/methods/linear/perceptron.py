@@ -7,7 +7,7 @@ import numpy as np
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Learnt
 from confml.methods.linear.mistake_driven import MistakeDriven
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
+from confml.plugins.parameters import Choice, Integer, Number, or_null
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
     "perceptron": (False, True),
@@ -46,26 +46,18 @@ class Perceptron(MistakeDriven):
     References
     ----------
     Rosenblatt 1958; Kubat, An Introduction to Machine Learning (2015), Table 4.1, sections 4.2, 4.7.
-
-    Examples
-    --------
-    >>> from confml import Perceptron
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = Perceptron(random_state=1).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "perceptron"
+    example = "random_state=1"
     version = 2
     parameters = {
         "rate": Number("learning rate", low=0, high=1, low_open=True),
         "epochs": Integer("largest number of epochs", low=1),
         "start": Number("initial weights are drawn uniformly from [-start, start]", low=0),
         "rule": Choice("learning rule", options=tuple(RULES)),
-        "random_state": AnyOf(
-            "random seed of the initial weights; null: from the seed of the run",
-            of=(Integer("", low=0), Nothing("")),
+        "random_state": or_null(
+            "random seed of the initial weights; null: from the seed of the run", Integer("", low=0)
         ),
     }
     stored = {

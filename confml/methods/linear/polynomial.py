@@ -16,7 +16,7 @@ from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
 from confml.methods.multiclass import decision_values
-from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Nothing
+from confml.plugins.parameters import Choice, IncompatibleParameters, Integer, or_null
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
 OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are passed to the learner
@@ -43,17 +43,10 @@ class Polynomial(Method):
     References
     ----------
     Kubat, An Introduction to Machine Learning (2015), sections 4.5 and 4.6.
-
-    Examples
-    --------
-    >>> from confml import Polynomial
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = Polynomial().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "polynomial"
+    example = ""
     version = 2
     views = ("margin",)
     metrics = {
@@ -65,13 +58,12 @@ class Polynomial(Method):
     parameters = {
         "order": Integer("largest number of factors of a product", low=1),
         "learner": Choice("method that fits the weights", options=tuple(sorted(LEARNERS))),
-        "C": AnyOf("C of linear-svm", of=(LinearSVM.parameters["C"], Nothing(""))),
-        "rate": AnyOf("rate of perceptron", of=(Perceptron.parameters["rate"], Nothing(""))),
-        "alpha": AnyOf("alpha of winnow", of=(Winnow.parameters["alpha"], Nothing(""))),
-        "epochs": AnyOf("epochs of perceptron and winnow", of=(Perceptron.parameters["epochs"], Nothing(""))),
-        "random_state": AnyOf(
-            "random seed of the learner; null: from the seed of the run",
-            of=(Integer("", low=0), Nothing("")),
+        "C": or_null("C of linear-svm", LinearSVM.parameters["C"]),
+        "rate": or_null("rate of perceptron", Perceptron.parameters["rate"]),
+        "alpha": or_null("alpha of winnow", Winnow.parameters["alpha"]),
+        "epochs": or_null("epochs of perceptron and winnow", Perceptron.parameters["epochs"]),
+        "random_state": or_null(
+            "random seed of the learner; null: from the seed of the run", Integer("", low=0)
         ),
     }
     stored = {"_boxed": "Boxed(d)", "_products": "object", "learner_": "Method"}

@@ -7,7 +7,7 @@ import numpy as np
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Learnt
 from confml.methods.linear.mistake_driven import MistakeDriven
-from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number
+from confml.plugins.parameters import Flag, Integer, Number, or_null
 
 
 @dataclass(eq=False, repr=False)
@@ -53,9 +53,8 @@ class Winnow(MistakeDriven):
     version = 2
     parameters = {
         "alpha": Number("factor by which weights are multiplied or divided", low=1, low_open=True),
-        "threshold": AnyOf(
-            "threshold of the weighted sum; null: the number of features minus 0.1",
-            of=(Number("", low=0), Nothing("")),
+        "threshold": or_null(
+            "threshold of the weighted sum; null: the number of features minus 0.1", Number("", low=0)
         ),
         "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
         "epochs": Integer("largest number of epochs", low=1),

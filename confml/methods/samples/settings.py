@@ -6,7 +6,7 @@ from typing import Any
 from confml.errors import ConfigError
 from confml.methods.conformal.wrapper_settings import check_given, check_needed, seed_parameter
 from confml.methods.sklearn.names import find_classifier
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import Choice, Flag, Integer, Number, Parameter, or_null
 
 KEY = "samples"  # the kind, in a config; the other parameters have the prefix KEY__
 ENSEMBLE, BOOTSTRAP, LAPLACE = "ensemble", "bootstrap", "laplace"
@@ -17,9 +17,8 @@ PARAMETERS: dict[str, Parameter] = {
         "approximation of logistic regression",
         options=(ENSEMBLE, BOOTSTRAP, LAPLACE),
     ),
-    f"{KEY}__draws": AnyOf(
-        "number of draws; null: 60 of bootstrap, 1000 of laplace",
-        of=(Integer("a number", low=2), Nothing("the default of the kind")),
+    f"{KEY}__draws": or_null(
+        "number of draws; null: 60 of bootstrap, 1000 of laplace", Integer("a number", low=2)
     ),
     f"{KEY}__exceeding": Number(
         "threshold t of the view exceedance, the posterior probability that a class probability exceeds t",

@@ -66,17 +66,10 @@ class CrammerSinger(PenaltyPath):
     References
     ----------
     Crammer & Singer, JMLR 2 (2001); solver by Keerthi et al., KDD 2008.
-
-    Examples
-    --------
-    >>> from confml import CrammerSinger
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = CrammerSinger().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "crammer-singer"
+    example = ""
     version = 3
     depends_on_processor = True
     views = ("margin",)

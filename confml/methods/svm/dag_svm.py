@@ -24,17 +24,10 @@ class DAGSVM(LinearMachines):
     ----------
     Platt, Cristianini & Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 12
     (2000).
-
-    Examples
-    --------
-    >>> from confml import DAGSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = DAGSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "dag-svm"
+    example = ""
     version = 2
     depends_on_processor = True
     views = ("margin",)

@@ -13,7 +13,7 @@ from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.gen_svm_path import Solution, gen_svm_path
 from confml.methods.svm.linear_rows import labels_with_ties, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
+from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
@@ -50,17 +50,10 @@ class GenSVM(PenaltyPath):
     References
     ----------
     van den Burg & Groenen, GenSVM: a generalized multiclass support vector machine, JMLR 17 (2016).
-
-    Examples
-    --------
-    >>> from confml import GenSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = GenSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "gen-svm"
+    example = ""
     version = 2
     depends_on_processor = True
     penalty = "ridge"
@@ -88,9 +81,8 @@ class GenSVM(PenaltyPath):
             "excess of 100 times this",
             low=0,
         ),
-        "random_state": AnyOf(
-            "random seed of the rows drawn for the kernel; null: from the seed of the run",
-            of=(Integer("", low=0), Nothing("")),
+        "random_state": or_null(
+            "random seed of the rows drawn for the kernel; null: from the seed of the run", Integer("", low=0)
         ),
         "solver": Choice(
             "lbfgs: L-BFGS; path: Newton's method with conjugate gradients, faster",

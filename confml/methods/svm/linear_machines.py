@@ -21,7 +21,7 @@ from confml.methods.svm.linear_rows import TILE, row_products
 from confml.methods.svm.machine_steps import MachineSteps, candidates, fitted_steps, new_steps, transformed
 from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import Choice, Integer, Number, Parameter, or_null
 
 C = Number("penalty of training errors", low=0, low_open=True)
 TOLERANCE = Number(
@@ -51,9 +51,8 @@ CLASS_WEIGHT = ClassWeight(
     "problem has several classes); balanced: both sides of each problem have the same total weight; "
     "bayes-error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part"
 )
-RANDOM_STATE = AnyOf(
-    "random seed of the solver's order of examples; null: from the seed of the run",
-    of=(Integer("", low=0), Nothing("")),
+RANDOM_STATE = or_null(
+    "random seed of the solver's order of examples; null: from the seed of the run", Integer("", low=0)
 )
 
 

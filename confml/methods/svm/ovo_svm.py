@@ -30,17 +30,10 @@ class OvOSVM(LinearMachines):
     ----------
     Kressel, Pairwise classification and support vector machines (1999); Fan et al., LIBLINEAR, JMLR
     9 (2008).
-
-    Examples
-    --------
-    >>> from confml import OvOSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = OvOSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "ovo-svm"
+    example = ""
     version = 3
     depends_on_processor = True
     views = ("vote", "margin")

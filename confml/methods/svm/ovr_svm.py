@@ -25,17 +25,10 @@ class OvRSVM(LinearMachines):
     References
     ----------
     Vapnik, Statistical Learning Theory (1998); Fan et al., LIBLINEAR, JMLR 9 (2008).
-
-    Examples
-    --------
-    >>> from confml import OvRSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = OvRSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "ovr-svm"
+    example = ""
     version = 2
     depends_on_processor = True
     views = ("margin",)

@@ -85,17 +85,10 @@ class SmartSVM(LinearMachines):
     ----------
     van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
     section 4.
-
-    Examples
-    --------
-    >>> from confml import SmartSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = SmartSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "smart-svm"
+    example = ""
     version = 2
     depends_on_processor = True
     views = ("margin",)

@@ -30,7 +30,7 @@ from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, OnlineSizes, delayed_pass
 from confml.neighbours.integer_rows import has_fast_products
 from confml.plugins.by import By, ColumnNames
-from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
+from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
 
@@ -106,17 +106,15 @@ class TCMNN(Method):
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
         "shift": shift_parameter((COVARIATE,)),
-        "random_state": AnyOf(
-            "seed of smoothed p-values where no generator is given",
-            of=(Integer("a seed", low=0), Nothing("drawn anew")),
+        "random_state": or_null(
+            "seed of smoothed p-values where no generator is given", Integer("a seed", low=0)
         ),
-        "by": AnyOf(
-            "groups in which p-values are valid, by columns, bins with given cuts, and label",
-            of=(By("groups"), Nothing("no groups")),
+        "by": or_null(
+            "groups in which p-values are valid, by columns, bins with given cuts, and label", By("groups")
         ),
-        "by_columns": AnyOf(
+        "by_columns": or_null(
             "the last columns of X, which hold the columns of by and are no features; set by a run",
-            of=(ColumnNames("names"), Nothing("columns of X")),
+            ColumnNames("names"),
         ),
     }
 

@@ -53,17 +53,10 @@ class VennKNN(Method):
     References
     ----------
     Vovk, Gammerman, Shafer, Algorithmic Learning in a Random World (2005), chapter 6.
-
-    Examples
-    --------
-    >>> from confml import VennKNN
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = VennKNN(k=1).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "venn-knn"
+    example = "k=1"
     version = 1
     views = ("venn",)
     takes_nominal = True

@@ -24,17 +24,10 @@ class BayesPointMachine(VersionSpaceMethod):
     ----------
     Herbrich, Graepel and Campbell, Bayes point machines, Journal of Machine Learning Research 1
     (2001); Rujan, Playing billiard in version space, Neural Computation 9 (1997).
-
-    Examples
-    --------
-    >>> from confml import BayesPointMachine
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = BayesPointMachine(n_bounces=1000, random_state=1).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "bayes-point-machine"
+    example = "n_bounces=1000, random_state=1"
     version = 3
     views = ("margin",)
     stored = {}

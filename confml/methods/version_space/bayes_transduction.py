@@ -41,17 +41,10 @@ class BayesTransduction(VersionSpaceMethod):
     A test example whose kernel values with all training rows are 0 has equal p for all classes. Features
     should be on one scale (``steps: [standardise]``). The page "Transduction" of the documentation describes
     the samplers, the stopping rules and their errors.
-
-    Examples
-    --------
-    >>> from confml import BayesTransduction
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = BayesTransduction(n_bounces=1000, random_state=1).fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "bayes-transduction"
+    example = "n_bounces=1000, random_state=1"
     version = 5
     views = ("probability", "bayes-point")
     parameters = {

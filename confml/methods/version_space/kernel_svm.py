@@ -42,17 +42,10 @@ class KernelSVM(Method):
 
     The kernel ``rbf`` is exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2) in scikit-learn's SVC and
     in ``gen-svm``.
-
-    Examples
-    --------
-    >>> from confml import KernelSVM
-    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    >>> model = KernelSVM().fit(X, y)
-    >>> model.predict([[0.5]])
-    array(['a'], dtype='<U1')
     """
 
     name = "kernel-svm"
+    example = ""
     version = 2
     depends_on_processor = True
     views = ("margin",)

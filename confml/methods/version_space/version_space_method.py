@@ -37,7 +37,7 @@ from confml.methods.version_space.stopping_rule import (
     check_stopping,
 )
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number
+from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
 
 FOUR_PI = 4 * math.pi
 # Largest number of halvings of the median distance with sigma: auto.
@@ -107,17 +107,16 @@ class VersionSpaceMethod(Method):
         ),
         "n_bounces": Integer("number of bounces of all chains together; the largest with stopping: ess", 1),
         "burn_in": Number("number of bounces of the burn-in as a fraction of those of the run", 0.0, 10.0),
-        "refresh": AnyOf(
+        "refresh": or_null(
             "mean arc in radians between random directions of the geodesic sampler; null: never",
-            (Number("", 0.1), Nothing("")),
+            Number("", 0.1),
         ),
         "chains": Integer("number of chains", 1, 1000),
         "multiclass": Choice(
             "reduction of more than two classes: ovr, one-vs-rest; ovo, one-vs-one", ("ovr", "ovo")
         ),
-        "random_state": AnyOf(
-            "random seed of the billiard; null: a new seed for each fit",
-            (Integer("", 0, 2**32 - 1), Nothing("")),
+        "random_state": or_null(
+            "random seed of the billiard; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
         **STOPPING_PARAMETERS,
     }
