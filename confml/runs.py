@@ -30,6 +30,17 @@ class Run:
     ----------
     folder : str or Path
         Folder of the run.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the run.
+
+    Examples
+    --------
+    >>> results = Run("results/demo")  # of the example of `run`
+    >>> results.manifest["name"]
+    'demo'
     """
 
     def __init__(self, folder: Path | str):
@@ -207,6 +218,11 @@ def load_run(folder: Path | str) -> Run:
     ------
     ConfmlError
         If the folder contains no run.
+
+    Examples
+    --------
+    >>> load_run("results/demo").name  # of the example of `run`
+    'demo'
     """
     return Run(folder)
 
@@ -257,6 +273,14 @@ def run(
         With all errors of the config, before computing.
     DataError
         For data that are missing or wrong, before computing.
+
+    Examples
+    --------
+    >>> data = {"generate": "five-gaussians", "n": 60}
+    >>> protocol = {"kind": "holdout", "repeats": 2}
+    >>> results = run({"name": "demo", "datasets": [data], "methods": ["knn"], "protocol": protocol})
+    >>> results.metrics.query("metric == 'error'")["split"].tolist()
+    ['r0', 'r1']
     """
     from joblib import cpu_count
 

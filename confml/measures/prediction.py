@@ -58,6 +58,13 @@ class Prediction:
     posterior_threshold : float, default=0.5
         t0 of the kind posterior: the confidence is Phi((mean - t0) / sd).
 
+    Attributes
+    ----------
+    confidence, certainty : ndarray of shape (n,)
+        Confidence in each predicted label, and the number by which predictions are ordered for rejection.
+    credibility : ndarray of shape (n,) or None
+        Largest p-value of each example; None for other kinds.
+
     Examples
     --------
     >>> p = Prediction(np.array(["a", "b"]), [[0.8, 0.2], [0.3, 0.4]], "p-value")

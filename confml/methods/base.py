@@ -26,6 +26,7 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.methods.label_schedule import LabelSchedule
+from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.docstrings import add_sections
 from confml.plugins.parameters import Parameter, check_parameters
@@ -96,6 +97,19 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls
     (`check_fit_data`, `check_predict_data`). confml calls the others.
+
+    Examples
+    --------
+    >>> class Constant(Method):
+    ...     def fit(self, X, y):
+    ...         X, codes = self.check_fit_data(X, y)
+    ...         return self
+    ...
+    ...     def confident_predict(self, X, rng=None):
+    ...         shares = np.full((len(self.check_predict_data(X)), len(self.classes_)), 0.5)
+    ...         return {"probability": Prediction(self.classes_, shares, "probability")}
+    >>> Constant().fit([[0.0], [1.0]], ["a", "b"]).predict([[2.0]])
+    array(['a'], dtype='<U1')
     """
 
     name: ClassVar[str]
@@ -300,6 +314,34 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
+
+
+class ProbabilityMethod(Method):
+    """A method whose first view has probabilities or shares of votes."""
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the scores (n, c) of the first view, in the order of ``classes_``."""
+        return self.confident_predict(X)[self.views[0]].scores.copy()
+
+
+class MarginMethod(Method):
+    """A method with the view ``margin``."""
+
+    views: ClassVar[tuple[str, ...]] = ("margin",)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Return the margins (n, c); with two classes (n,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
+
+
+class PValueMethod(Method):
+    """A method whose only view is ``p-value``."""
+
+    views: ClassVar[tuple[str, ...]] = ("p-value",)
+
+    def predict_p_values(self, X) -> np.ndarray:
+        """Return the p-values (n, c), in the order of ``classes_``."""
+        return self.confident_predict(X)["p-value"].scores.copy()
 
 
 def _without_weights(fit: Any) -> Any:

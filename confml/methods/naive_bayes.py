@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import ProbabilityMethod
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number
 
@@ -18,7 +18,7 @@ _BLOCK = 4_000_000  # differences between test values and kernel centres at a ti
 
 
 @dataclass(eq=False, repr=False)
-class NaiveBayes(Method):
+class NaiveBayes(ProbabilityMethod):
     """Naive Bayes: the posterior probability of class c is P(c) times the product of p_c(x_i), normalised.
 
     View ``probability``: the posterior probabilities. P(c) is the fraction of training examples in class c.
@@ -92,10 +92,6 @@ class NaiveBayes(Method):
             self._density(X[:, i], codes, nominal[i], self._factors[i]) for i in range(X.shape[1])
         ]
         return self
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return (n, c) posterior probabilities, in the order of ``classes_``."""
-        return self.confident_predict(X)["probability"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``probability`` of X (n, d)."""

@@ -8,7 +8,7 @@ import numpy as np
 from confml._sklearn import config_context
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import PValueMethod
 from confml.methods.conformal.scores import margin_scores
 from confml.methods.multiclass import two_class_scores
 from confml.methods.tcm_nn.base_counts import Counts
@@ -21,7 +21,7 @@ _DIGITS = 4  # decimals of a decision value that are exact within the solver's t
 
 
 @dataclass(eq=False, repr=False)
-class TCMSVM(Method):
+class TCMSVM(PValueMethod):
     """Transductive conformal p-values from the margins of support vector machines (TCM-SVM).
 
     A test example is added to the m training examples with each label j in turn, and one-vs-rest machines are
@@ -56,7 +56,6 @@ class TCMSVM(Method):
 
     name = "tcm-svm"
     version = 1
-    views = ("p-value",)
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "kernel": Choice(
@@ -102,10 +101,6 @@ class TCMSVM(Method):
         tau = (rng or np.random.default_rng(self.random_state)).random(n) if self.smoothed else None
         counts = Counts(greater[:, :, None], equal[:, :, None], alpha[:, :, None])
         return {"p-value": prediction_of(self.classes_, counts, 0, sizes + 1, tau)}
-
-    def predict_p_values(self, X) -> np.ndarray:
-        """Return p-values (n, c) of test examples X (n, d), with columns in the order of ``classes_``."""
-        return self.confident_predict(X)["p-value"].scores.copy()
 
     def _margins(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of all examples, the new one last, for each label of the new one (c, m + 1)."""

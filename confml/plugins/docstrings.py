@@ -42,12 +42,16 @@ def described_text(cls: type) -> str:
 
 
 def add_sections(
-    cls: type, declared: Mapping[str, Parameter], undeclared: str = "", others: str = ""
+    cls: type,
+    declared: Mapping[str, Parameter],
+    undeclared: str = "",
+    others: str = "",
+    attributes: str = _ATTRIBUTES,
 ) -> None:
     """Add the sections Parameters and Attributes to the docstring of a class that has neither.
 
     declared: the declaration of each constructor argument. undeclared: entries before theirs. others: a
-    section that follows the attributes. A method of confml with ``example``, the arguments of its
+    section that follows the section ``attributes``. A method of confml with ``example``, the arguments of its
     constructor, also has the section Examples.
     """
     text = inspect.cleandoc(vars(cls).get("__doc__") or "")
@@ -64,7 +68,7 @@ def add_sections(
     parameters = "\n".join(["Parameters\n----------", *entries]) if entries else ""
     first = _SECTION.search(text)
     lead, rest = (text, "") if first is None else (text[: first.start()], text[first.start() :])
-    attributes = "" if "\nAttributes\n" in rest else _ATTRIBUTES
+    attributes = "" if "\nAttributes\n" in rest else attributes
     given = vars(cls).get("example")
     example = "" if given is None else _EXAMPLE.format(name=cls.__name__, arguments=given)
     parts = (lead.strip(), parameters, attributes, others, rest, example)

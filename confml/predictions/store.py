@@ -31,6 +31,13 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     ------
     ConfmlError
         For a method that cannot be stored.
+
+    Examples
+    --------
+    >>> model = load_model("iris.confml")  # of the example of `load_model`
+    >>> save_model(model, "copy.confml")
+    >>> load_model("copy.confml").view
+    'p-value'
     """
     facts = model.facts
     about = {
@@ -74,9 +81,12 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
 
     Examples
     --------
-    >>> import confml
-    >>> model = confml.load_model("loans.confml")  # doctest: +SKIP
-    >>> answers = confml.predict(model, new)  # doctest: +SKIP
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris(as_frame=True).frame
+    >>> answers = predict(iris[::2], iris[1:3], label="target", save="iris.confml")
+    >>> model = load_model("iris.confml")
+    >>> predict(model, iris[1:3])["prediction"].tolist()
+    [0, 0]
     """
     file = ModelFile(path, trust)
     own = file.section("model")

@@ -5,7 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from confml.errors import ConfmlError
 from confml.measures.metric import Metric
+from confml.plugins.docstrings import add_sections
 from confml.plugins.parameters import Parameter, check_parameters
 
 
@@ -43,6 +45,11 @@ class Step:
     groups: np.ndarray | None = None
 
     stored: ClassVar[Mapping[str, str | None]] = {"nominal": "b1(d) | None"}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Complete the docstring with the section Parameters, from the declarations."""
+        super().__init_subclass__(**options)
+        add_sections(cls, cls.parameters, attributes="")
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         """Fit the step to training examples X (m, d) with labels y (m,)."""
@@ -98,3 +105,17 @@ class Step:
         """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
         names = [name for name in self.parameters if hasattr(self, name)]
         check_parameters(type(self).__name__, self.parameters, {name: getattr(self, name) for name in names})
+
+
+def complete(X: np.ndarray, step: str) -> np.ndarray:
+    """Return X (n, d) as C-ordered float64; raise ConfmlError where values are missing (NaN)."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    missing = np.isnan(X)
+    if missing.any():
+        rows = missing.any(axis=1)
+        raise ConfmlError(
+            f"step '{step}' got missing values in {rows.sum()} of {len(X)} rows, "
+            f"the first of them row {rows.argmax()}",
+            hint="add the step impute-mean before it",
+        )
+    return X

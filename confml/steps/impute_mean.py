@@ -16,6 +16,11 @@ class ImputeMean(Step):
     set are replaced by 0.
 
     metrics: ``imputed_values``, the number of values replaced in the training set.
+
+    Examples
+    --------
+    >>> ImputeMean().fit(np.array([[1.0], [3.0]]), None).transform(np.array([[np.nan]]))
+    array([[2.]])
     """
 
     name = "impute-mean"

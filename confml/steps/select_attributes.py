@@ -9,8 +9,7 @@ from confml.data.folds import fold_numbers
 from confml.measures.metric import Metric
 from confml.methods.registry import build, method_class, methods
 from confml.plugins.parameters import Integer, Parameter
-from confml.steps._columns import complete
-from confml.steps.base import Step
+from confml.steps.base import Step, complete
 
 
 class MethodName(Parameter):
@@ -36,7 +35,16 @@ class SelectAttributes(Step):
     metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the
     cross-validated accuracies.
 
-    Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 4.
+    References
+    ----------
+    Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 4.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [8.0, 5.0], [9.0, 5.0]] * 5)
+    >>> step = SelectAttributes().fit(X, np.array([0, 0, 1, 1] * 5), np.random.default_rng(0))
+    >>> step.kept_columns_
+    array([0])
     """
 
     name = "select-attributes"

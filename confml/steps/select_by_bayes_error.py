@@ -9,8 +9,7 @@ from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metric import Metric
 from confml.plugins.parameters import Choice, Integer, or_null
-from confml.steps._columns import complete
-from confml.steps.base import Step
+from confml.steps.base import Step, complete
 
 
 @dataclass(eq=False, repr=False)
@@ -27,8 +26,17 @@ class SelectByBayesError(Step):
     metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the selected
     features, as a fraction of the smaller prior.
 
-    Source: van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
+    References
+    ----------
+    van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
     section 3.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> step = SelectByBayesError(attributes=1).fit(X, X[:, 1] > 0)
+    >>> step.kept_columns_
+    array([1])
     """
 
     name = "select-by-bayes-error"

@@ -6,8 +6,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.plugins.parameters import Integer, Number
-from confml.steps._columns import complete
-from confml.steps.base import Step
+from confml.steps.base import Step, complete
 
 
 @dataclass(eq=False, repr=False)
@@ -17,6 +16,11 @@ class SmoothImages(Step):
     An example is an image of grey values, row by row, or a signal. Beyond its border the nearest pixel is
     repeated. The step is used before `row-standardise` in a variant of USPS that comes close to the errors in
     Proedrou et al. (2002). Nothing is learnt from the training set.
+
+    Examples
+    --------
+    >>> SmoothImages(sigma=1.0).transform(np.array([[0.0, 1.0, 0.0]])).round(2)
+    array([[0.24, 0.4 , 0.24]])
     """
 
     name = "smooth-images"

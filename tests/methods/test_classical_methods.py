@@ -22,7 +22,7 @@ from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.distances import mixed_distance
-from confml.steps.min_max import MinMax
+from confml.steps.scaling import MinMax
 
 SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)
 SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])

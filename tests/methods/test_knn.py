@@ -13,7 +13,7 @@ from confml.errors import ConfmlError
 from confml.methods.knn import KNN
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import NearestRows
-from confml.steps.row_standardise import RowStandardise
+from confml.steps.scaling import RowStandardise
 
 
 def literal(X, y, X_test, k):

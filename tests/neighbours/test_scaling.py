@@ -15,9 +15,7 @@ from confml.methods.tcm_nn.neighbour_counter import ENGINES
 from confml.neighbours.mixed_rows import nearest_rows
 from confml.neighbours.nearest_rows import NearestRows
 from confml.neighbours.scaling import FARTHEST, SafeScale, half_range
-from confml.steps.consistent_subset import ConsistentSubset
-from confml.steps.select_examples import SelectExamples
-from confml.steps.tomek_links import TomekLinks
+from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks
 
 POWERS = [-1060, -1000, -600, -300, 300, 480, 600, 1000, 1018]
 

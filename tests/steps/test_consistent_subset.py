@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from steps.cases import fitted, training_sets
 
 from confml.methods.knn import KNN
-from confml.steps.consistent_subset import ConsistentSubset
-from confml.steps.select_examples import SelectExamples
+from confml.steps.reduction import ConsistentSubset, SelectExamples
 
 
 def contradicted(X, y):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from steps.cases import fitted
 
-from confml.steps.consistent_subset import ConsistentSubset
+from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks
 from confml.steps.select_attributes import SelectAttributes
-from confml.steps.select_examples import SelectExamples
-from confml.steps.tomek_links import TomekLinks
 
 
 @pytest.mark.parametrize("step", [TomekLinks, ConsistentSubset, SelectAttributes, SelectExamples])

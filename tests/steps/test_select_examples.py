@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml.methods.knn import KNN
-from confml.steps.select_examples import SelectExamples
+from confml.steps.reduction import SelectExamples
 
 
 def test_dropping_examples_leaves_none_that_could_go():

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from steps.cases import fitted, literal_links, training_sets
 
 from confml.methods.knn import KNN
-from confml.steps.select_examples import SelectExamples
-from confml.steps.tomek_links import TomekLinks, find_links
+from confml.steps.reduction import SelectExamples, TomekLinks, find_links
 
 
 def test_a_tomek_link_by_hand():

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import ProbabilityMethod
 from confml.methods.change_point_knn import _kernels as kernels
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.neighbours.mixed_rows import nearest_rows
@@ -15,7 +15,7 @@ from confml.plugins.parameters import Integer, Number
 
 
 @dataclass(eq=False, repr=False)
-class ChangePointKNN(Method):
+class ChangePointKNN(ProbabilityMethod):
     """k nearest neighbours with the exact posterior of k for each test example.
 
     The training labels, ordered by distance from the test example, are divided into segments: between two
@@ -73,10 +73,6 @@ class ChangePointKNN(Method):
         X, codes = self.check_fit_data(X, y)
         self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))
         return self
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the class probabilities (n, c), in the order of ``classes_``."""
-        return self.confident_predict(X)["probability"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``probability`` of X (n, d), with the posterior means of k (n,) as extra ``k``."""

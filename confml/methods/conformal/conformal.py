@@ -8,6 +8,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
+from confml.methods.base import PValueMethod
 from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.calibrated import FittedPart
 from confml.methods.conformal.class_groups import (
@@ -50,7 +51,7 @@ CLASS_METRICS = {
 
 
 @dataclass(eq=False, repr=False)
-class Conformal(Grouped, Shifted):
+class Conformal(Grouped, Shifted, PValueMethod):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
     Notes
@@ -112,7 +113,6 @@ class Conformal(Grouped, Shifted):
     """
 
     version = 6
-    views = ("p-value",)
     metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS, **BEST_OF_METRICS}
     key = KEY
     settings = PARAMETERS
@@ -277,10 +277,6 @@ class Conformal(Grouped, Shifted):
             extra["tau"] = tau
         ties = tau[:, None] if self.smoothed else 1
         return self._p_value_view((greater + ties * extra["n_equal"]) / self.counted_, extra)
-
-    def predict_p_values(self, X) -> np.ndarray:
-        """Return (n, c) p-values of test examples X (n, d), with columns in the order of ``classes_``."""
-        return self.confident_predict(X)["p-value"].scores.copy()
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import ProbabilityMethod
 from confml.methods.knn import _kernels as kernels
 from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
@@ -26,7 +26,7 @@ from confml.plugins.parameters import (
 
 
 @dataclass(eq=False, repr=False)
-class KNN(Method):
+class KNN(ProbabilityMethod):
     """Majority vote of the k nearest training examples; the confidence is the share of the votes.
 
     View ``vote``: the share of the k votes for each class. Distances are Euclidean on the features as they
@@ -112,10 +112,6 @@ class KNN(Method):
             X, nominal, classes = self._used(X), nominal[self._columns], 2 * classes
         self._rows = prepare_rows(X, codes, classes, nominal, self.distance, self.power)
         return self
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the shares of the votes (n, c), in the order of ``classes_``."""
-        return self.confident_predict(X)["vote"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``vote`` of X (n, d)."""

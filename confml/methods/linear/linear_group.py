@@ -2,13 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, finite_scores
-from confml.methods.multiclass import decision_values, two_class_scores
+from confml.methods.base import MarginMethod, finite_scores
+from confml.methods.multiclass import two_class_scores
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Learnt:
     epochs: int = 0
 
 
-class LinearGroup(Method):
+class LinearGroup(MarginMethod):
     """One-vs-rest group of binary linear classifiers (a single one for two classes).
 
     A subclass fits one classifier (`_learn`) and may transform the features first (`_inputs`). View
@@ -33,8 +32,6 @@ class LinearGroup(Method):
     f/2 of the one sum f. Ties go to the first class in sorted order; with two classes this is the rule of
     Table 4.1, "positive if the sum exceeds 0".
     """
-
-    views: ClassVar[tuple[str, ...]] = ("margin",)
 
     @abstractmethod
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
@@ -67,10 +64,6 @@ class LinearGroup(Method):
         scores = self._scores(inputs)
         self.training_error_ = float(np.mean(np.argmax(scores, axis=1) != codes))
         return self
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the weighted sums (n, c); with two classes (n,), positive for the second class."""
-        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (n, d)."""

@@ -10,12 +10,11 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import MarginMethod
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
-from confml.methods.multiclass import decision_values
 from confml.plugins.parameters import Choice, IncompatibleParameters, Integer, or_null
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
@@ -25,7 +24,7 @@ _BLOCK_NUMBERS = 10_000_000  # number of products per block of test examples
 
 
 @dataclass(eq=False, repr=False)
-class Polynomial(Method):
+class Polynomial(MarginMethod):
     """Linear classifier on all products of features with up to ``order`` factors.
 
     With n features and order r, each binary classifier has C(n + r, r) weights (eq. 4.14), including the
@@ -48,7 +47,6 @@ class Polynomial(Method):
     name = "polynomial"
     example = ""
     version = 2
-    views = ("margin",)
     metrics = {
         **LinearSVM.metrics,
         **Perceptron.metrics,
@@ -93,10 +91,6 @@ class Polynomial(Method):
         self._products = PolynomialFeatures(self.order, include_bias=False).fit(X)
         self.learner_ = learner.fit(self._inputs(X), y)
         return self
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the weighted sums (n, c); with two classes (n,), positive for the second class."""
-        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict:
         """Return the view ``margin`` of test examples X (n, d)."""

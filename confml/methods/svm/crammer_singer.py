@@ -72,7 +72,6 @@ class CrammerSinger(PenaltyPath):
     example = ""
     version = 3
     depends_on_processor = True
-    views = ("margin",)
     penalty = "C"
     metrics = {
         "objective": Metric("value of the objective function after the fit", None),

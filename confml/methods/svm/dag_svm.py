@@ -30,7 +30,6 @@ class DAGSVM(LinearMachines):
     example = ""
     version = 2
     depends_on_processor = True
-    views = ("margin",)
     stored = {}
 
     def _problems(self, X, codes, state):

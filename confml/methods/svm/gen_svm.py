@@ -57,7 +57,6 @@ class GenSVM(PenaltyPath):
     version = 2
     depends_on_processor = True
     penalty = "ridge"
-    views = ("margin",)
     metrics = {
         "objective": Metric("value of the objective function after the fit", None),
         "iterations": Metric("number of iterations of the optimiser", None),

@@ -31,7 +31,6 @@ class OvRSVM(LinearMachines):
     example = ""
     version = 2
     depends_on_processor = True
-    views = ("margin",)
     stored = {}
 
     def _problems(self, X, codes, state):

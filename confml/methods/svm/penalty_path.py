@@ -10,14 +10,13 @@ import numpy as np
 from confml._seeds import derived_generator
 from confml._sklearn import check_is_fitted, clone
 from confml._threads import cpu_seconds, for_each, thread_count
-from confml.methods.base import Method, Views, check_largest, class_codes
-from confml.methods.multiclass import decision_values
+from confml.methods.base import MarginMethod, Views, check_largest, class_codes
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import check_parameters
 
 
-class SparseMethod(Method):
-    """A method that accepts scipy sparse matrices."""
+class SparseMethod(MarginMethod):
+    """A method with margins that accepts scipy sparse matrices."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -134,7 +133,3 @@ class PenaltyPath(SparseMethod):
         if not self._seed_counts():
             del params["random_state"]
         return repr(sorted(params.items(), key=lambda item: item[0]))
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the scores of the view ``margin`` (n, c); with two classes (n,), positive for the second."""
-        return decision_values(self.confident_predict(X)["margin"].scores)

@@ -91,7 +91,6 @@ class SmartSVM(LinearMachines):
     example = ""
     version = 2
     depends_on_processor = True
-    views = ("margin",)
     metrics = {
         **LinearMachines.metrics,
         "depth": Metric("depth of the tree of classes", None),

@@ -29,6 +29,11 @@ class OnlineTCMNN:
     k, smoothed, mondrian, random_state
         As in `TCMNN`; smoothed p-values use one tau per example, in the order of the predictions.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+        All possible labels, sorted.
+
     Examples
     --------
     >>> online = OnlineTCMNN(classes=[0, 1], k=1)

@@ -12,7 +12,7 @@ from confml._sklearn import clone
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, Views
+from confml.methods.base import PValueMethod, Views
 from confml.methods.details import FitDetails
 from confml.methods.divisions import optional, split_columns
 from confml.methods.few_rows import FewRows, prediction_of_counts
@@ -36,7 +36,7 @@ _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of 
 
 
 @dataclass(eq=False, repr=False)
-class TCMNN(Method):
+class TCMNN(PValueMethod):
     """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
 
     Notes
@@ -186,10 +186,6 @@ class TCMNN(Method):
         weights = covariate_weights(X, T, np.arange(len(X)))
         self.shift_metrics_ = weights.metrics
         return weights
-
-    def predict_p_values(self, X) -> np.ndarray:
-        """Return the p-values (n, c) of test examples X (n, d), columns in the order of ``classes_``."""
-        return self.confident_predict(X)["p-value"].scores.copy()
 
     def for_few_rows(self) -> FewRows | None:
         """Return the fit for few new rows; None for a subclass, whose predictions may differ."""

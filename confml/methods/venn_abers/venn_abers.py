@@ -8,6 +8,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
+from confml.methods.base import ProbabilityMethod
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, usual_size
 from confml.methods.validation import rows_of
@@ -18,7 +19,7 @@ _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 
 
 @dataclass(eq=False, repr=False)
-class VennAbers(CalibratedMethod):
+class VennAbers(CalibratedMethod, ProbabilityMethod):
     """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
 
     Notes
@@ -127,10 +128,6 @@ class VennAbers(CalibratedMethod):
             point /= point.sum(axis=1, keepdims=True)
         extra = {"lower": 1.0 - rest, "upper": upper}
         return {"venn": Prediction(self.classes_, point, "probability", extra=extra)}
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return (n, c) probabilities of test examples X (n, d), in the order of ``classes_``."""
-        return self.confident_predict(X)["venn"].scores.copy()
 
     @classmethod
     def compile_kernels(cls) -> None:

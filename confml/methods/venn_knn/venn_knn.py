@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._sklearn import clone
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import ProbabilityMethod
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.methods.one_search import evaluate_with_one_search
 from confml.methods.venn_knn import _kernels as kernels
@@ -22,7 +22,7 @@ _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of 
 
 
 @dataclass(eq=False, repr=False)
-class VennKNN(Method):
+class VennKNN(ProbabilityMethod):
     """Venn predictor from nearest neighbours: calibrated probabilities with lower and upper bounds.
 
     A test example is added to the m training examples under each label v in turn. All m + 1 examples fall
@@ -97,10 +97,6 @@ class VennKNN(Method):
         """Return the view ``venn`` of X (n, d)."""
         X = self.check_predict_data(X)
         return self._predict(X, self._search.query(X, self.k), self, self._own_training)
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the points (n, c), in the order of ``classes_``."""
-        return self.confident_predict(X)["venn"].scores.copy()
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the block size for some seconds of work; None if the whole test part takes no longer."""

@@ -3,11 +3,12 @@
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.multiclass import decision_scores, decision_values
+from confml.methods.base import MarginMethod
+from confml.methods.multiclass import decision_scores
 from confml.methods.version_space.version_space_method import VersionSpaceMethod
 
 
-class BayesPointMachine(VersionSpaceMethod):
+class BayesPointMachine(VersionSpaceMethod, MarginMethod):
     """Kernel perceptron at the centre of mass of version space, estimated by kernel billiard sampling.
 
     View ``margin``: the decision value f(x) = <w, phi(x)> of the centre of mass w, scaled to length 1. With
@@ -29,12 +30,7 @@ class BayesPointMachine(VersionSpaceMethod):
     name = "bayes-point-machine"
     example = "n_bounces=1000, random_state=1"
     version = 3
-    views = ("margin",)
     stored = {}
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the decision values (m, c); with two classes (m,), positive for the second class."""
-        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (m, d)."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
+from confml.methods.base import ProbabilityMethod
 from confml.methods.multiclass import class_errors, class_probabilities, decision_scores
 from confml.methods.version_space.joint_labelling import JointLabelling, joint_labelling
 from confml.methods.version_space.version_space_method import WARM_ROWS, VersionSpaceMethod
@@ -18,7 +19,7 @@ from confml.plugins.parameters import Choice
 
 
 @dataclass(eq=False, repr=False)
-class BayesTransduction(VersionSpaceMethod):
+class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     """Probability of each class as the fraction of version space that predicts it.
 
     The fraction is estimated by kernel billiard sampling: a point moves through version space and is
@@ -59,10 +60,6 @@ class BayesTransduction(VersionSpaceMethod):
     stored = {}
 
     predictive: str = "span"
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the probabilities (m, c), the scores of the view ``probability``."""
-        return self.confident_predict(X)["probability"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views ``probability`` and ``bayes-point`` of test examples X (m, d)."""

@@ -9,8 +9,8 @@ import numpy as np
 from confml._sklearn import ConvergenceWarning
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, finite_scores
-from confml.methods.multiclass import decision_scores, decision_values, one_vs_rest, two_class_scores
+from confml.methods.base import MarginMethod, finite_scores
+from confml.methods.multiclass import decision_scores, one_vs_rest, two_class_scores
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space._kernels_svm import descend
 from confml.methods.version_space.kernel_functions import (
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-4
 
 
 @dataclass(eq=False, repr=False)
-class KernelSVM(Method):
+class KernelSVM(MarginMethod):
     """Kernel support vector machine (scikit-learn's SVC) with the margin |f(x)| as confidence.
 
     View ``margin``: with two classes the columns are -f/2 and f/2 of the decision value f. The confidence
@@ -48,7 +48,6 @@ class KernelSVM(Method):
     example = ""
     version = 2
     depends_on_processor = True
-    views = ("margin",)
     metrics = {
         "support_vectors": Metric("number of support vectors", None),
         "sigma": Metric("width of the rbf kernel", None),
@@ -109,10 +108,6 @@ class KernelSVM(Method):
                 for problem in problems
             ]
         )
-
-    def decision_function(self, X) -> np.ndarray:
-        """Return the decision values (m, c); with two classes (m,), positive for the second class."""
-        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (m, d)."""

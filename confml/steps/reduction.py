@@ -1,0 +1,210 @@
+"""`tomek-links`, `consistent-subset` and `select-examples`: steps that remove training examples."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confml.measures.metric import Metric
+from confml.methods.knn import KNN
+from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
+from confml.plugins.parameters import Choice, Flag
+from confml.steps import _kernels_pairs as kernels
+from confml.steps.base import Step, complete
+
+REMOVED = Metric("number of training rows that the step removed", None)
+KEPT = Metric("number of training rows that the step kept", None)
+PASSES = Metric("number of passes over the training rows", None)
+
+
+class ExampleReduction(Step):
+    """A step that removes training examples. Test examples are not changed."""
+
+    breaks_exchangeability = True
+    _compiled: ClassVar[Mapping[str, Any]] = {}  # parameters of the fit that compiles the kernels
+
+    @abstractmethod
+    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+        """Return the sorted numbers of the rows that are kept of X (m, d) with class codes (m,)."""
+
+    def fit_training(
+        self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X, y = complete(X, self.name), np.asarray(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        rows = self._kept_rows(X, codes, len(classes), np.random.default_rng(0) if rng is None else rng)
+        self.removed_ = len(y) - len(rows)
+        if "kept_rows" in self.metrics:
+            self.kept_ = len(rows)
+        return X[rows], y[rows], rows
+
+    @classmethod
+    def compile_kernels(cls) -> None:
+        """Compile the neighbour search and the kernels of pairs."""
+        KNN.compile_kernels()
+        cls(**cls._compiled).fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        return {name: float(getattr(self, f"{name.removesuffix('_rows')}_")) for name in self.metrics}
+
+
+@dataclass(eq=False, repr=False)
+class ConsistentSubset(ExampleReduction):
+    """Reduce the training set to a subset on which 1-NN still classifies every training example correctly.
+
+    Hart's condensed nearest neighbour. The subset begins with one random example of each class. In each pass,
+    the training examples that 1-NN on the subset misclassifies are added, until there are no more. With
+    ``add: all``, as in the book, they are added together at the end of a pass. With ``add: one``, Hart's
+    rule, each is added before the next one is tried, which keeps far fewer examples. An example that is
+    identical to one of another class may stay misclassified. Noisy examples make the subset large: use
+    `tomek-links` before this step. Distances and ties are those of `knn`: use a scaling step before it.
+
+    metrics: ``removed_rows``, ``kept_rows``, ``passes``.
+
+    References
+    ----------
+    Hart 1968; Kubat, An Introduction to Machine Learning (2015), Table 3.6, whose "go to step 1" means step
+    2.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([0, 0, 1, 1])
+    >>> ConsistentSubset().fit_training(X, y, np.random.default_rng(0))[2]
+    array([1, 3])
+    """
+
+    name = "consistent-subset"
+    metrics = {"removed_rows": REMOVED, "kept_rows": KEPT, "passes": PASSES}
+    parameters = {
+        "add": Choice(
+            "add misclassified examples together at the end of a pass, or one by one", ("all", "one")
+        )
+    }
+    stored = {"passes_": "int", "kept_": "int", "removed_": "int"}
+    _compiled = {"add": "one"}
+
+    add: str = "all"
+
+    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+        chosen = np.zeros(len(codes), dtype=bool)
+        for code in range(classes):
+            chosen[rng.choice(np.flatnonzero(codes == code))] = True
+        if self.add == "one":
+            rows, count = rows_of_pairs(X, self._coded(X))
+            self.passes_ = kernels.condense(rows, count, codes, classes, chosen)
+        else:
+            self.passes_ = self._add_all(X, codes, classes, chosen)
+        return np.flatnonzero(chosen)
+
+    def _add_all(self, X: np.ndarray, codes: np.ndarray, classes: int, chosen: np.ndarray) -> int:
+        """Run Table 3.6 on ``chosen`` (m,) bool, in place; return the number of passes."""
+        passes = 0
+        while True:
+            passes += 1
+            rows = nearest_rows(X[chosen], codes[chosen], classes, self._coded(X))
+            _, winners = rows.query(X, 1).vote(1)
+            wrong = (winners != codes) & ~chosen
+            if not wrong.any():
+                return passes
+            chosen |= wrong
+
+
+class SelectExamples(ExampleReduction):
+    """Drop training examples one at a time as long as the training accuracy of 1-NN does not decrease.
+
+    Examples are tried in random order, in rounds, until a round drops none. The accuracy is that of 1-NN on
+    the examples that are left, measured on all training examples, including those already dropped. Distances
+    and ties are those of `knn` with k = 1: use a scaling step before it. The time grows with the square of
+    the number of examples.
+
+    metrics: ``removed_rows``, ``kept_rows``, ``rounds``.
+
+    References
+    ----------
+    Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 3.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([0, 0, 1, 1])
+    >>> SelectExamples().fit_training(X, y, np.random.default_rng(0))[2]
+    array([1, 3])
+    """
+
+    name = "select-examples"
+    metrics = {
+        "removed_rows": REMOVED,
+        "kept_rows": KEPT,
+        "rounds": Metric("number of rounds of the search", None),
+    }
+    stored = {"rounds_": "int", "kept_": "int", "removed_": "int"}
+
+    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+        ordered, count = rows_of_pairs(X, self._coded(X))
+        kept = np.ones(len(codes), dtype=bool)
+        order = rng.permutation(len(codes))
+        self.rounds_ = kernels.drop_examples(ordered, count, codes, classes, order, kept)
+        return np.flatnonzero(kept)
+
+
+@dataclass(eq=False, repr=False)
+class TomekLinks(ExampleReduction):
+    """Remove both examples of every Tomek link (borderline and mislabelled examples) from the training set.
+
+    Two examples of different classes form a link if each is a nearest neighbour of the other; all examples at
+    the smallest distance are nearest neighbours. With ``repeat``, the links among the remaining examples are
+    removed as well, until there are none. A class that would lose all its examples keeps its first one.
+    Distances are those of `knn`: use a scaling step before it.
+
+    metrics: ``removed_rows``, ``links``, ``passes``.
+
+    References
+    ----------
+    Tomek 1976; Kubat, An Introduction to Machine Learning (2015), Table 3.5.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [4.0], [4.5], [8.0]]), np.array([0, 0, 0, 1, 1])
+    >>> TomekLinks().fit_training(X, y)[2]
+    array([0, 1, 4])
+    """
+
+    name = "tomek-links"
+    metrics = {
+        "removed_rows": REMOVED,
+        "links": Metric("number of Tomek links found", None),
+        "passes": PASSES,
+    }
+    parameters = {"repeat": Flag("repeat until no links are left")}
+    stored = {"links_": "int", "passes_": "int", "removed_": "int"}
+
+    repeat: bool = False
+
+    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+        kept = np.arange(len(codes))
+        self.links_ = self.passes_ = 0
+        while True:
+            links, linked = find_links(X[kept], codes[kept], self._coded(X))
+            self.passes_ += 1
+            self.links_ += links
+            for code in np.unique(codes[kept[linked]]):
+                of_class = np.flatnonzero(codes[kept] == code)
+                if linked[of_class].all():
+                    linked[of_class[0]] = False
+            kept = kept[~linked]
+            if not self.repeat or not linked.any():
+                return kept
+
+
+def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the number of Tomek links of X (m, d) with class codes (m,), and (m,) bool: rows in a link."""
+    linked = np.zeros(len(X), dtype=bool)
+    if len(X) < 2:
+        return 0, linked
+    # The nearest row of all is the row itself.
+    nearest = nearest_rows(X, codes, int(codes.max()) + 1, nominal).query(X, 2).distances[:, 1].copy()
+    rows, count = rows_of_pairs(X, nominal)
+    links = kernels.tomek_links(rows, count, codes, nearest, np.argsort(nearest, kind="stable"), linked)
+    return links, linked

@@ -1,0 +1,110 @@
+"""`min-max`, `standardise` and `row-standardise`: steps that scale features or examples."""
+
+from typing import Self
+
+import numpy as np
+
+from confml.steps.base import Step, complete
+
+
+class MinMax(Step):
+    """Scale each feature to [0, 1] by its minimum and maximum in the training set.
+
+    ``(x - min) / (max - min)``. Values of test examples outside the training range are not clipped. A feature
+    that is constant in the training set becomes 0 in every training and test example. Codes of nominal
+    features are not changed.
+
+    Examples
+    --------
+    >>> MinMax().fit(np.array([[2.0], [4.0]]), None).transform(np.array([[3.0], [6.0]]))
+    array([[0.5],
+           [2. ]])
+    """
+
+    name = "min-max"
+    stored = {"minimum_": "f8(d)", "range_": "f8(d)"}
+
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
+        X = complete(X, self.name)
+        self.minimum_ = X.min(axis=0)
+        self.range_ = X.max(axis=0) - self.minimum_
+        coded = self._coded(X)
+        self.minimum_[coded], self.range_[coded] = 0.0, 1.0
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return _rescaled(complete(X, self.name), self.minimum_, self.range_)
+
+
+class Standardise(Step):
+    """Scale each feature to mean 0 and standard deviation 1, computed on the training set.
+
+    The sum of squares is divided by the number of rows. A feature that is constant in the training set
+    becomes 0 in every training and test example, because the training set does not show its scale. Codes of
+    nominal features are not changed.
+
+    Examples
+    --------
+    >>> Standardise().fit(np.array([[2.0], [4.0]]), None).transform(np.array([[3.0], [6.0]]))
+    array([[0.],
+           [3.]])
+    """
+
+    name = "standardise"
+    stored = {"mean_": "f8(d)", "sd_": "f8(d)"}
+
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
+        X = complete(X, self.name)
+        self.mean_ = X.mean(axis=0)
+        # The rounded mean of equal values can differ from them: constancy is read off the values.
+        self.sd_ = np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)
+        coded = self._coded(X)
+        self.mean_[coded], self.sd_[coded] = 0.0, 1.0
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return _rescaled(complete(X, self.name), self.mean_, self.sd_)
+
+
+class RowStandardise(Step):
+    """Scale each example to mean 0 and standard deviation 1 over its own features.
+
+    The sum of squares is divided by the number of features. An example whose features are all equal becomes
+    zeros. Nothing is learnt from the training set: the result for an example does not depend on other
+    examples, to the last bit. Use it where all features have the same unit, such as the grey values of an
+    image. Codes of nominal features are not changed and do not enter the mean.
+
+    Examples
+    --------
+    >>> RowStandardise().transform(np.array([[1.0, 3.0], [5.0, 5.0]]))
+    array([[-1.,  1.],
+           [ 0.,  0.]])
+    """
+
+    name = "row-standardise"
+    learns = False
+    stored = {}
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        X = complete(X, self.name)
+        coded = self._coded(X)
+        if coded.any():
+            scaled = X.copy()
+            if not coded.all():
+                scaled[:, ~coded] = self._standardised(np.ascontiguousarray(X[:, ~coded]))
+            return scaled
+        return self._standardised(X)
+
+    @staticmethod
+    def _standardised(X: np.ndarray) -> np.ndarray:
+        # In C order every row is summed by itself, in the same order whatever the number of rows.
+        centred = X - X.mean(axis=1, keepdims=True)
+        sd = np.sqrt(np.mean(centred * centred, axis=1, keepdims=True))
+        # The rounded mean of equal values can differ from them: constancy is read off the values.
+        varies = (X.max(axis=1, keepdims=True) > X.min(axis=1, keepdims=True)) & (sd > 0)
+        return np.divide(centred, sd, out=np.zeros_like(centred), where=varies)
+
+
+def _rescaled(X: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return ``(X - centre) / scale`` (n, d) by columns; a column of scale 0 becomes zeros."""
+    return np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)
