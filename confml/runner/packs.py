@@ -1,4 +1,4 @@
-"""Packs: files that hold many small records of a run.
+"""Packs: a file format for many small records that outlives a kill, which ZIP, with its index last, does not.
 
 A run of many small cells would need two files for each of them. Instead every process appends its records to
 a pack of its own, ``packs/<random>.pack``, so that writers need no lock. A pack is a sequence of frames::

@@ -1,7 +1,7 @@
-"""The YAML reader of configs and cards, with the place of every value.
+"""A YAML reader of its own, because PyYAML's constructors lose the lines and columns that messages name.
 
-PyYAML scans and composes the text. Its constructors lose lines and columns, which messages name, read ``no``
-as false and ``1e-3`` as text, and accept repeated keys.
+PyYAML scans and composes the text. Its constructors also read ``no`` as false and ``1e-3`` as text, and
+accept repeated keys.
 """
 
 from confml.yaml.nodes import Node, spelling

@@ -1,4 +1,4 @@
-"""`Node`: a value of a YAML document with the place where it was written."""
+"""`Node`: a YAML value with its place in the file, which the plain values of PyYAML do not have."""
 
 import math
 import re

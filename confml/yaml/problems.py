@@ -1,4 +1,4 @@
-"""`Problems`: the mistakes of one document, collected and raised together in the order of the file."""
+"""`Problems`: all mistakes of a document in its order, because PyYAML and pydantic stop or lack places."""
 
 import re
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
-"""Reads YAML text and files as nodes, with the line and column of every key and value.
+"""Construct nodes with lines and columns from YAML, because PyYAML's constructors return bare values.
 
-Keys are always text. Aliases are filled in and merge keys merged; repeated keys are errors.
-
-PyYAML scans, parses and composes the text. Its constructors are not used: they return values without their
-places, keep the last of repeated keys, and read ``no``, ``10:30`` and ``1e-3`` as YAML 1.1 does.
+PyYAML scans, parses and composes the text. Its constructors also keep the last of repeated keys, and read
+``no``, ``10:30`` and ``1e-3`` as YAML 1.1 does. Here keys are always text, aliases are filled in, merge keys
+merged, and repeated keys are errors.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Messages about invalid YAML, and values as messages show them."""
+"""Messages about invalid YAML, because those of PyYAML name tokens of its scanner and no remedy."""
 
 import math
 import re

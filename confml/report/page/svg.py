@@ -1,8 +1,7 @@
-"""A small writer of charts as SVG, with text as text and colours from the page's style sheet.
+"""A small writer of SVG charts, because matplotlib writes fixed colours and no data for the page's script.
 
-A chart has one group per series, which the page's script hides and shows, and carries its numbers as JSON for
-the values under the pointer and for copying. matplotlib, which draws the figures in files, writes fixed
-colours and no data for a script.
+Text is text, and colours are from the page's style sheet. A chart has one group per series, which the script
+hides and shows, and carries its numbers as JSON for the values under the pointer and for copying.
 """
 
 import math
