@@ -60,8 +60,8 @@ def boruvka(tree, rank, first, layers, d2, ends):
 
 
 @kernel
-def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found):
-    """Write the minimum spanning forest without used edges from place ``found`` on; return the next free
+def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, filled):
+    """Write the minimum spanning forest without used edges from place ``filled`` on; return the next free
     place.
     """
     n = len(list_d2)
@@ -89,7 +89,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
     # The positions whose lists have ended, while they are few and no search has been made.
     ended, n_ended, few_ended = np.empty(n, np.int32), 0, True
     root = np.arange(n, dtype=np.int32)
-    found = _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found)
+    filled = _join_first_neighbours(rank, lists, used, part, firsts, root, edges, filled)
     parts = _relabel(root, part)
     _label_nodes(tree, part, part_of_node)
     while parts > 1:
@@ -132,14 +132,14 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                 if cost[c] <= affordable:
                     cost[c] = 0
         root = np.arange(parts, dtype=np.int32)
-        found = _join(part, parts, bests, root, edges, found)
+        filled = _join(part, parts, bests, root, edges, filled)
         parts = _relabel(root, part)
         _label_nodes(tree, part, part_of_node)
-    return found
+    return filled
 
 
 @kernel(counts_references=False)
-def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found):
+def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, filled):
     """Join each position by the first unused edge of its list, which is the first of all while it is a part
     of its own. Returns the next free place of the edges."""
     to, to_d2, to_key = firsts[1], firsts[2], firsts[3]
@@ -148,9 +148,9 @@ def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found):
         _next_of_list(rank, lists, used, part, i, firsts)
         j = to[i]
         if j >= 0 and unite(root, i, j):
-            u[found], v[found], w[found], keys[found] = min(i, j), max(i, j), to_d2[i], to_key[i]
-            found += 1
-    return found
+            u[filled], v[filled], w[filled], keys[filled] = min(i, j), max(i, j), to_d2[i], to_key[i]
+            filled += 1
+    return filled
 
 
 @kernel(counts_references=False)
@@ -224,7 +224,7 @@ def _search(
 
 
 @kernel(counts_references=False)
-def _join(part, parts, bests, root, edges, found):
+def _join(part, parts, bests, root, edges, filled):
     """Join parts by their first edges where these are certain; return the next free place of the edges."""
     best_d2, best_key, best_u, best_v, cost = bests
     u, v, w, keys = edges
@@ -232,9 +232,9 @@ def _join(part, parts, bests, root, edges, found):
         if cost[c] == 0 and best_d2[c] < FAR:
             a, b = best_u[c], best_v[c]
             if unite(root, part[a], part[b]):
-                u[found], v[found], w[found], keys[found] = min(a, b), max(a, b), best_d2[c], best_key[c]
-                found += 1
-    return found
+                u[filled], v[filled], w[filled], keys[filled] = min(a, b), max(a, b), best_d2[c], best_key[c]
+                filled += 1
+    return filled
 
 
 @kernel(counts_references=False)

@@ -160,10 +160,10 @@ def _passes(r, s, w, near_u, near_v, shortest, h_u, h_v):
 
 
 @kernel
-def _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v):
+def _still_passing(u, v, d2, edges, near_u, near_v, shortest, h_u, h_v):
     """Move the edges that pass the bounds to the front; return their number."""
     kept = 0
-    for e in range(found):
+    for e in range(edges):
         if _passes(u[e], v[e], d2[e], near_u, near_v, shortest, h_u, h_v):
             u[kept], v[kept], d2[kept] = u[e], v[e], d2[e]
             kept += 1

@@ -85,11 +85,11 @@ def thresholds(lanes, groups, h_u, h_v, m):
 
 
 @kernel
-def capped(own, shortest, h):
+def capped(threshold, shortest, h):
     """Return alpha or beta of `thresholds`."""
-    bound = np.empty(own.size, np.float32)
-    for i in range(own.size):
-        bound[i] = min(own[i], max(shortest, h[i]))
+    bound = np.empty(threshold.size, np.float32)
+    for i in range(threshold.size):
+        bound[i] = min(threshold[i], max(shortest, h[i]))
     return bound
 
 

@@ -57,11 +57,11 @@ def _add_vote(votes, code, top, tied):
 
 
 @kernel
-def _error(own, top, tied):
+def _error(label, top, tied):
     """Return the probability of another class than the own in a random choice among the classes with most
     votes.
     """
-    return 1 - 1 / tied if own == top else 1.0
+    return 1 - 1 / tied if label == top else 1.0
 
 
 @kernel

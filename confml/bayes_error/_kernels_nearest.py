@@ -7,11 +7,11 @@ from confml.neighbours.distances import squared_distance_of_rows
 
 
 @kernel
-def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, own, other, first, near, tied):
+def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, same, other, first, near, tied):
     """Fill in what is nearest to positions begin, begin + 1, ... of `Points`.
 
     product (b, n) float32: -2 Z_i . Z_j; low, high: squared norms less and plus the rounding margin. Out, by
-    position: own, other: squared distance to the nearest row of the own and of other classes, inf where there
+    position: same, other: squared distance to the nearest row of the same and of other classes, inf where
     is none; first: whether, of all nearest rows, that with the smallest number is of the own class; near:
     other rows of the own class strictly nearer than the nearest of another, tied: those just as near.
     """
@@ -27,7 +27,7 @@ def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, own, 
         best_b, rank_b = _exact(X, rank, row, low, i, stop, n, bound_other)
         if best_b < best_a or (best_b == best_a and rank_b < rank_a):
             best_a, rank_a = best_b, rank_b
-        own[i], other[i] = best_own, best_a
+        same[i], other[i] = best_own, best_a
         first[i] = best_own < best_a or (best_own == best_a and rank_own < rank_a)
         for j in range(start, stop):
             if j == i:
@@ -97,16 +97,16 @@ def replacements(n, u1, v1, u2, v2, d2):
                 queue[filled] = j
                 filled += 1
     top = np.arange(n)  # the nearest ancestor whose edge upwards has no replacement yet
-    found = np.full(u1.size, np.inf)
+    lengths = np.full(u1.size, np.inf)
     for e in range(u2.size):
         a, b = _top(top, u2[e]), _top(top, v2[e])
         while a != b:
             if depth[a] < depth[b]:
                 a, b = b, a
-            found[edge[a]] = d2[e]
+            lengths[edge[a]] = d2[e]
             top[a] = parent[a]
             a = _top(top, a)
-    return found
+    return lengths
 
 
 @kernel

@@ -225,10 +225,10 @@ def is_used(chain_head, chain_next, chain_other, degree, u, v):
 
 @kernel(counts_references=False)
 def nearest_outside(
-    tree, rank, first, part, part_of_node, used, leaf, own, bound, key, box, nodes, gaps, out
+    tree, rank, first, part, part_of_node, used, leaf, excluded, bound, key, box, nodes, gaps, out
 ):
-    """Return the first unused edge from the rows of a leaf in part `own` to another part, if before (bound,
-    key).
+    """Return the first unused edge from the rows of a leaf in part ``excluded`` to another part, if it
+    comes before (bound, key).
 
     part (n,): part of each row; part_of_node (nodes,): the one part of all rows of a node, or -1; used: the
     chains of `is_used`; box (2, d), nodes, gaps, out: room. Returns the edge's squared distance, key, and
@@ -238,7 +238,7 @@ def nearest_outside(
     low, high = box[:1], box[1:]
     low[:], high[:] = np.inf, -np.inf
     for i in tree.members[leaf]:
-        if i >= 0 and part[i] == own:
+        if i >= 0 and part[i] == excluded:
             smallest = min(smallest, rank[i])
             for a in range(X.shape[1]):
                 low[0, a], high[0, a] = min(low[0, a], X[i, a]), max(high[0, a], X[i, a])
@@ -248,7 +248,7 @@ def nearest_outside(
     while held > 0:
         held -= 1
         node, gap = nodes[held], gaps[held]
-        if gap > bound or part_of_node[node] == own:
+        if gap > bound or part_of_node[node] == excluded:
             continue
         if gap == bound and _key(smallest, first[node]) >= key:
             continue
@@ -259,14 +259,14 @@ def nearest_outside(
         while near != 0:
             j = tree.members[node, lowest_bit(near)]
             near &= near - 1
-            if part[j] == own:
+            if part[j] == excluded:
                 continue
             mask = squares_to_rows(X, j, tree.rows, leaf, bound, out)
             while mask != 0:
                 place = lowest_bit(mask)
                 mask &= mask - 1
                 square, i = out[place], tree.members[leaf, place]
-                if square > bound or part[i] != own:
+                if square > bound or part[i] != excluded:
                     continue
                 other = edge_key(rank, i, j)
                 if (square < bound or other < key) and not is_used(used[0], used[1], used[2], used[3], i, j):

@@ -41,7 +41,7 @@ class Measure:
 class Neighbours:
     """Nearest neighbours of each row, arrays (n,); see `nearest_rows`."""
 
-    own: np.ndarray
+    same_class: np.ndarray
     other: np.ndarray
     first_is_own: np.ndarray
     nearer: np.ndarray
@@ -69,8 +69,8 @@ def measures_of(codes: np.ndarray, n_classes: int, near: Neighbours, whole: Whol
     rows."""
     n = codes.size
     found = tree_measures(codes, whole)
-    alone = np.isinf(near.own)
-    same, foreign = near.own[~alone].sum(), near.other[~alone].sum()
+    alone = np.isinf(near.same_class)
+    same, foreign = near.same_class[~alone].sum(), near.other[~alone].sum()
     ratio = same / foreign if foreign > 0 else (np.inf if same > 0 else np.nan)
     n2 = 1.0 if np.isinf(ratio) else ratio / (1 + ratio)
     found["N2"] = Measure(n2, n2, n2)
@@ -139,8 +139,12 @@ def bounds_of(near: Neighbours, n_classes: int) -> NeighbourBounds:
 def neighbour_error(near: Neighbours) -> tuple[float, float, float]:
     """Return the leave-one-out error of 1-NN (smallest row number for ties), and its least and most under
     ties."""
-    n = near.own.size
-    right = near.first_is_own.sum(), (near.own <= near.other).sum(), (near.own < near.other).sum()
+    n = near.same_class.size
+    right = (
+        near.first_is_own.sum(),
+        (near.same_class <= near.other).sum(),
+        (near.same_class < near.other).sum(),
+    )
     error, least, most = (float((n - count) / n) for count in right)
     return error, least, most
 

@@ -151,9 +151,9 @@ def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: in
         all_groups.append(groups)
         return groups, np.empty(min(TILE, n) * min(TILE, m), np.float32)
 
-    def stripe(top: int, own: tuple[np.ndarray, np.ndarray]) -> None:
+    def stripe(top: int, scratch: tuple[np.ndarray, np.ndarray]) -> None:
         nonlocal too_many
-        groups, buffer = own
+        groups, buffer = scratch
         rows = slice(top, min(top + TILE, n))
         for first in range(0, m, TILE):
             if too_many:

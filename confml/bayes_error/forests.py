@@ -98,9 +98,9 @@ def crossings_of_pairs(points: Points, inside: list[Forest], pairs: list[tuple[i
     """Return `across` for each pair of classes; in several threads, see `confml.threads`."""
     found: list[Crossing | None] = [None] * len(pairs)
 
-    def cross(place: int) -> None:
-        a, b = pairs[place]
-        found[place] = across(points, inside[a], inside[b])
+    def cross(pair: int) -> None:
+        a, b = pairs[pair]
+        found[pair] = across(points, inside[a], inside[b])
 
     rows = np.diff(points.starts).astype(float)
     for_each_by_cost(cross, range(len(pairs)), np.array([rows[a] * rows[b] for a, b in pairs]))

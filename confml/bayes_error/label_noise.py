@@ -126,21 +126,21 @@ class FixedRows:
         trees = int(self.whole.tree.max()) + 1
         ends = codes[self.whole.u], codes[self.whole.v]
         between = np.triu(edges_between(self.whole.tree, *ends, trees, n_classes), 1).sum(axis=(1, 2))
-        found = {}
+        estimates = {}
         if n_classes == 2:
             values = bayes_error_from_crossings(between.mean(), *counts, normalise=False)
-            found["pair-trees"] = Bounds(*(float(value) for value in values))
+            estimates["pair-trees"] = Bounds(*(float(value) for value in values))
         lower, upper = bounds_of_share(between[0] / self.rows, counts)
-        found["global-tree"] = Bounds((lower + upper) / 2, lower, upper)
+        estimates["global-tree"] = Bounds((lower + upper) / 2, lower, upper)
         near = errors_of_lists(self.lists, codes, n_classes)
         first = float(near.error[0])
         low = lower_bound(first, 1, n_classes)
-        found["1-nn"] = Bounds(min((first + low) / 2, near.most), low, first)
-        found["k-nn"] = Bounds(*near.bounds)
+        estimates["1-nn"] = Bounds(min((first + low) / 2, near.most), low, first)
+        estimates["k-nn"] = Bounds(*near.bounds)
         if self.parts is not None:
             limit = limit_of(self.parts, codes, n_classes, rng or np.random.default_rng(0), 0.95)
-            found["k-nn-limit"] = Bounds(limit.estimate, limit.low, limit.high)
-        return found
+            estimates["k-nn-limit"] = Bounds(limit.estimate, limit.low, limit.high)
+        return estimates
 
 
 def noise_series(

@@ -196,12 +196,12 @@ def rates(
 def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
     """Return warnings about the estimates: wide tie bands, missing trees, few rows."""
     width = np.nan_to_num(result.estimate_tie_high - result.estimate_tie_low)
-    found = []
+    warnings = []
     if width.max() > WIDE_BAND:
         place = np.unravel_index(int(np.argmax(width)), width.shape)
         what = " and ".join(str(result.classes[k]) for k in place)
         wide = int(np.sum(np.triu(width > WIDE_BAND))) if width.ndim == 2 else int(np.sum(width > WIDE_BAND))
-        found.append(
+        warnings.append(
             f"{wide} estimate{'s have' if wide != 1 else ' has'} a tie band wider than {WIDE_BAND}: "
             f"at worst {result.estimate_tie_low[place]:.3f} to {result.estimate_tie_high[place]:.3f} for "
             f"{what}; another order of the same rows gives another value"
@@ -210,7 +210,7 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
     fewer = ~np.isnan(result.estimate) & (there < len(result.per_tree))
     if fewer.any():
         number = int(np.sum(np.triu(fewer) if fewer.ndim == 2 else fewer))
-        found.append(
+        warnings.append(
             f"{number} estimate{'s are' if number != 1 else ' is'} made of fewer than {len(result.per_tree)} "
             f"orthogonal trees (at least {there[fewer].min()}), because no more exist"
         )
@@ -219,11 +219,11 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
         few = counts < FEW_ROWS
         if few.any():
             smallest = int(np.argmin(counts))
-            found.append(
+            warnings.append(
                 f"{few.sum()} of {classes.size} classes have fewer than {FEW_ROWS} rows (class "
                 f"{classes[smallest]} has {counts[smallest]}); estimates from so few rows are inaccurate"
             )
-    return found
+    return warnings
 
 
 def check(X, y, trees: int, count: str):

@@ -144,10 +144,10 @@ def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n
     layer, a, b (E,): the tree of each edge and the class codes of its ends.
     """
     flat = (layer.astype(np.int64) * n_classes + a) * n_classes + b
-    found = np.bincount(flat, minlength=trees * n_classes**2).reshape(trees, n_classes, n_classes)
-    found = found + found.transpose(0, 2, 1)
-    found[:, np.arange(n_classes), np.arange(n_classes)] = 0
-    return found
+    counts = np.bincount(flat, minlength=trees * n_classes**2).reshape(trees, n_classes, n_classes)
+    counts = counts + counts.transpose(0, 2, 1)
+    counts[:, np.arange(n_classes), np.arange(n_classes)] = 0
+    return counts
 
 
 @limits_blas

@@ -106,9 +106,9 @@ def gaussian_trials(
 
 def _crossings(m: int, n: int, separation: float, attributes: int, trees: int, trials: int, seed: int):
     """Return the crossings of each orthogonal tree: (trials, trees)."""
-    found = np.empty((trials, trees))
+    crossings = np.empty((trials, trees))
     for trial in range(trials):
         rng = stable_generator("gaussian trials", seed, m, n, float(separation), attributes, trial)
         X, y = gaussian_classes(m, n, separation, rng, attributes)
-        found[trial] = pairwise_bayes_error(X, y, trees=trees).per_tree[:, 0, 1]
-    return found
+        crossings[trial] = pairwise_bayes_error(X, y, trees=trees).per_tree[:, 0, 1]
+    return crossings

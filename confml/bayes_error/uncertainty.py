@@ -146,15 +146,15 @@ def pairwise_p_values(X, y, rng, *, permutations: int = 999, trees: int = 3) -> 
     and the names of its classes, not on other classes.
     """
     X, classes, codes = check_problem(X, y, trees)
-    found = np.full((classes.size, classes.size), np.nan)
+    p_values = np.full((classes.size, classes.size), np.nan)
     for a in range(classes.size):
         for b in range(a + 1, classes.size):
             rows = (codes == a) | (codes == b)
-            found[a, b] = found[b, a] = no_separation_p_value(
+            p_values[a, b] = p_values[b, a] = no_separation_p_value(
                 X[rows],
                 codes[rows],
                 derived_generator(rng, str(classes[a]), str(classes[b])),
                 permutations=permutations,
                 trees=trees,
             )
-    return found
+    return p_values

@@ -13,11 +13,11 @@ def projections(X, direction):
     rows could be inside and outside of one slab.
     """
     n, d = X.shape
-    found = np.zeros(n)
+    products = np.zeros(n)
     for i in range(n):
         for j in range(d):
-            found[i] += X[i, j] * direction[j]
-    return found
+            products[i] += X[i, j] * direction[j]
+    return products
 
 
 @kernel

@@ -320,11 +320,11 @@ def _usable(block: Block) -> Block | None:
 def sums_of(values: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return the sums of ``values[start:end]``, each as `numpy.sum` computes it, in its order."""
     lengths = ends - starts
-    found = np.zeros(len(starts))
+    sums = np.zeros(len(starts))
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
-        found[rows] = values[starts[rows][:, None] + np.arange(length)].sum(axis=1)
-    return found
+        sums[rows] = values[starts[rows][:, None] + np.arange(length)].sum(axis=1)
+    return sums
 
 
 def totals_from(values: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -160,11 +160,11 @@ def counts_at(
 
 def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:
     """Return P(at most ``errors`` errors in ``accepted`` examples)."""
-    found = np.ones(len(errors))
+    chances = np.ones(len(errors))
     inside = errors < accepted
     if inside.any():
-        found[inside] = binomial_cdf(errors[inside], accepted[inside], risk)
-    return found
+        chances[inside] = binomial_cdf(errors[inside], accepted[inside], risk)
+    return chances
 
 
 def _check(risk: float, delta: float) -> None:

@@ -24,11 +24,11 @@ def _compute(block: Block) -> Iterator[Column]:
 def _macro_means(part: np.ndarray, whole: np.ndarray, occurs: np.ndarray) -> np.ndarray:
     """Return the mean of part / whole over the labels (s, l) that occur in each case (s,); 0 / 0 is 0."""
     ratios = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
-    found, number = np.full(len(ratios), np.nan), occurs.sum(axis=1)
+    means, number = np.full(len(ratios), np.nan), occurs.sum(axis=1)
     for k in np.unique(number[number > 0]).tolist():
         mine = number == k
-        found[mine] = ratios[mine][occurs[mine]].reshape(-1, k).mean(axis=1)
-    return found
+        means[mine] = ratios[mine][occurs[mine]].reshape(-1, k).mean(axis=1)
+    return means
 
 
 MEASURE = Measure(

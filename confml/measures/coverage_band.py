@@ -25,13 +25,13 @@ def covered_probabilities(rows: int, counted: int | None, level: float, smoothed
     k = np.arange(rows + 1)
     errors = 0.0 if counted is None else level * counted if smoothed else _ranks_at_most(level, counted)
     if counted is None:
-        found = binomial_pmf(k, rows, 1 - level)
+        probabilities = binomial_pmf(k, rows, 1 - level)
     elif not 0 < errors < counted:
-        found = (k == (0 if errors >= counted else rows)).astype(np.float64)
+        probabilities = (k == (0 if errors >= counted else rows)).astype(np.float64)
     else:
-        found = beta_binomial_pmf(k, rows, counted - errors, errors)
-    found.flags.writeable = False  # it is kept
-    return found
+        probabilities = beta_binomial_pmf(k, rows, counted - errors, errors)
+    probabilities.flags.writeable = False  # it is kept
+    return probabilities
 
 
 def coverage_band(
@@ -72,10 +72,10 @@ def covered_by_parts(
     parts = list(parts)
     if not sum(rows for rows, _ in parts) or any(counted == 0 for _, counted in parts):
         return None
-    found = np.ones(1)
+    probabilities = np.ones(1)
     for rows, counted in parts:
-        found = _convolved(found, covered_probabilities(rows, counted, level, smoothed))
-    return found
+        probabilities = _convolved(probabilities, covered_probabilities(rows, counted, level, smoothed))
+    return probabilities
 
 
 def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -133,12 +133,12 @@ def approximations(selected: Sequence[str], steps: Sequence[str]) -> list[str]:
     selected: names of such parameters. steps: names of such steps. Both are empty for split and
     cross-conformal methods, which select and fit without the examples that p-values are counted among.
     """
-    found = []
+    reasons = []
     if selected:
-        found.append(f"{joined(selected)} {_is(selected)} selected with the labels of the training rows")
+        reasons.append(f"{joined(selected)} {_is(selected)} selected with the labels of the training rows")
     if steps:
-        found.append(f"{joined(steps)} {_is(steps)} fitted to the training rows but not to the new rows")
-    return found
+        reasons.append(f"{joined(steps)} {_is(steps)} fitted to the training rows but not to the new rows")
+    return reasons
 
 
 def joined(names: Sequence[str]) -> str:

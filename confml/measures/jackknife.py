@@ -75,7 +75,7 @@ class CurveRows(NamedTuple):
         start = end - size
         accepted, curve_errors = self.curve.accepted, self.curve.errors
         g, w = self.group, self.wrong
-        found = np.empty((len(rates), n))
+        shares = np.empty((len(rates), n))
         for place, rate in enumerate(np.asarray(rates, dtype=np.float64).tolist()):
             target = (1 - rate) * (n - 1)
             same = np.interp(target, accepted, curve_errors)
@@ -83,8 +83,8 @@ class CurveRows(NamedTuple):
             inside = before[g] + (errors[g] - w) * (target - start[g]) / np.maximum(size[g] - 1, 1)
             without = np.where(target <= start[g], same, np.where(target >= end[g] - 1, later, inside))
             value = float(np.interp((1 - rate) * n, accepted, curve_errors)) / n
-            found[place] = _centred(without / max(n - 1, 1), value)
-        return found
+            shares[place] = _centred(without / max(n - 1, 1), value)
+        return shares
 
     def _groups(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return n, and for each group errors before it, its size, its errors, and its end."""

@@ -52,14 +52,14 @@ def at_correct(curve: RejectionCurve, certainty: np.ndarray, correct: float) -> 
     return _accepted(curve, certainty, *((place, 0.0) if part >= 1.0 - EQUAL else (place - 1, part)))
 
 
-def _accepted(curve: RejectionCurve, certainty: np.ndarray, place: int, part: float) -> AtProportion | None:
-    """Return the first ``place`` groups of a curve and a part of the next one."""
+def _accepted(curve: RejectionCurve, certainty: np.ndarray, groups: int, part: float) -> AtProportion | None:
+    """Return the first ``groups`` groups of a curve and a part of the next one."""
     edges = np.concatenate([[np.inf], curve.confidences])
-    weights = (certainty >= edges[place]).astype(np.float64) if place else np.zeros(len(certainty))
+    weights = (certainty >= edges[groups]).astype(np.float64) if groups else np.zeros(len(certainty))
     if part <= EQUAL:
-        found = AtProportion(weights, float(edges[place]), 0)
+        found = AtProportion(weights, float(edges[groups]), 0)
     else:
-        group = certainty == edges[place + 1]
+        group = certainty == edges[groups + 1]
         weights[group] = part
-        found = AtProportion(weights, float(edges[place + 1]), int(np.count_nonzero(group)))
+        found = AtProportion(weights, float(edges[groups + 1]), int(np.count_nonzero(group)))
     return found if weights.sum() >= curve.always_accepted - EQUAL else None

@@ -131,11 +131,11 @@ def few_draws(effective: float) -> Iterable[str]:
 
 def posterior_views(
     classes: np.ndarray,
-    found: Summary,
+    summary: Summary,
     predictive: np.ndarray | None = None,
     with_entropies: bool = False,
 ) -> dict[str, Prediction]:
-    """Return the views of a posterior distribution: those of `VIEWS` that ``found`` has the numbers of.
+    """Return the views of a posterior distribution: those of `VIEWS` that ``summary`` has the numbers of.
 
     classes: (c,). predictive: (n, c) probabilities of reject in closed form, instead of the mean.
     with_entropies: also a view for each of `ENTROPIES`, with the score 1 - entropy / ln c of the label of
@@ -145,26 +145,26 @@ def posterior_views(
     ``standard_error`` (n, c). Equal shares of ``exceedance`` are ordered by ``extra["mean"]``, the mean of
     the predicted class.
     """
-    mean, of_mean = found.mean, _extra("standard_error", found.error)
+    mean, of_mean = summary.mean, _extra("standard_error", summary.error)
     own: dict[str, np.ndarray] = of_mean if predictive is None else {}
-    if found.entropies is not None:
-        own = own | dict(zip(ENTROPIES, found.entropies.T, strict=True))
+    if summary.entropies is not None:
+        own = own | dict(zip(ENTROPIES, summary.entropies.T, strict=True))
     reject = Prediction(classes, mean if predictive is None else predictive, "probability", extra=own)
     views = {
         "reject": reject,
         "envelope": Prediction(
-            classes, found.envelope, "envelope", extra=_extra("standard_error", found.envelope_error)
+            classes, summary.envelope, "envelope", extra=_extra("standard_error", summary.envelope_error)
         ),
-        "posterior": Prediction(classes, mean, "posterior", extra={"sd": found.sd} | of_mean),
+        "posterior": Prediction(classes, mean, "posterior", extra={"sd": summary.sd} | of_mean),
     }
-    if found.exceedance is not None:
-        columns = argmax_with_tie_break(found.exceedance, mean, tolerance=TIED)
-        extra = _extra("standard_error", found.exceedance_error)
+    if summary.exceedance is not None:
+        columns = argmax_with_tie_break(summary.exceedance, mean, tolerance=TIED)
+        extra = _extra("standard_error", summary.exceedance_error)
         extra["mean"] = mean[np.arange(len(mean)), columns]
-        views["exceedance"] = Prediction(classes, found.exceedance, "exceedance", classes[columns], extra)
-    if with_entropies and found.entropies is not None:
+        views["exceedance"] = Prediction(classes, summary.exceedance, "exceedance", classes[columns], extra)
+    if with_entropies and summary.entropies is not None:
         places = np.arange(len(mean)), reject.predicted_columns
-        for name, values in zip(ENTROPIES, found.entropies.T, strict=True):
+        for name, values in zip(ENTROPIES, summary.entropies.T, strict=True):
             scores = np.zeros(mean.shape)
             scores[places] = 1.0 - values / np.log(max(len(classes), 2))
             views[name.replace("_", "-")] = Prediction(classes, scores, "margin", reject.labels)

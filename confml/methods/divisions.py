@@ -170,14 +170,14 @@ class Divisions:
 
         Divisions that contain the label have groups of the other parts here.
         """
-        found = np.empty((len(values), len(self)), dtype=np.int64)
+        codes = np.empty((len(values), len(self)), dtype=np.int64)
         for division, own in enumerate(self._combinations(values, predicted)):
             keys = self.keys_[division]
             both = np.unique(np.concatenate([keys, own]), axis=0, return_inverse=True)[1].reshape(-1)
             place = np.full(int(both.max(initial=-1)) + 1, UNKNOWN, dtype=np.int64)
             place[both[: len(keys)]] = np.arange(len(keys))
-            found[:, division] = place[both[len(keys) :]]
-        return found
+            codes[:, division] = place[both[len(keys) :]]
+        return codes
 
     def _combinations(self, values: np.ndarray, predicted: np.ndarray | None) -> Iterator[np.ndarray]:
         for parts, cuts in zip(self.parts, self.cuts_, strict=True):

@@ -120,11 +120,11 @@ class TCMSVM(PValueMethod):
             alphas[label] = np.round(margin_scores(columns)[np.arange(len(bag)), own], _DIGITS)
         return alphas
 
-    def _values(self, bag: np.ndarray, one: int, new: bool) -> np.ndarray:
-        """Return decision values (m + 1,) of class ``one`` against the rest; new: whether x is in it."""
+    def _values(self, bag: np.ndarray, positive: int, new: bool) -> np.ndarray:
+        """Return decision values (m + 1,) of class ``positive`` against the rest; new: whether x is in it."""
         from sklearn.svm import SVC
 
-        sides = np.append(self.codes_ == one, new)
+        sides = np.append(self.codes_ == positive, new)
         machine = SVC(C=self.C, kernel=self.kernel, gamma="scale", tol=1e-6)
         return machine.fit(bag, sides).decision_function(bag)
 

@@ -53,19 +53,19 @@ def squared_limit(filled, distances):
 
 
 @kernel
-def search_candidates(row, X, codes, candidates, distances, found, beyond):
+def search_candidates(row, X, codes, candidates, distances, nearest_codes, beyond):
     """Fill the lists of the K nearest of one query row (d,) among the rows X[candidates]."""
     filled = 0
     limit = FAR
     for j in candidates:
         squared = squared_distance(row, X[j], limit)
         if squared <= limit:
-            filled = offer(np.sqrt(squared), codes[j], filled, distances, found, beyond)
+            filled = offer(np.sqrt(squared), codes[j], filled, distances, nearest_codes, beyond)
             limit = squared_limit(filled, distances)
 
 
 @kernel
-def search_tree(queries, tree, codes, distances, found, beyond):
+def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's
     rows.
     """
@@ -92,12 +92,16 @@ def search_tree(queries, tree, codes, distances, found, beyond):
                 mask &= mask - 1
                 if squares[place] <= limit:
                     code = codes[tree.members[node, place]]
-                    filled = offer(np.sqrt(squares[place]), code, filled, distances[i], found[i], beyond[i])
+                    filled = offer(
+                        np.sqrt(squares[place]), code, filled, distances[i], nearest_codes[i], beyond[i]
+                    )
                     limit = squared_limit(filled, distances[i])
 
 
 @kernel
-def search_products(queries, X, codes, products, slack, usable, lows, highs, distances, found, beyond):
+def search_products(
+    queries, X, codes, products, slack, usable, lows, highs, distances, nearest_codes, beyond
+):
     """Search the K nearest of each query row (n, d) in X (m, d), by the bounds of a `DistanceFilter`.
 
     products (n, m); slack, usable (n,) of the queries; lows, highs (m,): squared lengths of the training rows
@@ -113,7 +117,7 @@ def search_products(queries, X, codes, products, slack, usable, lows, highs, dis
     every = np.arange(m)
     for i in range(len(queries)):
         if not usable[i]:
-            search_candidates(queries[i], X, codes, every, distances[i], found[i], beyond[i])
+            search_candidates(queries[i], X, codes, every, distances[i], nearest_codes[i], beyond[i])
             continue
         # `smallest` holds the K smallest upper bounds: lower bounds above the last of them are excluded.
         smallest[:] = np.inf
@@ -139,11 +143,11 @@ def search_products(queries, X, codes, products, slack, usable, lows, highs, dis
             if lower[one] <= limit:
                 candidates[kept] = candidates[one]
                 kept += 1
-        search_candidates(queries[i], X, codes, candidates[:kept], distances[i], found[i], beyond[i])
+        search_candidates(queries[i], X, codes, candidates[:kept], distances[i], nearest_codes[i], beyond[i])
 
 
 @kernel
-def search_mixed(rows, X, codes, nominal, distances, found, beyond):
+def search_mixed(rows, X, codes, nominal, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
     filled.
     """
@@ -154,6 +158,6 @@ def search_mixed(rows, X, codes, nominal, distances, found, beyond):
         for j in range(len(X)):
             distance = mixed_distance(rows[i], X[j], nominal, limit)
             if distance <= limit:
-                filled = offer(distance, codes[j], filled, distances[i], found[i], beyond[i])
+                filled = offer(distance, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
                 if filled == places:
                     limit = distances[i, places - 1]

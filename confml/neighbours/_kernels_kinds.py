@@ -64,7 +64,7 @@ def minkowski_distance(a, b, nominal, power, limit):
 
 
 @kernel
-def search_minkowski(rows, X, codes, nominal, power, distances, found, beyond):
+def search_minkowski(rows, X, codes, nominal, power, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d) by Minkowski distance.
 
     See `confml.neighbours._kernels` for the arrays that are filled.
@@ -76,13 +76,13 @@ def search_minkowski(rows, X, codes, nominal, power, distances, found, beyond):
         for j in range(len(X)):
             distance = minkowski_distance(rows[i], X[j], nominal, power, limit)
             if distance <= limit:
-                filled = offer(distance, codes[j], filled, distances[i], found[i], beyond[i])
+                filled = offer(distance, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
                 if filled == places:
                     limit = distances[i, places - 1]
 
 
 @kernel
-def search_angles(rows, X, codes, distances, found, beyond):
+def search_angles(rows, X, codes, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d), all of length 1, by the angle between two
     rows.
     """
@@ -100,7 +100,7 @@ def search_angles(rows, X, codes, distances, found, beyond):
                 continue
             angle = 2.0 * np.arcsin(min(1.0, 0.5 * np.sqrt(squared)))
             if angle <= limit:
-                filled = offer(angle, codes[j], filled, distances[i], found[i], beyond[i])
+                filled = offer(angle, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
                 if filled == places:
                     limit = distances[i, places - 1]
                     chord = 2.0 * np.sin(0.5 * limit)

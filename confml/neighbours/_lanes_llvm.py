@@ -257,8 +257,8 @@ def run_above(typingctx, values, at, less, less_at, limit):
         kinds = signature.args
         vector = ir.VectorType(limit.type, RUN)
 
-        def loaded(kind, array, place):
-            start = builder.gep(_data(context, builder, kind, array), [place])
+        def loaded(kind, array, offset):
+            start = builder.gep(_data(context, builder, kind, array), [offset])
             return builder.load(builder.bitcast(start, vector.as_pointer()), align=kind.dtype.bitwidth // 8)
 
         apart = builder.fsub(loaded(kinds[0], values, at), loaded(kinds[2], less, less_at))
@@ -297,8 +297,8 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
         def number(value):
             return ir.Constant(whole, value)
 
-        def loaded(start, place):
-            return builder.load(builder.bitcast(builder.gep(start, [place]), vector.as_pointer()), align=4)
+        def loaded(start, offset):
+            return builder.load(builder.bitcast(builder.gep(start, [offset]), vector.as_pointer()), align=4)
 
         def limits(position, array):
             """Return the limits of this kind."""

@@ -137,17 +137,17 @@ def run_above(values, at, less, less_at, limit):
 
 @kernel
 def lowest_bit(mask):
-    place = 0
+    bit = 0
     while not mask & 1:
         mask >>= 1
-        place += 1
-    return place
+        bit += 1
+    return bit
 
 
 @kernel
 def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
     own, other, lane = rows[row // PANEL], columns[panel], row % PANEL
-    found = np.int64(0)
+    passed = np.int64(0)
     for r in range(GROUP):
         masks[r] = 0
         for e in range(PANEL):
@@ -159,5 +159,5 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
             halves[r, e] = total
             if total > min(least[kind, row + r], most[kind, place]):
                 masks[r] |= np.int64(1) << e
-        found |= masks[r]
-    return found
+        passed |= masks[r]
+    return passed

@@ -78,10 +78,10 @@ class MinkowskiRows:
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
-        found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self.scale.unit)
-        out = found.distances, found.codes, found.beyond
+        nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self.scale.unit)
+        out = nearest.distances, nearest.codes, nearest.beyond
         kernels.search_minkowski(self._ordered(rows), self.X, self.codes, self.count, self.power, *out)
-        return found
+        return nearest
 
     def _ordered(self, rows: np.ndarray) -> np.ndarray:
         return self.scale.apply(np.ascontiguousarray(rows[:, self.order]))
@@ -146,10 +146,10 @@ class PolarRows:
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
-        found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
-        out = found.distances, found.codes, found.beyond
+        nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
+        out = nearest.distances, nearest.codes, nearest.beyond
         kernels.search_angles(_directions(rows), self.X, self.codes, *out)
-        return found
+        return nearest
 
 
 def _directions(X: np.ndarray) -> np.ndarray:

@@ -50,17 +50,17 @@ class MixedRows:
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
-        found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
+        nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
         kernels.search_mixed(
             self._ordered(rows),
             self.X,
             self.codes,
             self.count,
-            found.distances,
-            found.codes,
-            found.beyond,
+            nearest.distances,
+            nearest.codes,
+            nearest.beyond,
         )
-        return found
+        return nearest
 
     def _ordered(self, rows: np.ndarray) -> np.ndarray:
         return self._scale.apply(np.ascontiguousarray(rows[:, self.order]))

@@ -87,13 +87,13 @@ class NearestRows:
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d), float64."""
         rows = self._scale.apply(rows)
-        found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self._scale.unit)
-        out = found.distances, found.codes, found.beyond
+        nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self._scale.unit)
+        out = nearest.distances, nearest.codes, nearest.beyond
         if self._filter is None:
             kernels.search_tree(rows, self._tree, self.codes, *out)
         else:
             self._search_products(self._filter, rows, out)
-        return found
+        return nearest
 
     def _search_products(
         self, distance_filter: DistanceFilter, queries: np.ndarray, out: tuple[np.ndarray, ...]

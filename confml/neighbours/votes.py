@@ -6,7 +6,7 @@ from confml._jit import kernel
 
 
 @kernel
-def count_votes(k, distances, found, beyond, votes, sums, tied):
+def count_votes(k, distances, codes, beyond, votes, sums, tied):
     """Fill the votes (c,) of the k nearest of one row and their sums of distances (c,); return the unit.
 
     All rows at the k-th distance count, each with an equal share of the remaining places. The unit is one
@@ -19,12 +19,12 @@ def count_votes(k, distances, found, beyond, votes, sums, tied):
     sums[:] = 0.0
     nearer = 0
     while distances[nearer] < last:
-        votes[found[nearer]] += 1
-        sums[found[nearer]] += distances[nearer]
+        votes[codes[nearer]] += 1
+        sums[codes[nearer]] += distances[nearer]
         nearer += 1
     end = nearer
     while end < distances.size and distances[end] == last:
-        tied[found[end]] += 1
+        tied[codes[end]] += 1
         end += 1
     if end == distances.size:
         for j in range(votes.size):
@@ -40,7 +40,7 @@ def count_votes(k, distances, found, beyond, votes, sums, tied):
 
 
 @kernel
-def vote(k, distances, found, beyond, shares, winners):
+def vote(k, distances, codes, beyond, shares, winners):
     """Fill the vote shares (n, c) of the k nearest and the class of each winner (n,).
 
     Equal votes: the smaller sum of distances, with the shares of `count_votes`; then the first class.
@@ -51,7 +51,7 @@ def vote(k, distances, found, beyond, shares, winners):
     tied = np.empty(c, dtype=np.int64)
     sums = np.empty(c, dtype=np.float64)
     for i in range(n):
-        unit = count_votes(k, distances[i], found[i], beyond[i], votes, sums, tied)
+        unit = count_votes(k, distances[i], codes[i], beyond[i], votes, sums, tied)
         best = 0
         for j in range(c):
             shares[i, j] = votes[j] / (k * unit)

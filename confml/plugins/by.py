@@ -55,10 +55,10 @@ class ColumnNames(Parameter):
 def divisions_in(by: Any) -> tuple[tuple[Part, ...], ...]:
     """Return the parts of each division of a value of ``by``; ValueError if it is none."""
     several = isinstance(by, list | tuple) and bool(by) and all(isinstance(one, list | tuple) for one in by)
-    found = tuple(_division(one) for one in (by if several else [by]))
-    if len(set(found)) < len(found):
+    divisions = tuple(_division(one) for one in (by if several else [by]))
+    if len(set(divisions)) < len(divisions):
         raise ValueError("a division is listed twice")
-    return found
+    return divisions
 
 
 def _division(value: Any) -> tuple[Part, ...]:

@@ -65,7 +65,7 @@ class PluginRegistry(Generic[Kind]):
         self.noun, self.package, self.base, self.group = noun, package, base, group
 
     @functools.cached_property
-    def own(self) -> dict[str, type[Kind]]:
+    def built_in(self) -> dict[str, type[Kind]]:
         """confml's own classes, sorted by name; all modules of the package are imported."""
         found: dict[str, type[Kind]] = {}
         folder = importlib.import_module(self.package).__path__
@@ -97,7 +97,7 @@ class PluginRegistry(Generic[Kind]):
                 if cls.name == name:
                     return cls
         # A name that is not in a source file as it is must not import all modules, if it is dotted.
-        return None if "." in name else self.own.get(name)
+        return None if "." in name else self.built_in.get(name)
 
     def has(self, name: str) -> bool:
         """Return whether there is a class of this name, without importing any."""
@@ -111,19 +111,19 @@ class PluginRegistry(Generic[Kind]):
     @functools.cached_property
     def offers(self) -> dict[str, list[EntryPoint]]:
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
-        found: dict[str, list[EntryPoint]] = {}
+        offers: dict[str, list[EntryPoint]] = {}
         for offer in self._entry_points:
-            if offer.name not in self.own:
-                found.setdefault(offer.name, []).append(offer)
-        return found
+            if offer.name not in self.built_in:
+                offers.setdefault(offer.name, []).append(offer)
+        return offers
 
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
-        return sorted([*self.own, *self.offers])
+        return sorted([*self.built_in, *self.offers])
 
     def known(self) -> dict[str, type[Kind]]:
         """Return all classes that can be imported, sorted by name."""
-        found = dict(self.own)
+        found = dict(self.built_in)
         for name in self.offers:
             try:
                 found[name] = self.find(name)
@@ -133,19 +133,19 @@ class PluginRegistry(Generic[Kind]):
 
     def broken(self) -> dict[str, ConfmlError]:
         """Return the classes of other packages that cannot be used, with the reason for each."""
-        found = {}
+        errors = {}
         for name in self.offers:
             try:
                 self.find(name)
             except ConfmlError as error:
-                found[name] = error
-        return found
+                errors[name] = error
+        return errors
 
     def find(self, name: str) -> type[Kind]:
         """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
-        own = self.own_class(name)
-        if own is not None:
-            return own
+        cls = self.own_class(name)
+        if cls is not None:
+            return cls
         offers = self.offers.get(name)
         if not offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", hint=did_you_mean(name, self.names()))
@@ -158,7 +158,9 @@ class PluginRegistry(Generic[Kind]):
 
     def source(self, name: str) -> str:
         """Return where the class comes from: ``confml``, or another package with its version."""
-        return "confml" if name in self.own else " and ".join(_origin(offer) for offer in self.offers[name])
+        return (
+            "confml" if name in self.built_in else " and ".join(_origin(offer) for offer in self.offers[name])
+        )
 
     def check(self, name: str, params: Mapping[str, Any]) -> None:
         """Raise ConfigError unless ``name`` is known and can be built with exactly these parameters.

@@ -115,23 +115,23 @@ class TransformerStep(Step):
     def _transformed(self, X: np.ndarray) -> np.ndarray:
         """Return the transformed examples (n, d') as finite float64 numbers."""
         with without_output():
-            found = self.fitted_.transform(X)
-        if hasattr(found, "toarray"):  # a sparse matrix
-            found = found.toarray()
+            transformed = self.fitted_.transform(X)
+        if hasattr(transformed, "toarray"):  # a sparse matrix
+            transformed = transformed.toarray()
         try:
-            found = np.asarray(found).astype(np.float64)
+            transformed = np.asarray(transformed).astype(np.float64)
         except (TypeError, ValueError):
             raise ConfmlError(f"step '{self.transformer}' returns values that are not numbers") from None
-        if found.ndim != 2 or len(found) != len(X):
+        if transformed.ndim != 2 or len(transformed) != len(X):
             raise ConfmlError(
-                f"step '{self.transformer}' returns the shape {found.shape}, expected {len(X)} rows"
+                f"step '{self.transformer}' returns the shape {transformed.shape}, expected {len(X)} rows"
             )
-        if np.isinf(found).any() or np.isnan(found).any() > np.isnan(X).any():
+        if np.isinf(transformed).any() or np.isnan(transformed).any() > np.isnan(X).any():
             raise ConfmlError(
                 f"step '{self.transformer}' returns values that are not finite",
                 hint="scale the features first, for example with the step 'standardise'",
             )
-        return found
+        return transformed
 
 
 TransformerStep.stored_as = TransformerStep
@@ -182,11 +182,11 @@ def describe_transformer(name: str) -> dict[str, Any]:
 
 
 @functools.cache
-def _step_of(name: str, found: Any) -> type[TransformerStep]:
+def _step_of(name: str, transformer_class: Any) -> type[TransformerStep]:
     """Return a subclass for one transformer, with the properties that its tags state."""
     learns, uses_labels = True, True
-    if not inspect.isclass(found) or not required_parameters(found):
-        transformer: Any = found() if inspect.isclass(found) else found
+    if not inspect.isclass(transformer_class) or not required_parameters(transformer_class):
+        transformer: Any = transformer_class() if inspect.isclass(transformer_class) else transformer_class
         try:
             tags = transformer.__sklearn_tags__()
             learns, uses_labels = (

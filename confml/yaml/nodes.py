@@ -44,14 +44,14 @@ class Node:
             return self.content[part]
         return None
 
-    def walk(self, place: Sequence[str | int]) -> "Iterator[tuple[str | int, Node]]":
-        """Iterate over the parts of ``place`` from here downwards, each with its value.
+    def walk(self, path: Sequence[str | int]) -> "Iterator[tuple[str | int, Node]]":
+        """Iterate over the parts of ``path`` from here downwards, each with its value.
 
         Parts that the file does not have are skipped: names of types or fields, and keys that are one level
         deeper in the short form ``{name: {key: value}}``.
         """
         node = self
-        for part in place:
+        for part in path:
             found = node.child(part)
             if found is None and node.is_mapping and len(node.content) == 1:
                 (inner,) = node.content.values()
@@ -60,10 +60,10 @@ class Node:
                 node = found
                 yield part, node
 
-    def at(self, place: Sequence[str | int]) -> "Node":
-        """Return the deepest value on the path to ``place``."""
+    def at(self, path: Sequence[str | int]) -> "Node":
+        """Return the deepest value on the path to ``path``."""
         node = self
-        for _, found in self.walk(place):
+        for _, found in self.walk(path):
             node = found
         return node
 

@@ -90,9 +90,9 @@ def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) 
 class _Refused(Exception):
     """YAML that is well-formed and not supported."""
 
-    def __init__(self, message: str, place: yaml.Mark):
+    def __init__(self, message: str, mark: yaml.Mark):
         super().__init__(message)
-        self.place = place
+        self.place = mark
 
 
 _KINDS = {
@@ -136,8 +136,8 @@ class _Builder:
         self.count = 0
         self.open: set[int] = set()
 
-    def mark(self, place: Place | yaml.Mark) -> Mark:
-        return self.fixed or Mark(0, place.line + 1, place.column + 1, self.source)
+    def mark(self, position: Place | yaml.Mark) -> Mark:
+        return self.fixed or Mark(0, position.line + 1, position.column + 1, self.source)
 
     def node(self, node: yaml.Node, depth: int) -> Node:
         self.count += 1

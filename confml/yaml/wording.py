@@ -33,15 +33,15 @@ class Place:
 def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Place, str, str | None]:
     """Return (place, message, hint) for an error of PyYAML's scanner, parser or composer."""
     problem, context = error.problem or "", error.context or ""
-    place, opened = Place.of(error.problem_mark or error.context_mark), Place.of(error.context_mark)
+    mark, opened = Place.of(error.problem_mark or error.context_mark), Place.of(error.context_mark)
     lines = text.splitlines() or [""]
-    line = lines[place.line] if place.line < len(lines) else ""
-    ahead = line[: place.column]
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    ahead = line[: mark.column]
 
     if "found character" in problem:
-        return (place, *_bad_start(line[place.column : place.column + 1], ahead))
+        return (mark, *_bad_start(line[mark.column : mark.column + 1], ahead))
     if "mapping values are not allowed" in problem:
-        return _second_colon(place, ahead, lines)
+        return _second_colon(mark, ahead, lines)
     if "could not find expected ':'" in problem:
         words = _line(lines, opened.line)[opened.column :].strip()
         missing = re.match(r"[\w-]+:\S", words)
@@ -51,36 +51,36 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Place, str, str | N
         return opened, "the quote that opens here is never closed", None
     if "unknown escape" in problem or "hexdecimal" in problem:
         hint = "use single quotes, where a backslash is an ordinary character"
-        return place, "unknown escape: in double quotes a backslash begins an escape", hint
+        return mark, "unknown escape: in double quotes a backslash begins an escape", hint
     if "flow sequence" in context or "flow mapping" in context:
-        return _unclosed(place, opened, context, lines)
+        return _unclosed(mark, opened, context, lines)
     if "expected <block end>" in problem:
-        return _stray(place, opened, context, ahead, line)
+        return _stray(mark, opened, context, ahead, line)
     if "expected the node content" in problem:
-        rest = line[place.column :].strip()
-        return place, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
+        rest = line[mark.column :].strip()
+        return mark, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
     if "sequence entries are not allowed" in problem:
-        return place, "a list item '- ' must begin a new line", None
+        return mark, "a list item '- ' must begin a new line", None
     if "mapping keys are not allowed" in problem:
-        return place, "'? ' marks a key and is not allowed here", "put the value in quotes"
+        return mark, "'? ' marks a key and is not allowed here", "put the value in quotes"
     if "undefined alias" in problem:
         name = problem.rpartition("'")[0].rpartition("'")[2]
-        return place, f"no anchor '&{name}' for the alias '*{name}'", "put text that begins with * in quotes"
+        return mark, f"no anchor '&{name}' for the alias '*{name}'", "put text that begins with * in quotes"
     if "duplicate anchor" in problem:
-        return place, "this anchor (&) is already defined", None
+        return mark, "this anchor (&) is already defined", None
     if "anchor" in context or "alias" in context:
         return opened, "text that begins with * or & must be in quotes", None
     if "single document" in context:
-        return place, "a second document begins here ('---')", "write one document per file"
+        return mark, "a second document begins here ('---')", "write one document per file"
     if "expected '<document start>'" in problem:
-        return place, "nothing may follow the end of the document", "remove the line '...' or '%...'"
+        return mark, "nothing may follow the end of the document", "remove the line '...' or '%...'"
     if "tag" in problem or "tag" in context:
-        return place, "text that begins with ! must be in quotes", None
+        return mark, "text that begins with ! must be in quotes", None
     if "block scalar" in context:
-        return place, "unexpected text after | or >", "the text begins on the next line"
+        return mark, "unexpected text after | or >", "the text begins on the next line"
     if "YAML" in problem or "directive" in context:
-        return place, "directives (lines that begin with %) are not used here", "remove the line"
-    return place, f"this is not YAML: {problem or context}", None
+        return mark, "directives (lines that begin with %) are not used here", "remove the line"
+    return mark, f"this is not YAML: {problem or context}", None
 
 
 def got(value: Any) -> str:
@@ -121,13 +121,13 @@ def _bad_start(letter: str, ahead: str) -> tuple[str, str | None]:
     return f"a value cannot begin with {letter!r}", "put it in quotes"
 
 
-def _second_colon(place: Place, ahead: str, lines: list[str]) -> tuple[Place, str, str | None]:
+def _second_colon(mark: Place, ahead: str, lines: list[str]) -> tuple[Place, str, str | None]:
     if ": " in ahead or ahead.rstrip().endswith(":"):
-        return place, "a second ':' in one line", _QUOTES_HINT
-    above = place.line - 1
+        return mark, "a second ':' in one line", _QUOTES_HINT
+    above = mark.line - 1
     while above >= 0 and (not lines[above].strip() or lines[above].lstrip().startswith("#")):
         above -= 1
-    start = Place(place.line, len(ahead) - len(ahead.lstrip()))
+    start = Place(mark.line, len(ahead) - len(ahead.lstrip()))
     if above >= 0 and ":" not in lines[above]:
         text = lines[above].strip()
         start = Place(above, len(lines[above]) - len(lines[above].lstrip()))
@@ -136,28 +136,32 @@ def _second_colon(place: Place, ahead: str, lines: list[str]) -> tuple[Place, st
     return start, message, _INDENT_HINT
 
 
-def _unclosed(found: Place, opened: Place, context: str, lines: list[str]) -> tuple[Place, str, str | None]:
+def _unclosed(message: Place, opened: Place, context: str, lines: list[str]) -> tuple[Place, str, str | None]:
     bracket = "[" if "sequence" in context else "{"
     close = "]" if bracket == "[" else "}"
-    if found.line == opened.line and found.line < len(lines) and found.column < len(lines[found.line]):
-        got_ = lines[found.line][found.column]
+    if (
+        message.line == opened.line
+        and message.line < len(lines)
+        and message.column < len(lines[message.line])
+    ):
+        got_ = lines[message.line][message.column]
         hint = _QUOTES_HINT if got_ == ":" else None
-        return found, f"expected ',' or '{close}', got {_short(got_)}", hint
+        return message, f"expected ',' or '{close}', got {_short(got_)}", hint
     return opened, f"the '{bracket}' that opens here is not closed by '{close}'", None
 
 
-def _stray(place: Place, above: Place, context: str, ahead: str, line: str) -> tuple[Place, str, str | None]:
-    rest = line[place.column :].strip()
+def _stray(mark: Place, above: Place, context: str, ahead: str, line: str) -> tuple[Place, str, str | None]:
+    rest = line[mark.column :].strip()
     if ahead.strip():
         hint = "put the whole value in quotes" if rest[:1] not in "]}," else None
-        return place, f"unexpected {_short(rest)} after the value", hint
+        return mark, f"unexpected {_short(rest)} after the value", hint
     if rest.startswith(":"):
-        return place, "a key is missing before ':'", None
-    if place.column == above.column:
+        return mark, "a key is missing before ':'", None
+    if mark.column == above.column:
         kinds = "list items '- '" if "collection" in context else "keys"
-        return place, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
-    message = f"this line begins in column {place.column + 1}, which fits none of the lines above"
-    return place, message, _INDENT_HINT
+        return mark, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
+    message = f"this line begins in column {mark.column + 1}, which fits none of the lines above"
+    return mark, message, _INDENT_HINT
 
 
 def _line(lines: list[str], number: int) -> str:

@@ -17,7 +17,7 @@ METHODS = {
     for name, value in PUBLIC.items()
     if inspect.isclass(value) and issubclass(value, confml.Method) and value is not confml.Method
 }
-STEPS = steps.own
+STEPS = steps.built_in
 
 
 def section(docstring, name):

@@ -31,7 +31,7 @@ from confml.plugins.parameters import Integer
 from confml.predictions.state_codec import Decoder, Encoder
 
 # A method with `takes_rows` predicts from a file: tests/methods/test_external.py.
-FITTED = {name: cls for name, cls in registry.methods.own.items() if not cls.takes_rows}
+FITTED = {name: cls for name, cls in registry.methods.built_in.items() if not cls.takes_rows}
 CLASSES = {**FITTED, NearestMean.name: NearestMean}
 NAMES = list(CLASSES)
 every_method = pytest.mark.parametrize("name", NAMES)

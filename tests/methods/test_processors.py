@@ -47,7 +47,7 @@ with one_blas_thread():
         chain = method.fit(X[:60, :13], y[:60] > 0).machines_[0].found.chains[-1]
         own = method.confident_predict(X[60:, :13])["probability"].scores
         found[name] = digest(chain.steps, chain.hit, chain.anchors, own, method.fit_metrics_["ess"]), False
-    for name, cls in registry.methods.own.items():
+    for name, cls in registry.methods.built_in.items():
         if not cls.takes_rows:
             scores = []
             for labels in (y, (y > 0).astype(int)):

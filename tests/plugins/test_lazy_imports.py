@@ -13,7 +13,7 @@ from confml.steps.registry import steps
 
 @pytest.mark.parametrize("registry", [methods, steps, sections], ids=lambda registry: registry.noun)
 def test_every_name_is_found_by_its_source(registry):
-    for name, cls in registry.own.items():
+    for name, cls in registry.built_in.items():
         assert registry.own_class(name) is cls and registry.has(name)
     assert registry.own_class("no such name") is None and not registry.has("no such name")
 
@@ -30,7 +30,7 @@ def test_other_methods_are_not_imported():
 @pytest.mark.parametrize("registry", [methods, steps], ids=lambda registry: registry.noun)
 def test_sources_have_the_summary_of_every_class(registry):
     summaries = {name: summary for name, (_, summary) in read_sources(registry.package).items()}
-    assert summaries == {name: registry.describe(name)["summary"] for name in registry.own}
+    assert summaries == {name: registry.describe(name)["summary"] for name in registry.built_in}
 
 
 def test_the_list_of_methods_imports_no_method():

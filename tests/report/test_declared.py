@@ -58,10 +58,10 @@ def examples(classes: int = 2):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "name", [name for name in registry.methods.own if name != "external"] + [NearestMean.name]
+    "name", [name for name in registry.methods.built_in if name != "external"] + [NearestMean.name]
 )
 def test_a_method_declares_exactly_what_it_reports(name):
-    cls = {**registry.methods.own, NearestMean.name: NearestMean}[name]
+    cls = {**registry.methods.built_in, NearestMean.name: NearestMean}[name]
     X, y = examples()
     emitted = set()
     for params in [*([] if FEWER in VARIANTS.get(name, ()) else [{}]), *VARIANTS.get(name, ())]:

@@ -264,17 +264,17 @@ class BayesKNN(Method):
             return {}
         k, beta = posterior.most_probable
         masses = posterior.k_masses
-        found = {
+        metrics = {
             "k_mean": float(masses @ np.arange(1, len(masses) + 1)),
             "k_map": float(k),
             "beta_mean": posterior.beta_mean,
             "beta_map": beta,
         }
         if self.diagnostics_ is not None:
-            found["rhat"], found["ess"] = self.diagnostics_.worst_rhat, self.diagnostics_.least_ess
+            metrics["rhat"], metrics["ess"] = self.diagnostics_.worst_rhat, self.diagnostics_.least_ess
             for move, rates in self.diagnostics_.acceptance.items():
-                found[f"acceptance_{move}"] = float(np.mean(rates))
-        return found
+                metrics[f"acceptance_{move}"] = float(np.mean(rates))
+        return metrics
 
     @property
     def fit_details_(self) -> FitDetails:

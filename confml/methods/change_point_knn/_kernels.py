@@ -8,10 +8,10 @@ from confml._jit import kernel
 
 
 @kernel
-def predict(change, prior, distances, found, beyond, probabilities, k_means):
+def predict(change, prior, distances, codes, beyond, probabilities, k_means):
     """Fill the class probabilities (n, c) and the posterior means of k (n,).
 
-    distances, found (n, K), beyond (n, c): the K nearest training rows, see `confml.neighbours`. Rows at one
+    distances, codes (n, K), beyond (n, c): the K nearest training rows, see `confml.neighbours`. Rows at one
     distance are one group: segments end at ends of groups only.
     """
     n, c = probabilities.shape
@@ -23,7 +23,7 @@ def predict(change, prior, distances, found, beyond, probabilities, k_means):
     log_stay, log_change = math.log1p(-change), math.log(change)
     tables = np.empty((2, 0), dtype=np.float64)
     for i in range(n):
-        groups = fill_groups(distances[i], found[i], beyond[i], ends, counts)
+        groups = fill_groups(distances[i], codes[i], beyond[i], ends, counts)
         if ends[groups] >= tables.shape[1]:
             tables = log_gammas(prior, c, ends[groups])
         log_z[groups] = 0.0
@@ -49,7 +49,7 @@ def predict(change, prior, distances, found, beyond, probabilities, k_means):
 
 
 @kernel
-def fill_groups(distances, found, beyond, ends, counts):
+def fill_groups(distances, codes, beyond, ends, counts):
     """Fill the numbers of rows, and of rows per class, up to the end of each group, from entry 1 on.
 
     A group has equal distances. Entry 0 has no rows. Return the number of groups.
@@ -64,7 +64,7 @@ def fill_groups(distances, found, beyond, ends, counts):
             for j in range(beyond.size):
                 counts[groups, j] = counts[groups - 1, j]
         ends[groups] += 1
-        counts[groups, found[place]] += 1
+        counts[groups, codes[place]] += 1
     for j in range(beyond.size):
         ends[groups] += beyond[j]
         counts[groups, j] += beyond[j]

@@ -298,31 +298,32 @@ class Conformal(Grouped, Shifted, PValueMethod):
     # ---- parts of fit and confident_predict
 
     def _members(
-        self, scores: np.ndarray, own: np.ndarray, codes: np.ndarray
+        self, scores: np.ndarray, true_scores: np.ndarray, codes: np.ndarray
     ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
         """Return the calibration examples that each group of classes counts, scores (m,), and all that count.
 
-        scores (m, c), own (m,): of all labels and of the true one. Sets ``places_``, the group of each class.
+        scores (m, c), true_scores (m,): of all labels and of the true one. Sets ``places_``, the group of
+        each class.
         """
         c = len(self.classes_)
         rest = np.arange(len(codes))
         self.places_ = np.arange(c) if self.stratified else np.zeros(c, dtype=np.int64)
         if self.classes == CLUSTERED:
-            found = class_clusters(own, codes, c, self.class_level, self._generator("classes"))
+            found = class_clusters(true_scores, codes, c, self.class_level, self._generator("classes"))
             self.places_ = found.places
             self.class_metrics_ = {"class_clusters": float(found.clusters)}
-            return found.members, own, found.members[-1]
+            return found.members, true_scores, found.members[-1]
         if self.classes == RANK_CUT:
             ranks = label_ranks(scores)[np.arange(len(codes)), codes]
             rng = self._generator("classes")
             self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
             self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
             cut = ranks[rest] > self.rank_cuts_[codes[rest]]
-            self.cut_scores_ = [np.sort(own[rest[cut & (codes[rest] == code)]]) for code in range(c)]
-            return [rest[~cut & (codes[rest] == code)] for code in range(c)], own, rest
+            self.cut_scores_ = [np.sort(true_scores[rest[cut & (codes[rest] == code)]]) for code in range(c)]
+            return [rest[~cut & (codes[rest] == code)] for code in range(c)], true_scores, rest
         if self.mondrian:
-            return [rest[codes[rest] == code] for code in range(c)], own, rest
-        return [rest], own, rest
+            return [rest[codes[rest] == code] for code in range(c)], true_scores, rest
+        return [rest], true_scores, rest
 
     def _check_combination(self) -> None:
         self._check_groups()

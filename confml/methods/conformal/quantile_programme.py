@@ -45,7 +45,7 @@ def _columns(members: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
     return columns, [len(known) for known in columns]
 
 
-def _solved(scores: np.ndarray, cells: np.ndarray, own: np.ndarray, groups: int, level: float) -> float:
+def _solved(scores: np.ndarray, cells: np.ndarray, pattern: np.ndarray, groups: int, level: float) -> float:
     """Return the threshold; with many examples, from a programme of those near the fitted quantiles.
 
     The dual variables of the others are at their bounds. It is the same threshold if no residual has another
@@ -59,15 +59,15 @@ def _solved(scores: np.ndarray, cells: np.ndarray, own: np.ndarray, groups: int,
         free[order[_WHOLE:]] = False
         fixed[~free] = np.where(scores[~free] > fit[~free], 1 - level, -level)
     while True:
-        b = _programme(scores[free], cells[free], own, groups, level, (fixed[~free], cells[~free]))
+        b = _programme(scores[free], cells[free], pattern, groups, level, (fixed[~free], cells[~free]))
         if free.all():
-            return np.inf if b is None else float(b[own].sum())
+            return np.inf if b is None else float(b[pattern].sum())
         wrong = None
         if b is not None:
             residual = scores - b[cells].sum(axis=1)
             wrong = ~free & (np.sign(residual) != np.sign(fixed))
             if not wrong.any():
-                return float(b[own].sum())
+                return float(b[pattern].sum())
         free = np.ones(len(scores), dtype=bool) if wrong is None else free | wrong
 
 
@@ -85,7 +85,7 @@ def _first_fit(scores: np.ndarray, cells: np.ndarray, level: float) -> np.ndarra
 def _programme(
     scores: np.ndarray,
     cells: np.ndarray,
-    own: np.ndarray,
+    pattern: np.ndarray,
     groups: int,
     level: float,
     others: tuple[np.ndarray, np.ndarray],
@@ -101,7 +101,7 @@ def _programme(
     places = np.arange(0, m * divisions + 1, divisions)
     matrix = csc_array((np.ones(m * divisions), cells.ravel(), places), shape=(groups, m))
     right = np.zeros(groups)
-    np.add.at(right, own, -(1 - level) + _BELOW)
+    np.add.at(right, pattern, -(1 - level) + _BELOW)
     values, others_cells = others
     np.add.at(right, others_cells.ravel(), -np.repeat(values, divisions))
     found = linprog(

@@ -7,7 +7,7 @@ from confml.neighbours.votes import count_votes
 
 
 @kernel
-def weighted_vote(k, distances, found, beyond, shares, winners):
+def weighted_vote(k, distances, codes, beyond, shares, winners):
     """Fill the shares (n, c) of Dudani's weights of the k nearest, and the class of each winner (n,).
 
     w_i = (d_k - d_i) / (d_k - d_1), and 1 where d_k = d_1: then all rows at that distance count equally.
@@ -24,7 +24,7 @@ def weighted_vote(k, distances, found, beyond, shares, winners):
         if first == last:
             end = 0
             while end < distances.shape[1] and distances[i, end] == last:
-                weights[found[i, end]] += 1.0
+                weights[codes[i, end]] += 1.0
                 end += 1
             if end == distances.shape[1]:
                 for j in range(c):
@@ -34,7 +34,7 @@ def weighted_vote(k, distances, found, beyond, shares, winners):
                 distance = distances[i, place]
                 if distance == last:
                     break
-                code = found[i, place]
+                code = codes[i, place]
                 weights[code] += last - distance
                 sums[code] += distance
         total = weights.sum()
@@ -47,7 +47,7 @@ def weighted_vote(k, distances, found, beyond, shares, winners):
 
 
 @kernel
-def teacher_vote(k, weight, distances, found, beyond, shares, winners):
+def teacher_vote(k, weight, distances, codes, beyond, shares, winners):
     """Fill the shares (n, c) of the weighted votes of the k nearest, and the class of each winner (n,).
 
     Codes from c on are those of the teacher's examples: code c + j is class j with ``weight`` votes. See
@@ -59,7 +59,7 @@ def teacher_vote(k, weight, distances, found, beyond, shares, winners):
     tied = np.empty(2 * c, dtype=np.int64)
     sums = np.empty(2 * c, dtype=np.float64)
     for i in range(n):
-        count_votes(k, distances[i], found[i], beyond[i], rows, sums, tied)
+        count_votes(k, distances[i], codes[i], beyond[i], rows, sums, tied)
         total = 0.0
         for code in range(2 * c):
             total += rows[code] * (weight if code >= c else 1.0)

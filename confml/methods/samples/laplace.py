@@ -91,10 +91,10 @@ def logit_draws(
         ) from None
     top = maximum(fitted)
     noise = solve_triangular(factor, rng.standard_normal((top.size, draws)), trans=1, lower=True)
-    found = top + noise.T.reshape(draws, *top.shape)
+    logits = top + noise.T.reshape(draws, *top.shape)
     if not fitted.fit_intercept:
-        found[:, :, -1] = 0.0
-    return found
+        logits[:, :, -1] = 0.0
+    return logits
 
 
 def probabilities(phi: np.ndarray, X: np.ndarray, classes: int) -> np.ndarray:

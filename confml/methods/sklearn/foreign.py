@@ -31,15 +31,15 @@ def nested(estimator: Any) -> Iterator[Any]:
             yield from nested(value)
 
 
-def check_interface(name: str, found: Any, needed: tuple[str, ...]) -> None:
-    """Raise ConfigError unless ``found`` is a class or an estimator with the functions of ``needed``."""
+def check_interface(name: str, estimator: Any, needed: tuple[str, ...]) -> None:
+    """Raise ConfigError unless ``estimator`` is a class or an estimator with the functions of ``needed``."""
     hint = "name a class with scikit-learn's interface, or an estimator that is made from one"
-    if inspect.isroutine(found) or inspect.ismodule(found):
-        kind = "module" if inspect.ismodule(found) else "function"
+    if inspect.isroutine(estimator) or inspect.ismodule(estimator):
+        kind = "module" if inspect.ismodule(estimator) else "function"
         raise ConfigError(f"{name} is a {kind}, not a class", hint=hint)
-    if not inspect.isclass(found) and not hasattr(found, "get_params"):
-        raise ConfigError(f"{name} is a {type(found).__name__}, not a class", hint=hint)
-    lacking = [function for function in needed if not callable(getattr(found, function, None))]
+    if not inspect.isclass(estimator) and not hasattr(estimator, "get_params"):
+        raise ConfigError(f"{name} is a {type(estimator).__name__}, not a class", hint=hint)
+    lacking = [function for function in needed if not callable(getattr(estimator, function, None))]
     if lacking:
         raise ConfigError(
             f"{name} has no {' and no '.join(lacking)}",
@@ -48,22 +48,22 @@ def check_interface(name: str, found: Any, needed: tuple[str, ...]) -> None:
         )
 
 
-def new_foreign(name: str, found: Any, params: Mapping[str, Any]) -> Any:
+def new_foreign(name: str, source: Any, params: Mapping[str, Any]) -> Any:
     """Return an estimator of a class with parameters of its constructor, or a copy of an estimator.
 
     Raises ConfigError for an unknown or missing parameter, and for an error of the constructor.
     """
-    if not inspect.isclass(found):
-        return _copied(name, found)
-    known, is_open = known_parameters(found)
+    if not inspect.isclass(source):
+        return _copied(name, source)
+    known, is_open = known_parameters(source)
     for key in params:
         if key not in known and not (is_open and _is_no_mistake(key, known)):
             hint = did_you_mean(key, sorted(known)) or "it has none"
-            raise UnknownParameter(found.__name__, key, hint=hint)
-    for missing in sorted(required_parameters(found) - set(params)):
-        raise MissingParameter(found.__name__, missing)
+            raise UnknownParameter(source.__name__, key, hint=hint)
+    for missing in sorted(required_parameters(source) - set(params)):
+        raise MissingParameter(source.__name__, missing)
     try:
-        estimator = found(**params)
+        estimator = source(**params)
     except (Exception, SystemExit) as error:
         raise ConfigError(f"{name} with these parameters raises {type(error).__name__}: {error}") from error
     return _copied(name, estimator)

@@ -29,9 +29,9 @@ def find_classifier(name: str) -> Any:
     no such classifier.
     """
     if name.partition(".")[0] != "sklearn":
-        found = find_object(name, "method")
-        check_interface(name, found, CLASSIFIER)
-        return found
+        classifier = find_object(name, "method")
+        check_interface(name, classifier, CLASSIFIER)
+        return classifier
     _, module, cls = (name.split(".") + ["", ""])[:3]
     classifiers = {}
     if name == PIPELINE:
@@ -53,18 +53,18 @@ def find_estimator(name: str, noun: str, needed: tuple[str, ...]) -> Any:
     Raises ConfigError for any other name.
     """
     if name.partition(".")[0] != "sklearn":
-        found = find_object(name, noun)
+        estimator = find_object(name, noun)
     else:
-        found = _public(name)
-        if found is None:
+        estimator = _public(name)
+        if estimator is None:
             module = name.split(".")[1] if name.count(".") == 2 else ""
             known = _public_names(module) if module in _modules() else ()
             close = nearest(name.rpartition(".")[2], known)
             hint = f"did you mean 'sklearn.{module}.{close}'?" if close else None
             message = f"scikit-learn {sklearn.__version__} has no '{name}'"
             raise ConfigError(message, hint=hint or "a name is like sklearn.decomposition.PCA")
-    check_interface(name, found, needed)
-    return found
+    check_interface(name, estimator, needed)
+    return estimator
 
 
 def dotted_name(class_name: str) -> str | None:

@@ -190,21 +190,21 @@ def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
     return estimator
 
 
-def new_estimator(name: str, found: Any, params: Mapping[str, Any]) -> Any:
+def new_estimator(name: str, source: Any, params: Mapping[str, Any]) -> Any:
     """Return an unfitted estimator: of a class, or a copy of an estimator, with parameters. Errors as above.
 
-    name: dotted name, for messages. found: class or estimator of this name.
+    name: dotted name, for messages. source: class or estimator of this name.
     """
     first = {key: value for key, value in params.items() if "__" not in key}
     for key, value in first.items():
-        check_side_effects(found, key, value)
+        check_side_effects(source, key, value)
     if name.startswith("sklearn."):
-        estimator = _new_of_sklearn(found, first)
+        estimator = _new_of_sklearn(source, first)
     else:
-        if not inspect.isclass(found):  # its parameters are set below, at any depth
+        if not inspect.isclass(source):  # its parameters are set below, at any depth
             first = {}
         values = {key: _as_value(value) for key, value in first.items()}
-        estimator = new_foreign(name, found, values)
+        estimator = new_foreign(name, source, values)
     _set_params(estimator, {key: value for key, value in params.items() if key not in first})
     check_values(estimator)
     use_one_thread(estimator)

@@ -102,15 +102,15 @@ class ClassTree:
             if not (kept[self.leaves(self.left[child])].any() and kept[self.leaves(self.right[child])].any()):
                 one = copy(int(self.left[child]))
                 return copy(int(self.right[child])) if one is None else one
-            place = len(costs)
+            node = len(costs)
             costs.append(self.cut[child])
             left.append(0)
             right.append(0)
             for children, copied in ((self.left, left), (self.right, right)):
                 one = copy(int(children[child]))
                 assert one is not None  # both sides have a kept class
-                copied[place] = one
-            return place
+                copied[node] = one
+            return node
 
         if len(self):
             copy(0)

@@ -66,7 +66,7 @@ def crammer_singer_path(
     costs = np.ascontiguousarray(penalties, dtype=np.float64)[codes]
     asked = set(map(float, Cs))
     state = _start(rows, codes, costs, c, D, RUNGS[0])
-    found: dict[float, Solution] = {}
+    solutions: dict[float, Solution] = {}
     seconds: dict[float, float] = {}
     pending = time.thread_time() - started
     for C in sorted(asked | {rung for rung in RUNGS if rung < max(asked)}):
@@ -77,9 +77,9 @@ def crammer_singer_path(
             state = solved
         pending += time.thread_time() - started
         if C in asked:
-            found[C] = Solution(np.array(solved.W.T, order="C"), objective, gap, solved.steps)
+            solutions[C] = Solution(np.array(solved.W.T, order="C"), objective, gap, solved.steps)
             seconds[C], pending = pending, 0.0
-    return found, seconds
+    return solutions, seconds
 
 
 def _start(rows, codes, costs, c: int, D: int, C: float) -> _State:

@@ -65,7 +65,7 @@ def gen_svm_path(
     # The loss of one example at V = 0, where each q is 0.
     hinge = 1.0 - 0.5 * (kappa + 1.0) if kappa <= 0 else 0.5 / (kappa + 1.0)
     at_zero = float(rho.sum()) * K ** (1.0 / p) * hinge
-    found: dict[float, Solution] = {}
+    solutions: dict[float, Solution] = {}
     seconds: dict[float, float] = {}
     pending, fresh, iterations = time.thread_time() - started, True, 0
     for ridge in sorted(asked | {rung for rung in RUNGS if rung > min(asked)}, reverse=True):
@@ -83,8 +83,8 @@ def gen_svm_path(
         pending += time.thread_time() - started
         if ridge in asked:
             if at_zero <= objective * (1.0 + tolerance):
-                found[ridge] = Solution(np.zeros_like(V), at_zero, total)
+                solutions[ridge] = Solution(np.zeros_like(V), at_zero, total)
             else:
-                found[ridge] = Solution(its_V.copy(), float(objective), total)
+                solutions[ridge] = Solution(its_V.copy(), float(objective), total)
             seconds[ridge], pending = pending, 0.0
-    return found, seconds
+    return solutions, seconds

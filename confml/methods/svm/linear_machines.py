@@ -205,12 +205,12 @@ class LinearMachines(PenaltyPath):
         finite = np.ones(X.shape[0], dtype=bool)
         found: list[dict[str, Prediction]] = [{}] * len(blocks)
 
-        def compute(place: int, _: None) -> None:
-            rows = blocks[place]
+        def compute(block: int, _: None) -> None:
+            rows = blocks[block]
             values = self._products(X[rows])
             finite[rows] = np.isfinite(values).all(axis=1)
             if finite[rows].all():
-                found[place] = self._views(values)
+                found[block] = self._views(values)
 
         for_each(compute, range(len(blocks)))
         check_all_finite(finite, self.name)

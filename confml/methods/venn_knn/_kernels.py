@@ -11,12 +11,13 @@ COLUMNS_UP_TO = 32  # features up to which all distances are computed; with more
 
 
 @kernel
-def training_counts(k, distances, found, beyond, codes, radius, every, nearer):
+def training_counts(k, distances, neighbour_codes, beyond, codes, radius, every, nearer):
     """Fill the k-th nearest distance to others (m,) and two counts of the neighbours' classes (m, c).
 
-    distances, found (m, K), beyond (m, c): the K nearest training rows of each training row, which is itself
-    among them (`confml.neighbours.nearest_rows.Neighbours`); K > k, or all rows. every: others at a distance
-    of at most the radius. nearer: others below it if there are exactly k - 1 of them, else as ``every``.
+    distances, neighbour_codes (m, K), beyond (m, c): the K nearest training rows of each training row, which
+    is itself among them (`confml.neighbours.nearest_rows.Neighbours`); K > k, or all rows. every: others at a
+    distance of at most the radius. nearer: others below it if there are exactly k - 1 of them, else as
+    ``every``.
     """
     m, places = distances.shape
     for i in range(m):
@@ -26,9 +27,9 @@ def training_counts(k, distances, found, beyond, codes, radius, every, nearer):
         below = 0
         for e in range(places):
             if distances[i, e] <= radius[i]:
-                every[i, found[i, e]] += 1
+                every[i, neighbour_codes[i, e]] += 1
             if distances[i, e] < radius[i]:
-                nearer[i, found[i, e]] += 1
+                nearer[i, neighbour_codes[i, e]] += 1
                 below += 1
         if distances[i, places - 1] == radius[i]:
             for j in range(every.shape[1]):
@@ -42,7 +43,7 @@ def training_counts(k, distances, found, beyond, codes, radius, every, nearer):
 
 
 @kernel
-def new_counts(k, distances, found, beyond, counts):
+def new_counts(k, distances, neighbour_codes, beyond, counts):
     """Fill the counts (n, c) of the classes of the training rows up to the k-th nearest, with its ties."""
     n, places = distances.shape
     for i in range(n):
@@ -50,7 +51,7 @@ def new_counts(k, distances, found, beyond, counts):
         last = distances[i, k - 1] if k <= places else np.inf
         for e in range(places):
             if distances[i, e] <= last:
-                counts[i, found[i, e]] += 1
+                counts[i, neighbour_codes[i, e]] += 1
         if distances[i, places - 1] == last:
             for j in range(counts.shape[1]):
                 counts[i, j] += beyond[i, j]
@@ -67,21 +68,21 @@ def _first_and_most(counts):
 
 
 @kernel
-def _memberships(taxonomy, counts, own, inside):
-    """Fill inside[v]: whether counts (c,) and one neighbour more, of class v, are in the category of own."""
+def _memberships(taxonomy, counts, neighbours, inside):
+    """Fill inside[v]: whether counts (c,) and one neighbour more, of class v, are in that of `neighbours`."""
     c = counts.size
     if taxonomy == COUNTS:
-        other = -1  # the class with one neighbour more in own; -2 where they differ otherwise
+        other = -1  # the class with one neighbour more in neighbours; -2 where they differ otherwise
         for j in range(c):
-            if own[j] == counts[j] + 1 and other == -1:
+            if neighbours[j] == counts[j] + 1 and other == -1:
                 other = j
-            elif own[j] != counts[j]:
+            elif neighbours[j] != counts[j]:
                 other = -2
         for v in range(c):
             inside[v] = v == other
         return
     first, most = _first_and_most(counts)
-    own_first, own_most = _first_and_most(own)
+    own_first, own_most = _first_and_most(neighbours)
     for v in range(c):
         one_more = counts[v] + 1
         f, b = first, most

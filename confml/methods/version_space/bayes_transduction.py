@@ -67,10 +67,10 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         parts = [self._predict_block(*block) for block in self._blocks(X)]
         return {view: Prediction.concatenate([part[view] for part in parts]) for view in self.views}
 
-    def _predict_block(self, kernel_block: np.ndarray, own: np.ndarray) -> dict[str, Prediction]:
+    def _predict_block(self, kernel_block: np.ndarray, lengths: np.ndarray) -> dict[str, Prediction]:
         c, way = len(self.classes_), self.multiclass
         residual = (
-            None if self.predictive == "span" else own + (self.ridge if self.predictive == "noisy" else 0)
+            None if self.predictive == "span" else lengths + (self.ridge if self.predictive == "noisy" else 0)
         )
         volumes = [
             machine.found.volumes(kernel_block[machine.problem.rows], residual) for machine in self.machines_

@@ -167,15 +167,15 @@ class Trajectory:
         known = (error > 0) & (within > 0)
         return float(np.median(within[known] / error[known] ** 2)) if known.any() else float(self.bounces)
 
-    def volumes(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> VolumeEstimate:
+    def volumes(self, kernel_block: np.ndarray, lengths: np.ndarray | None = None) -> VolumeEstimate:
         """Estimate the fraction of version space that predicts the positive class for m test examples x.
 
-        kernel_block (n, m): k(x_i, x). own (m,): squared length of phi(x), noise included. The component of
-        phi(x) outside the span of the walls makes its sign uncertain. None: this component is ignored, as in
-        the paper.
+        kernel_block (n, m): k(x_i, x). lengths (m,): squared length of phi(x), noise included. The component
+        of phi(x) outside the span of the walls makes its sign uncertain. None: this component is ignored, as
+        in the paper.
         """
         coordinates = self.version_space.space.coordinates(kernel_block)
-        outside = None if own is None else np.maximum(own - _sum(coordinates**2), 1e-30)
+        outside = None if lengths is None else np.maximum(lengths - _sum(coordinates**2), 1e-30)
         if not self.chains:
             return self._single_point(coordinates, outside)
         signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)

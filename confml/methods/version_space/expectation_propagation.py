@@ -81,7 +81,7 @@ class GaussianVersionSpace:
         """Return the Bayes point (r,): the mean, scaled to length 1."""
         return self.mean / np.linalg.norm(self.mean)
 
-    def volumes(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> VolumeEstimate:
+    def volumes(self, kernel_block: np.ndarray, lengths: np.ndarray | None = None) -> VolumeEstimate:
         """Return the estimate of `Trajectory.volumes`; its diagnostics are NaN."""
         coordinates = self.version_space.space.coordinates(kernel_block)
         level = products(self.mean[None, :], coordinates)[0]
@@ -89,11 +89,11 @@ class GaussianVersionSpace:
         variance = np.zeros_like(level)
         for row in spread:
             variance += row * row
-        if own is not None:
+        if lengths is not None:
             inside = np.zeros_like(level)
             for row in coordinates:
                 inside += row * row
-            variance += np.maximum(own - inside, 0.0)
+            variance += np.maximum(lengths - inside, 0.0)
         level = np.divide(level, np.sqrt(variance), out=np.zeros_like(level), where=variance > 0)
         nan = np.full_like(level, np.nan)
         return VolumeEstimate(ndtr(level), nan, nan, nan)

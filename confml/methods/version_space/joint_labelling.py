@@ -25,9 +25,9 @@ class JointLabelling:
     positive: np.ndarray
     probabilities: np.ndarray
 
-    def labels(self, place: int) -> np.ndarray:
-        """Return the labels (m,) of the labelling with rank ``place`` by probability, from 0."""
-        return self.classes[self.positive[place].astype(int)]
+    def labels(self, rank: int) -> np.ndarray:
+        """Return the labels (m,) of the labelling with rank ``rank`` by probability, from 0."""
+        return self.classes[self.positive[rank].astype(int)]
 
     @property
     def joint(self) -> np.ndarray:

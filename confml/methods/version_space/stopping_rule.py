@@ -74,12 +74,16 @@ class StoppingRule:
         """
         bounces = min(self.draws, self.most_bounces) if self.kind == ESS else self.most_bounces
         while True:
-            found = sample(space, replace(settings, bounces=bounces), seed)
-            if not found.chains or self.reached(found.ess, found.rhat) or bounces >= self.most_bounces:
-                return found
-            factor = min(max(1.1 * self.draws / found.ess, 1.5), _LARGEST_STEP)
+            trajectory = sample(space, replace(settings, bounces=bounces), seed)
+            if (
+                not trajectory.chains
+                or self.reached(trajectory.ess, trajectory.rhat)
+                or bounces >= self.most_bounces
+            ):
+                return trajectory
+            factor = min(max(1.1 * self.draws / trajectory.ess, 1.5), _LARGEST_STEP)
             bounces = min(math.ceil(factor * bounces), self.most_bounces)
-            del found  # its memory is free for the next run
+            del trajectory  # its memory is free for the next run
 
 
 def check_stopping(method: str, params: Mapping[str, Any]) -> None:

@@ -314,11 +314,11 @@ class VersionSpaceMethod(Method):
         drawn = [one for one in sampled if one.chains] or sampled  # a single point is known exactly
         return metrics | {"rhat": max(one.rhat for one in drawn), "ess": min(one.ess for one in drawn)}
 
-    def _bound(self, found: list[GaussianVersionSpace]) -> dict[str, float]:
+    def _bound(self, estimates: list[GaussianVersionSpace]) -> dict[str, float]:
         """Return the volume of version space and its bound, for two classes and no ridge."""
-        if len(found) != 1 or self.ridge > 0:
+        if len(estimates) != 1 or self.ridge > 0:
             return {}
-        volume = found[0].log_volume
+        volume = estimates[0].log_volume
         return {"log_volume": volume, "gibbs_bound": gibbs_bound(min(volume, 0.0), len(self.X_))}
 
     @property
