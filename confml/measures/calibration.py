@@ -8,7 +8,7 @@ import numpy as np
 from confml.measures.bins import BINS, Bins
 from confml.measures.block import Block, Ranked, sums_of
 from confml.measures.measure import Column, Measure, undefined
-from confml.measures.metric import LOWER, PAGE, SHARE, Metric
+from confml.measures.metric import LOWER, PAGE, Metric, share
 from confml.measures.prediction import SHARES
 
 
@@ -76,12 +76,11 @@ MEASURE = Measure(
             "Good 1952",
             tables=(PAGE,),
         ),
-        "zero_share": Metric(
+        "zero_share": share(
             "share of test examples whose true label has probability 0",
             LOWER,
             "#{i: p_i^{y_i} = 0} / n",
             "Good 1952",
-            unit=SHARE,
         ),
         "log_loss_nonzero": Metric(
             "log loss of the test examples whose true label has a probability above 0",
@@ -99,7 +98,7 @@ MEASURE = Measure(
             heading="Brier score",
             tables=(PAGE,),
         ),
-        "ece": Metric(
+        "ece": share(
             "expected calibration error of the largest probability in 15 bins of equal mass that do not "
             "divide equal "
             "values; above 0 for calibrated probabilities too (ce2 is not)",
@@ -107,17 +106,15 @@ MEASURE = Measure(
             "sum over bins of n_b/n |mean largest p - share of correct predictions|",
             "Guo et al. 2017",
             heading="ECE",
-            unit=SHARE,
             tables=(PAGE,),
         ),
-        "ece_classwise": Metric(
+        "ece_classwise": share(
             "mean over the classes of the calibration error of the probability of the class, in bins as "
             "those of ece",
             LOWER,
             "mean over y of sum over bins of n_b/n |mean p^y - share of rows with label y|",
             "Kull et al. 2019",
             heading="classwise ECE",
-            unit=SHARE,
         ),
         "ce2": Metric(
             "squared calibration error of the largest probability without its bias: mean 0 for calibrated "

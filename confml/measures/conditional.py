@@ -12,7 +12,7 @@ from confml.measures.block import Block
 from confml.measures.coverage_band import covered_probabilities
 from confml.measures.distributions import beta_quantile
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LEVEL, LOWER, OWN, SHARE, Metric
+from confml.measures.metric import HIGHER, LOWER, OWN, share_per_level
 from confml.measures.p_values import counted_examples
 
 CONFIDENCE = 0.95
@@ -201,43 +201,35 @@ def _mean(values: Sequence[float]) -> float:
 
 MEASURE = Measure(
     metrics={
-        "ssc": Metric(
+        "ssc": share_per_level(
             "size-stratified coverage: smallest coverage of regions of 1, 2, 3-4, 5-8, ... labels, if there "
             "are at least 5 / level rows; valid p-values do not make it 1 - level",
             HIGHER,
             "min over strata s of #{i in s: y_i in G_i} / #s",
             "Angelopoulos, Bates, Malik and Jordan 2021",
             heading="size-stratified coverage",
-            unit=SHARE,
-            per=LEVEL,
         ),
-        "covgap": Metric(
+        "covgap": share_per_level(
             "mean distance of the coverage of a class from 1 - level; above 0 by chance alone "
             "(covgap_expected)",
             LOWER,
             "mean over classes c of |#{i: y_i = c in G_i} / #{i: y_i = c} - (1 - level)|",
             "Ding et al. 2023",
             heading="coverage gap of classes",
-            unit=SHARE,
-            per=LEVEL,
         ),
-        "undercoverage": Metric(
+        "undercoverage": share_per_level(
             "mean shortfall of the coverage of a class below 1 - level",
             LOWER,
             "mean over classes c of max(0, 1 - level - coverage of c)",
             OWN,
-            unit=SHARE,
-            per=LEVEL,
         ),
-        "covgap_expected": Metric(
+        "covgap_expected": share_per_level(
             "expected covgap of p-values that are valid for each class, from the numbers of test rows and of "
             "calibration examples",
             None,
             "mean over classes c of E|K / n_c - (1 - level)|, K beta-binomial",
             OWN,
             heading="coverage gap by chance",
-            unit=SHARE,
-            per=LEVEL,
         ),
     },
     compute=_compute,

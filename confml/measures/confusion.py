@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, PAGE, SHARE, Metric
+from confml.measures.metric import HIGHER, PAGE, share
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -33,7 +33,7 @@ def _macro_means(part: np.ndarray, whole: np.ndarray, occurs: np.ndarray) -> np.
 
 MEASURE = Measure(
     metrics={
-        "precision_macro": Metric(
+        "precision_macro": share(
             "mean over the classes of the share of correct predictions among the rows predicted as the "
             "class; 0 "
             "for a class that is never predicted",
@@ -41,27 +41,24 @@ MEASURE = Measure(
             "mean over c of #{i: predicted c, y_i = c} / #{i: predicted c}, c a true or predicted label",
             _SOURCE,
             heading="macro precision",
-            unit=SHARE,
         ),
-        "recall_macro": Metric(
+        "recall_macro": share(
             "mean over the classes of the share of correct predictions among the rows of the class; 0 for a "
             "predicted class without test rows",
             HIGHER,
             "mean over c of #{i: predicted c, y_i = c} / #{i: y_i = c}, c a true or predicted label",
             _SOURCE,
             heading="macro recall",
-            unit=SHARE,
         ),
-        "f1_macro": Metric(
+        "f1_macro": share(
             "mean over the classes of the harmonic mean of precision and recall",
             HIGHER,
             "mean over c of 2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
             _SOURCE,
             heading="macro F1",
-            unit=SHARE,
             tables=(PAGE,),
         ),
-        "f1_micro": Metric(
+        "f1_micro": share(
             "F1 of the counts summed over the classes; with one label per row also the micro-averaged "
             "precision and "
             "recall, and the accuracy",
@@ -69,7 +66,6 @@ MEASURE = Measure(
             "sum over c of 2 #{i: predicted c, y_i = c} / sum over c of (#{i: predicted c} + #{i: y_i = c})",
             _SOURCE,
             heading="micro F1",
-            unit=SHARE,
         ),
     },
     compute=_compute,

@@ -24,7 +24,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.case import Case
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
+from confml.measures.metric import LEVEL, LOWER, Metric, share_per_level
 
 
 def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
@@ -109,13 +109,11 @@ MEASURE = Measure(
             unit="labels",
             per=LEVEL,
         ),
-        "observed_multiple": Metric(
+        "observed_multiple": share_per_level(
             "share of regions that contain a false label (criterion OM)",
             LOWER,
             "#{i: G_i contains some y != y_i} / n",
             VOVK_2016,
-            unit=SHARE,
-            per=LEVEL,
         ),
         "observed_excess": Metric(
             "mean number of false labels in a region (criterion OE)",

@@ -5,6 +5,7 @@ a module of `confml.measures`, quantities of a method or step in its class attri
 of a report in its sections. `confml.report.declared` collects them.
 """
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -81,3 +82,7 @@ class Metric:
         if self.direction is None:
             raise ValueError(f"neither higher nor lower is better for this metric: {self.about}")
         return 1 if self.direction == HIGHER else -1
+
+
+share = functools.partial(Metric, unit=SHARE)
+share_per_level, share_per_threshold = (functools.partial(share, per=per) for per in (LEVEL, THRESHOLD))

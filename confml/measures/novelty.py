@@ -7,7 +7,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.case import Case
 from confml.measures.measure import Column, Measure, Row, each_case
-from confml.measures.metric import HIGHER, LEVEL, LOWER, OWN, SHARE, Metric
+from confml.measures.metric import HIGHER, LOWER, OWN, Metric, share_per_level
 
 
 def familiarity(case: Case) -> np.ndarray:
@@ -53,23 +53,19 @@ MEASURE = Measure(
             OWN,
             heading="separation of absent classes",
         ),
-        "unseen_no_class": Metric(
+        "unseen_no_class": share_per_level(
             "share of empty regions among test examples of absent classes",
             HIGHER,
             "#{i: y_i absent, |G_i| = 0} / #{i: y_i absent}",
             OWN,
             heading="empty regions of absent classes",
-            unit=SHARE,
-            per=LEVEL,
         ),
-        "known_no_class": Metric(
+        "known_no_class": share_per_level(
             "share of empty regions among test examples of known classes",
             LOWER,
             "#{i: y_i known, |G_i| = 0} / #{i: y_i known}",
             OWN,
             heading="empty regions of known classes",
-            unit=SHARE,
-            per=LEVEL,
         ),
     },
     compute=_compute,

@@ -7,7 +7,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.confusion_matrix import Confusion
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHARE, SHORT, Metric
+from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHORT, Metric, share
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -53,20 +53,18 @@ def _compute(block: Block) -> Iterator[Column]:
 
 MEASURE = Measure(
     metrics={
-        "error": Metric(
+        "error": share(
             "share of test examples whose predicted label is wrong",
             LOWER,
             "#{i: predicted label of i is not y_i} / n",
             _SOURCE,
-            unit=SHARE,
             tables=(SHORT, RESULTS, PAGE),
         ),
-        "accuracy": Metric(
+        "accuracy": share(
             "share of test examples whose predicted label is correct",
             HIGHER,
             "1 - error",
             _SOURCE,
-            unit=SHARE,
         ),
         "ari": Metric(
             "adjusted Rand index of predicted and true labels",

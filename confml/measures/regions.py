@@ -7,7 +7,17 @@ import numpy as np
 
 from confml.measures.block import Block, fractions
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LEVEL, LOWER, OWN, PAGE, RESULTS, SHARE, SHORT, Metric
+from confml.measures.metric import (
+    HIGHER,
+    LEVEL,
+    LOWER,
+    OWN,
+    PAGE,
+    RESULTS,
+    SHORT,
+    Metric,
+    share_per_level,
+)
 
 _SOURCE = "Vovk, Gammerman and Shafer 2005"
 
@@ -112,13 +122,11 @@ def _compute(block: Block) -> Iterator[Column]:
 
 MEASURE = Measure(
     metrics={
-        "coverage": Metric(
+        "coverage": share_per_level(
             "share of regions that contain the true label; at least 1 - level if regions are valid",
             None,
             "#{i: y_i in G_i} / n",
             _SOURCE,
-            unit=SHARE,
-            per=LEVEL,
             tables=(SHORT, RESULTS, PAGE),
         ),
         "mean_region_size": Metric(
@@ -140,44 +148,36 @@ MEASURE = Measure(
             unit="labels",
             per=LEVEL,
         ),
-        "one_class": Metric(
+        "one_class": share_per_level(
             "singleton rate: share of regions with exactly one label",
             HIGHER,
             "#{i: |G_i| = 1} / n",
             _SOURCE,
             heading="singleton rate",
-            unit=SHARE,
-            per=LEVEL,
             tables=(SHORT, RESULTS, PAGE),
         ),
-        "two_or_more": Metric(
+        "two_or_more": share_per_level(
             "share of regions with two or more labels (criterion M)",
             LOWER,
             "#{i: |G_i| > 1} / n",
             "Vovk et al. 2016",
             heading="multiple",
-            unit=SHARE,
-            per=LEVEL,
             tables=(RESULTS, PAGE),
         ),
-        "no_class": Metric(
+        "no_class": share_per_level(
             "share of empty regions",
             None,
             "#{i: |G_i| = 0} / n",
             _SOURCE,
             heading="empty",
-            unit=SHARE,
-            per=LEVEL,
             tables=(RESULTS, PAGE),
         ),
-        "correct_of_one_class": Metric(
+        "correct_of_one_class": share_per_level(
             "singleton accuracy: share of the regions with exactly one label whose label is correct",
             HIGHER,
             "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
             OWN,
             heading="singleton accuracy",
-            unit=SHARE,
-            per=LEVEL,
             tables=(RESULTS, PAGE),
         ),
     },

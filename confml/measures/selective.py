@@ -6,7 +6,16 @@ import numpy as np
 
 from confml.measures.block import Block, fractions
 from confml.measures.measure import Column, Measure, undefined
-from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHARE, THRESHOLD, Metric
+from confml.measures.metric import (
+    HIGHER,
+    LOWER,
+    PAGE,
+    RESULTS,
+    THRESHOLD,
+    Metric,
+    share,
+    share_per_threshold,
+)
 from confml.measures.rejection import best_aurc
 
 _SOURCE = "Krzanowski et al. 2006"
@@ -58,33 +67,30 @@ def _areas(block: Block) -> tuple[np.ndarray, ...]:
 
 MEASURE = Measure(
     metrics={
-        "augrc": Metric(
+        "augrc": share(
             "area under the generalised risk-coverage curve, 0 (best) to 1/2; compare methods by this area",
             LOWER,
             "integral of the generalised risk #{accepted and wrong} / n over the coverage",
             "Traub et al. 2024",
             heading="AUGRC",
-            unit=SHARE,
             digits=3,
             tables=(PAGE,),
         ),
-        "aurc": Metric(
+        "aurc": share(
             "area under the risk-coverage curve: mean selective risk over all coverages",
             LOWER,
             "integral of the selective risk #{accepted and wrong} / #{accepted} over the coverage",
             "Geifman and El-Yaniv 2017",
             heading="AURC",
-            unit=SHARE,
             digits=3,
             tables=(PAGE,),
         ),
-        "e_aurc": Metric(
+        "e_aurc": share(
             "excess aurc: aurc minus that of the best order of the same predictions, 0 at best",
             LOWER,
             "aurc - aurc of the order that accepts all correct predictions first",
             "Geifman, Uziel and El-Yaniv 2019",
             heading="E-AURC",
-            unit=SHARE,
             digits=3,
         ),
         "auroc_correct": Metric(
@@ -95,31 +101,25 @@ MEASURE = Measure(
             heading="AUROC of correctness",
             tables=(PAGE,),
         ),
-        "sure_correct": Metric(
+        "sure_correct": share_per_threshold(
             "share of test examples accepted at the threshold and predicted correctly",
             HIGHER,
             "#{accepted and correct} / n",
             _SOURCE,
-            unit=SHARE,
-            per=THRESHOLD,
             tables=(RESULTS, PAGE),
         ),
-        "unsure": Metric(
+        "unsure": share_per_threshold(
             "share of test examples rejected at the threshold",
             LOWER,
             "#{rejected} / n",
             _SOURCE,
-            unit=SHARE,
-            per=THRESHOLD,
             tables=(RESULTS, PAGE),
         ),
-        "sure_incorrect": Metric(
+        "sure_incorrect": share_per_threshold(
             "share of test examples accepted at the threshold and predicted wrongly",
             LOWER,
             "#{accepted and wrong} / n",
             _SOURCE,
-            unit=SHARE,
-            per=THRESHOLD,
             tables=(RESULTS, PAGE),
         ),
         "expected_loss": Metric(

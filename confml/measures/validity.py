@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import LEVEL, LOWER, OWN, SHARE, Metric
+from confml.measures.metric import LOWER, OWN, Metric, share_per_level
 from confml.measures.p_values import has_counts
 
 
@@ -58,14 +58,12 @@ MEASURE = Measure(
             "Kolmogorov 1933",
             heading="Kolmogorov-Smirnov distance",
         ),
-        "worst_class_coverage": Metric(
+        "worst_class_coverage": share_per_level(
             "smallest coverage of a class (all of them: class-coverage.csv)",
             None,
             "min over classes c of #{i: y_i = c in G_i} / #{i: y_i = c}",
             OWN,
             heading="smallest coverage of a class",
-            unit=SHARE,
-            per=LEVEL,
         ),
     },
     compute=_compute,

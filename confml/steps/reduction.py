@@ -42,7 +42,6 @@ class ExampleReduction(Step):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the neighbour search and the kernels of pairs."""
         KNN.compile_kernels()
         cls(**cls._compiled).fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 

@@ -93,7 +93,6 @@ class SelectAttributes(Step):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of the default method."""
         method_class(cls().method).compile_kernels()
 
     @property

@@ -118,7 +118,6 @@ class MetricPosterior:
         return [np.stack(part) for part in zip(*parts, strict=True)]
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         if not self.by_chain or any(
             not 1 <= draws.ks.max(initial=0) <= self.depth for draws in self.by_chain
         ):

@@ -286,7 +286,6 @@ class BayesKNN(Method):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 2, 0, 1, 2])
         quick: dict[str, Any] = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}
         with warnings.catch_warnings():

@@ -108,7 +108,6 @@ class Nodes(WritableArrays):
         )
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         if self.offsets[0] < 0 or self.offsets[-1] != len(self.betas) or (np.diff(self.offsets) < 0).any():
             raise ValueError("the nodes of k are not in order")
 
@@ -149,7 +148,6 @@ class BetaDensity(WritableArrays):
         return series
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         if self.panels[0] != 0 or self.panels[-1] != len(self.bounds) or (np.diff(self.panels) < 0).any():
             raise ValueError("the panels of k are not in order")
 
@@ -232,7 +230,6 @@ class NodePosterior(WritableArrays):
         return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         if not 1 <= self.depth <= len(self.training) or not 1 <= self.most_probable[0] <= self.depth:
             raise ValueError("there are fewer training rows than neighbours")
 

@@ -92,13 +92,11 @@ class ChangePointKNN(ProbabilityMethod):
         return {"probability": Prediction(self.classes_, probabilities, "probability", extra={"k": k_means})}
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         block = max(1000, 100_000_000 // train_rows)
         return block if block < test_rows else None
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels by running them once on a few rows."""
         for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)
             cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)

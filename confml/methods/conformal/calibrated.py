@@ -271,7 +271,6 @@ class CalibratedMethod(WrapperMethod):
         return Prediction(self.classes_, total / len(parts), "probability")
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
         if not self.fitted_ or any(part.codes.max(initial=0) >= len(self.classes_) for part in self.fitted_):
             raise ValueError("a part has codes of unknown classes, or there is no part")

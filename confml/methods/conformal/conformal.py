@@ -287,7 +287,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels that count many scores."""
         counts = np.zeros((1, 2), np.int64), np.ones((1, 2), np.int64)
         add_counts([np.zeros(1), np.ones(2)], np.arange(2), np.zeros((1, 2)), 1.0, *counts)
 
@@ -365,7 +364,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
         return label_scores(score, values, u if self.randomised else None, self.penalty, self.k_reg), score
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
         if any(self.places_.max() >= len(groups) for groups in self.scores_):
             raise ValueError("a class has no group of calibration scores")

@@ -119,7 +119,6 @@ class KNN(ProbabilityMethod):
         return self._vote(self._rows.query(self._used(X), self.k), self)
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         block = max(1000, 200_000_000 // train_rows)
         return block if block < test_rows else None
 
@@ -145,7 +144,6 @@ class KNN(ProbabilityMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of all searches and of the vote."""
         for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)
             cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)
@@ -183,7 +181,6 @@ class KNN(ProbabilityMethod):
         return {"vote": Prediction(self.classes_, shares, "vote", self.classes_[winners])}
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
         rows: Any = getattr(self._rows, "rows", self._rows)
         expected = self.n_features_in_ if self.teacher is None else len(self._columns)

@@ -1,10 +1,13 @@
 """`LinearGroup`: base class of one-vs-rest groups of linear classifiers."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metric import share
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod, finite_scores
 from confml.methods.multiclass import two_class_scores
@@ -32,6 +35,16 @@ class LinearGroup(MarginMethod):
     f/2 of the one sum f. Ties go to the first class in sorted order; with two classes this is the rule of
     Table 4.1, "positive if the sum exceeds 0".
     """
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "training_error": share("fraction of training examples whose predicted label is wrong", "lower")
+    }
+    stored = {
+        "weights_": "f8(*, d+1)",
+        "presentations_": "int | None",
+        "epochs_": "int | None",
+        "training_error_": "float",
+    }
 
     @abstractmethod
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:

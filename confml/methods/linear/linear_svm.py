@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.measures.metric import SHARE, Metric
+from confml.measures.metric import Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
@@ -41,11 +41,8 @@ class LinearSVM(LinearGroup):
     name = "linear-svm"
     example = ""
     version = 1
-    metrics = {
-        "training_error": Metric(
-            "fraction of training examples whose predicted label is wrong", "lower", unit=SHARE
-        ),
-        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
+    metrics = LinearGroup.metrics | {
+        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None)
     }
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
@@ -57,12 +54,7 @@ class LinearSVM(LinearGroup):
             "random seed of the dual solver; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {
-        "weights_": "f8(*, d+1)",
-        "presentations_": "int | None",
-        "epochs_": "int | None",
-        "training_error_": "float",
-    }
+    stored = {}
 
     C: float = 1.0
     solver: str = "primal"

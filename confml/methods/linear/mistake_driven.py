@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metric import SHARE, Metric
+from confml.measures.metric import Metric, share
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 
 
@@ -20,14 +20,11 @@ class MistakeDriven(LinearGroup):
             digits=0,
         ),
         "epochs": Metric("number of passes over the training set", "lower"),
-        "training_error": Metric(
-            "fraction of training examples whose predicted label is wrong", "lower", unit=SHARE
-        ),
-        "converged": Metric(
+        **LinearGroup.metrics,
+        "converged": share(
             "1 if no training example is classified wrongly after the fit, else 0",
             "higher",
             heading="fits without training error",
-            unit=SHARE,
         ),
     }
 

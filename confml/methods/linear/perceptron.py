@@ -60,13 +60,7 @@ class Perceptron(MistakeDriven):
             "random seed of the initial weights; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {
-        "_boxed": "Boxed(d)",
-        "weights_": "f8(*, d+1)",
-        "presentations_": "int | None",
-        "epochs_": "int | None",
-        "training_error_": "float",
-    }
+    stored = {"_boxed": "Boxed(d)"}
 
     rate: float = 0.5
     epochs: int = 500
@@ -76,7 +70,6 @@ class Perceptron(MistakeDriven):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernel."""
         cls(random_state=0).fit(np.eye(2), [0, 1])
 
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:

@@ -106,7 +106,6 @@ class Polynomial(MarginMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the learners' kernels."""
         Perceptron.compile_kernels()
         Winnow.compile_kernels()
 

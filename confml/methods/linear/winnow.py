@@ -59,13 +59,7 @@ class Winnow(MistakeDriven):
         "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
         "epochs": Integer("largest number of epochs", low=1),
     }
-    stored = {
-        "_boxed": "Boxed(d)",
-        "weights_": "f8(*, *)",
-        "presentations_": "int | None",
-        "epochs_": "int | None",
-        "training_error_": "float",
-    }
+    stored = {"_boxed": "Boxed(d)", "weights_": "f8(*, *)"}
 
     alpha: float = 2.0
     threshold: float | None = None
@@ -79,7 +73,6 @@ class Winnow(MistakeDriven):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernel."""
         cls().fit(np.eye(2), [0, 1])
 
     def _inputs(self, X: np.ndarray) -> np.ndarray:

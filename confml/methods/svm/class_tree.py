@@ -145,7 +145,6 @@ class ClassTree:
         return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         children = np.concatenate([self.left, self.right])
         later = children > np.tile(np.arange(len(self)), 2)
         if not np.array_equal(

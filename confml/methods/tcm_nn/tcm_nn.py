@@ -346,7 +346,6 @@ class TCMNN(PValueMethod):
             OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
         same, other = self.lists_
         if self.counter_.classes != len(self.classes_) or same.shape[1] != self.k != other.shape[1]:

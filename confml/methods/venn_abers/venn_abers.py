@@ -131,7 +131,6 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernel of the tables."""
         VennAbersTable.of(np.arange(3.0), np.array([False, True, True]))
 
     @property

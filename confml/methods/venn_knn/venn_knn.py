@@ -99,7 +99,6 @@ class VennKNN(ProbabilityMethod):
         return self._predict(X, self._search.query(X, self.k), self, self._own_training)
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         block = max(200, _BLOCK_PAIRS // train_rows)
         return block if block < test_rows else None
 
@@ -139,7 +138,6 @@ class VennKNN(ProbabilityMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of all searches and of the distributions."""
         for features, nominal in ((2, "auto"), (40, "auto"), (2, [0])):
             X = np.arange(3.0 * features).reshape(3, features)
             cls(1, nominal=nominal).fit(X, [0, 1, 1]).predict(X)

@@ -109,12 +109,10 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         return joint_labelling(trajectories[0], self.kernel_(self.X_, X), self.classes_)
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size of large test parts, which take a few seconds per block."""
         return 50_000 if test_rows > 50_000 else None
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels by running them once on a few rows."""
         super().compile_kernels()
         X, y = WARM_ROWS
         method = cls(n_bounces=200, random_state=0, predictive="full").fit(X, y)

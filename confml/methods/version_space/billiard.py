@@ -73,7 +73,6 @@ class MarkovChain:
         return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
 
     def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
         for steps in (self.edges, self.anchor_step):
             if (np.diff(steps) < 0).any():
                 raise ValueError("the steps of a chain are not in order")

@@ -135,7 +135,6 @@ class KernelSVM(MarginMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
         cls(bias=False).fit(X, y).confident_predict(X)
 

@@ -329,7 +329,6 @@ class VersionSpaceMethod(Method):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels, by running them once on a few rows."""
         X, y = WARM_ROWS
         for sampler, ridge in (("geodesic", 0.0), ("chord", 0.0), ("ep", 0.1)):
             method = cls(n_bounces=200, random_state=0, sampler=sampler, ridge=ridge)
