@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metric import share
+from confml.measures.metric import Metric, share
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod, finite_scores
 from confml.methods.multiclass import two_class_scores

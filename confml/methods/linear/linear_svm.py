@@ -41,8 +41,9 @@ class LinearSVM(LinearGroup):
     name = "linear-svm"
     example = ""
     version = 1
-    metrics = LinearGroup.metrics | {
-        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None)
+    metrics = {
+        **LinearGroup.metrics,
+        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
     }
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
