@@ -1,14 +1,14 @@
-"""Bias and variance of the estimates on random data sets with a known Bayes error."""
+"""Bias and variance of the estimates on two Gaussian classes, whose Bayes error is known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from confml._processes import Progress, each
 from confml._seeds import stable_generator
 from confml.bayes_error.estimates import bayes_error_from_crossings
-from confml.bayes_error.gaussians import bhattacharyya_bound, gaussian_bayes_error, gaussian_classes
 from confml.bayes_error.rates import pairwise_bayes_error
 from confml.errors import ConfigError
 
@@ -112,3 +112,36 @@ def _crossings(m: int, n: int, separation: float, attributes: int, trees: int, t
         X, y = gaussian_classes(m, n, separation, rng, attributes)
         crossings[trial] = pairwise_bayes_error(X, y, trees=trees).per_tree[:, 0, 1]
     return crossings
+
+
+def gaussian_bayes_error(separation, prior=0.5):
+    """Return the Bayes error of N(a, I) and N(b, I) with |a - b| = separation and priors `prior`, 1 - prior.
+
+    The Bayes rule cuts along a - b at a shift of log(prior / (1 - prior)) / separation:
+    p Phi(-D/2 - t/D) + q Phi(-D/2 + t/D), t = log(p/q), any dimension. Arrays broadcast.
+    """
+    distance, p = np.broadcast_arrays(np.asarray(separation, float), np.asarray(prior, float))
+    _check_normals(distance, p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.log(p / (1 - p)) / distance
+        error = p * ndtr(-distance / 2 - shift) + (1 - p) * ndtr(-distance / 2 + shift)
+    return np.where(distance == 0, np.minimum(p, 1 - p), error)
+
+
+def bhattacharyya_bound(separation, prior=0.5):
+    """Return sqrt(p q) exp(-separation^2 / 8), the Bhattacharyya bound for these classes (Kailath 1967)."""
+    distance, p = np.broadcast_arrays(np.asarray(separation, float), np.asarray(prior, float))
+    _check_normals(distance, p)
+    return np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
+
+
+def gaussian_classes(n, m, separation, rng, d: int = 2):
+    """Return n and m rows of two spherical Gaussians with d features: X (n + m, d), y (n + m,) of 0 and 1."""
+    X = rng.normal(size=(n + m, d))
+    X[n:, 0] += separation
+    return X, np.repeat([0, 1], [n, m])
+
+
+def _check_normals(distance, p):
+    if (distance < 0).any() or not ((p > 0) & (p < 1)).all():
+        raise ConfigError("expected a separation of at least 0 and a prior between 0 and 1")

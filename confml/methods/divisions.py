@@ -46,8 +46,6 @@ def split_columns(
         return X[:, : X.shape[1] - k], X[:, X.shape[1] - k :].astype(np.float64), named
     if by is None:
         return X, np.empty((0, 0)), []
-    if by is None:
-        return X, np.empty((0, 0)), []
     texts = {column.name: column.texts for column in known}
     values, named = [], []
     for name in names_in([by]):

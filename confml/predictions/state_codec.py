@@ -18,7 +18,22 @@ from confml.errors import ConfmlError
 from confml.plugins.imports import import_permission
 from confml.predictions.declarations import Check, Mismatch, Sizes, declared, is_stored, parameters_of
 
-MOVED = {"confml.methods.tcm_nn.neighbour_counter:BlockSizes": "confml.methods.tcm_nn.block_sizes:BlockSizes"}
+MOVED = {
+    "confml.methods.tcm_nn.neighbour_counter:BlockSizes": "confml.methods.tcm_nn.block_sizes:BlockSizes",
+    **{
+        f"confml.{module}:{name}": f"confml.{now}:{name}"
+        for module, now, name in (
+            ("methods.conformal.group_calibration", "methods.conformal.grouped", "GroupCalibration"),
+            ("methods.conformal.group_calibration", "methods.conformal.grouped", "PartScores"),
+            ("steps.min_max", "steps.scaling", "MinMax"),
+            ("steps.standardise", "steps.scaling", "Standardise"),
+            ("steps.row_standardise", "steps.scaling", "RowStandardise"),
+            ("steps.tomek_links", "steps.reduction", "TomekLinks"),
+            ("steps.consistent_subset", "steps.reduction", "ConsistentSubset"),
+            ("steps.select_examples", "steps.reduction", "SelectExamples"),
+        )
+    },
+}
 """Classes that earlier model files name by another module."""
 _KEPT_AS_THEY_ARE = (str, bool, type(None))
 

@@ -16,11 +16,6 @@ from confml.bayes_error import (
 )
 from confml.bayes_error.assessment import assess
 from confml.bayes_error.complexity import cover_hart_bound, nearest_rows
-from confml.bayes_error.gaussians import (
-    bhattacharyya_bound,
-    gaussian_bayes_error,
-    gaussian_classes,
-)
 from confml.bayes_error.selection import (
     best_transform_of_pairs,
     class_weights,
@@ -29,6 +24,11 @@ from confml.bayes_error.selection import (
     rank_transforms,
     scaling_transforms,
     select_attributes,
+)
+from confml.bayes_error.trials import (
+    bhattacharyya_bound,
+    gaussian_bayes_error,
+    gaussian_classes,
 )
 from confml.bayes_error.uncertainty import (
     leave_block_out_intervals,

@@ -22,10 +22,10 @@ from confml.bayes_error import (
 from confml.bayes_error import neighbour_lists as lists_module
 from confml.bayes_error.assessment import assess
 from confml.bayes_error.extrapolation import EXPONENTS, fit_curves, subsamples
-from confml.bayes_error.gaussians import gaussian_classes
 from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS, EstimatorSettings, raised_error
 from confml.bayes_error.neighbour_errors import lower_bound, sampling_interval
 from confml.bayes_error.soft_labels import votes_bounds
+from confml.bayes_error.trials import gaussian_classes
 from confml.data.generators import GENERATORS
 from confml.errors import ConfigError, DataError
 

@@ -1,19 +1,181 @@
-"""`Grouped`: the part of `Conformal` that makes p-values valid in each group of ``by``."""
+"""`Grouped`: the part of `Conformal` whose p-values are valid in each group of each division of ``by``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
-from confml.methods.conformal.group_calibration import GroupCalibration
-from confml.methods.conformal.scores import OF_SHARES, on_all_classes, usual_size
+from confml.methods.conformal.quantile_programme import group_threshold
+from confml.methods.conformal.scores import (
+    OF_SHARES,
+    add_counts,
+    counts_against,
+    on_all_classes,
+    usual_size,
+)
 from confml.methods.conformal.settings import BY_LEVELS
 from confml.methods.details import FitDetails
-from confml.methods.divisions import DIVISIONS, Divisions, split_columns
+from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisions, split_columns
+
+_MANY = 50_000  # scores from which compiled code is faster, with the time to load it
+
+
+class PartScores(NamedTuple):
+    """Scores of the calibration examples of one classifier.
+
+    lists: for each division the sorted scores of each of its groups. size: see `usual_size`. scores (m,) and
+    members (m, D): all scores and their groups, for programmes.
+    """
+
+    lists: list[list[np.ndarray]]
+    size: float
+    scores: np.ndarray
+    members: np.ndarray
+
+
+PartScores.stored = {  # type: ignore[attr-defined]
+    "lists": "list[list[f8(*)]]",
+    "size": "float",
+    "scores": "f8(k)",
+    "members": "i8(k, *)",
+}
+
+
+class GroupCalibration:
+    """Calibration scores by group.
+
+    divisions: the groups. levels: significance levels at which regions come from a programme, which needs one
+    classifier and several divisions. bounded: whether nonconformity scores are probabilities; others may be
+    infinite, and programmes use ``s / (1 + |s|)``.
+    """
+
+    stored = {
+        "divisions": "Divisions",
+        "levels": "tuple[float]",
+        "bounded": "bool",
+        "parts_": "list[PartScores]",
+    }
+
+    def __init__(self, divisions: Divisions, levels: Sequence[float] = ()):
+        self.divisions, self.levels = divisions, tuple(map(float, levels))
+        self.bounded = True
+        self.parts_: list[PartScores] = []
+
+    def add(self, own: np.ndarray, codes: np.ndarray, labels: np.ndarray, size: float, bounded: bool) -> None:
+        """Add the calibration examples of a classifier: scores (m,), groups (m, D) and label codes (m,)."""
+        members = np.empty(codes.shape, dtype=np.int64)
+        lists = []
+        for division in range(len(self.divisions)):
+            places = self.divisions.places(codes[:, division], division)
+            members[:, division] = places[np.arange(len(own)), labels]
+            order = np.lexsort((own, members[:, division]))
+            ends = np.searchsorted(members[order, division], np.arange(self.divisions.size(division) + 1))
+            lists.append([own[order[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)])
+        self.bounded = bounded
+        self.parts_.append(PartScores(lists, size, own, members))
+
+    def rows(self) -> list[np.ndarray]:
+        """Return the numbers of calibration examples of the groups of each division."""
+        return [
+            np.sum([[len(one) for one in part.lists[division]] for part in self.parts_], axis=0)
+            for division in range(len(self.divisions))
+        ]
+
+    def p_values(
+        self, scores: Sequence[np.ndarray], codes: np.ndarray, tau: np.ndarray | None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return p-values (n, c) and ``extra``.
+
+        scores: (n, c) of each classifier. codes: (n, D) groups of `Divisions.codes`. tau: (n,) or None.
+        """
+        n, c = scores[0].shape
+        p = np.zeros((n, c))
+        extra: dict[str, Any] = {GROUP: codes}
+        best = np.zeros((n, c), dtype=np.int64)
+        for division, rows in enumerate(self.rows()):
+            places = self.divisions.places(codes[:, division], division)
+            greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
+            for part, own in zip(self.parts_, scores, strict=True):
+                _count(part.lists[division], part.size, own, codes[:, division], places, greater, equal)
+            counted = np.append(rows, 0)[places] + 1
+            found = (greater + (1.0 if tau is None else tau[:, None]) * equal) / counted
+            if tau is not None:  # no example counts
+                found = np.where(places == UNKNOWN, 1.0, found)
+            best = np.where(found > p, division, best)
+            p = np.maximum(p, found)
+            if len(self.divisions) == 1:
+                extra |= {"n_greater": greater, "n_equal": equal}
+        if tau is not None:
+            extra["tau"] = tau
+        if len(self.divisions) > 1:
+            extra[DIVISION] = best
+            if self.levels:
+                p = self._at_levels(scores[0], codes, p)
+        return p, extra
+
+    def _at_levels(self, scores: np.ndarray, codes: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Return p-values whose regions at ``levels`` are those of the programmes, from the largest ones p.
+
+        A region is made part of the regions at smaller levels, which can only enlarge them. The p-value of a
+        label is the smallest of the levels at which its region excludes it, and 1 if none does. At a level
+        between two of them the region is that of the smaller one, so every level has its bound. Below the
+        smallest level, p counts.
+        """
+        levels = sorted(self.levels)
+        found, held = np.ones_like(p), np.zeros(p.shape, dtype=bool)
+        for level, own in reversed(list(zip(levels, self._regions(scores, codes, levels), strict=True))):
+            held |= own
+            found = np.where(held, found, level)
+        return np.where(held, found, np.minimum(found, p))
+
+    def _regions(self, scores: np.ndarray, codes: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+        """Return (levels, n, c) bool: the regions of the programmes, one for each pattern of groups."""
+        n, c = scores.shape
+        places = np.stack([self.divisions.places(codes[:, d], d) for d in range(codes.shape[1])], axis=2)
+        patterns, which = np.unique(places.reshape(n * c, -1), axis=0, return_inverse=True)
+        which = which.reshape(n, c)
+        part = self.parts_[0]
+        own, new = (part.scores, scores) if self.bounded else (_finite(part.scores), _finite(scores))
+        thresholds = np.array(
+            [[group_threshold(own, part.members, pattern, level) for pattern in patterns] for level in levels]
+        ).reshape(len(levels), len(patterns))
+        return np.array([new <= found[which] for found in thresholds]).reshape(len(levels), n, c)
+
+
+def _count(
+    lists: list[np.ndarray],
+    size: float,
+    scores: np.ndarray,
+    codes: np.ndarray,
+    places: np.ndarray,
+    greater: np.ndarray,
+    equal: np.ndarray,
+) -> None:
+    """Add to ``greater`` and ``equal`` (n, c) the counts of scores (n, c) in the groups ``places`` (n, c)."""
+    for code in np.unique(codes[codes != UNKNOWN]).tolist():
+        rows = np.flatnonzero(codes == code)
+        needed, columns = np.unique(places[rows[0]], return_inverse=True)
+        groups = [lists[place] for place in needed.tolist()]
+        if len(rows) * scores.shape[1] >= _MANY and all(map(len, groups)):
+            above, ties = np.zeros((2, len(rows), scores.shape[1]), np.int64)
+            add_counts(groups, columns.reshape(-1), scores[rows], size, above, ties)
+            greater[rows] += above
+            equal[rows] += ties
+            continue
+        for column in range(scores.shape[1]):
+            above, ties = counts_against(groups[columns.reshape(-1)[column]], scores[rows, column], size)
+            greater[rows, column] += above
+            equal[rows, column] += ties
+
+
+def _finite(scores: np.ndarray) -> np.ndarray:
+    """Return ``s / (1 + |s|)``, in [-1, 1] and in the order of the scores; +inf becomes 1."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(scores), np.sign(scores), scores / (1 + np.abs(scores)))
 
 
 class Grouped(CalibratedMethod):

@@ -11,18 +11,33 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import ProbabilityMethod
 from confml.methods.knn import _kernels as kernels
-from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.methods.one_search import evaluate_with_one_search
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import (
+    AnyOf,
+    Choice,
     IncompatibleParameters,
     Integer,
     Number,
+    Parameter,
     check_parameters,
     or_null,
 )
+
+DISTANCE_PARAMETERS: Mapping[str, Parameter] = {
+    "distance": Choice(
+        "euclidean; minkowski, the root of the sum of the differences to a power; mahalanobis, Euclidean "
+        "after the training examples are scaled to unit covariance; polar, the angle between two examples",
+        ("euclidean", "minkowski", "mahalanobis", "polar"),
+    ),
+    "power": AnyOf(
+        "power of distance: minkowski; 1 is the sum of absolute differences, 2 the Euclidean distance, max "
+        "the largest difference",
+        (Number("", 1.0), Choice("", ("max",))),
+    ),
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -189,6 +204,15 @@ class KNN(ProbabilityMethod):
             or len(self._columns) != expected
         ):
             raise ValueError("the training rows have other classes or features")
+
+
+def check_power(method: str, distance: str, power: float | str) -> None:
+    """Raise `IncompatibleParameters` for a power other than 2 of a distance that has none."""
+    if distance != "minkowski" and power != 2:
+        message = f"power is for distance: minkowski, and the distance is {distance}"
+        raise IncompatibleParameters(
+            message, owner=method, parameter="power", value=power, hint="set distance: minkowski"
+        )
 
 
 def _columns_of_distance(teacher: int | None, d: int) -> np.ndarray:

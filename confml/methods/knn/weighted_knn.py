@@ -6,8 +6,7 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.knn import _kernels as kernels
-from confml.methods.knn.distances import DISTANCE_PARAMETERS
-from confml.methods.knn.knn import KNN
+from confml.methods.knn.knn import DISTANCE_PARAMETERS, KNN
 from confml.methods.nominal import NOMINAL
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import Integer

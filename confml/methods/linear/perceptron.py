@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.methods.linear import _kernels as kernels
-from confml.methods.linear.linear_group import Learnt
-from confml.methods.linear.mistake_driven import MistakeDriven
+from confml.methods.linear.linear_group import Learnt, MistakeDriven
 from confml.plugins.parameters import Choice, Integer, Number, or_null
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor

@@ -11,8 +11,7 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod, finite_scores
 from confml.methods.multiclass import decision_scores, one_vs_rest, two_class_scores
-from confml.methods.version_space._kernels_gram import products
-from confml.methods.version_space._kernels_svm import descend
+from confml.methods.version_space._kernels_gram import descend, products
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
     WIDTH,

@@ -8,7 +8,7 @@ import numpy as np
 from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
 
 from confml.bayes_error import pairwise_bayes_error
-from confml.bayes_error.gaussians import gaussian_classes
+from confml.bayes_error.trials import gaussian_classes
 from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.best import best_of
