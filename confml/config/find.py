@@ -21,20 +21,20 @@ def bundled_configs() -> dict[str, Path]:
 def find_config(name: str) -> tuple[Path, str]:
     """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
     path, mark = Path(name), Mark(source=name or "''")
-    found = None
+    file = None
     hint: str | None
     try:
         is_folder = path.is_dir()
         if path.exists() and not is_folder:
-            found = path
+            file = path
         yamls = sorted((path if is_folder else path.parent).glob("*.y*ml"))
     except (OSError, ValueError):  # the name is too long, or contains NUL
         is_folder, yamls = False, []
-    if found is not None:
+    if file is not None:
         if is_table_name(name):
             hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
             raise Problems().stop(mark, "this is a table file, expected a config", hint)
-        return found, name
+        return file, name
     known = _known()
     bundled = _pick(name.removesuffix(".yaml"), known)
     if bundled is not None:

@@ -102,8 +102,8 @@ class Protocol(Part):
 
     def as_dict(self) -> dict[str, Any]:
         idle = {hyphenated(key) for key, kinds in self.ONLY_FOR.items() if self.kind not in kinds}
-        found = {key: value for key, value in super().as_dict().items() if key not in idle}
-        if "delay" in found:
+        values = {key: value for key, value in super().as_dict().items() if key not in idle}
+        if "delay" in values:
             low, high = self.delay
-            found["delay"] = low if low == high else [low, high]
-        return found
+            values["delay"] = low if low == high else [low, high]
+        return values

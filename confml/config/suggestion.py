@@ -218,16 +218,16 @@ def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequen
 
 def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
     """Return questions on columns that may name subjects with several rows each."""
-    found = []
+    questions = []
     for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True):
         distinct = len(set(table.column(name)))
         few = max(10, len(data) // 20) <= distinct <= len(data) // 2
         if name not in known and few and (is_nominal or _SUBJECT.search(name)):
-            found.append(
+            questions.append(
                 f"column '{name}' has {distinct} values in {len(data)} rows; if it names subjects with "
                 f"several rows each, groups: {_yaml(name)} keeps the rows of one subject together"
             )
-    return found
+    return questions
 
 
 # ---- the experiment

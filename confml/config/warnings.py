@@ -76,15 +76,15 @@ def warning_texts(warnings: Iterable[Warned]) -> list[str]:
         fact = re.split(r" \(| class ", masked)[0]
         own = alike.setdefault((one.code, fact), [])
         own += [one] if one not in own else []
-    found = []
+    texts = []
     for first, *rest in alike.values():
         names = list(dict.fromkeys(one.dataset for one in rest if one.dataset != first.dataset))
         if len(names) < MANY - 1:
-            found += [one.text for one in (first, *rest)]
+            texts += [one.text for one in (first, *rest)]
         else:
             others = f"the same on {len(names)} other data sets: {', '.join(names)}"
-            found.append(f"{first.text} ({others})")
-    return found
+            texts.append(f"{first.text} ({others})")
+    return texts
 
 
 def level_warnings(levels: Sequence[float]) -> Iterator[Warned]:

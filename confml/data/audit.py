@@ -133,14 +133,14 @@ def _bits(column: np.ndarray) -> np.ndarray:
 
 
 def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     own = np.arange(len(data))
     train = own if data.train_rows is None else data.train_rows
     counts = np.bincount(rows[train])
     times = math.gcd(*counts[counts > 0].tolist()) if len(train) else 1
     repeated = train[_repeats(rows[train])]
     if times > 1 and np.count_nonzero(counts) >= _DOUBLED:
-        found.append(
+        findings.append(
             Finding(
                 "doubled-file",
                 f"every row occurs {times} times or a multiple of it: the file seems to hold its rows "
@@ -149,7 +149,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
             )
         )
     elif len(repeated):
-        found.append(
+        findings.append(
             Finding(
                 "duplicate-rows",
                 f"{counted(len(repeated), 'row')} of {len(train)} {_repeat(repeated)} an earlier row, "
@@ -160,7 +160,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
         )
     other = own[(features != own) & (y != y[features])]
     if len(other):
-        found.append(
+        findings.append(
             Finding(
                 "contradictory-rows",
                 f"{counted(len(other), 'row')} {'has' if len(other) == 1 else 'have'} the features of an "
@@ -169,7 +169,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 lines=_lines(data, other),
             )
         )
-    return found
+    return findings
 
 
 def _repeat(rows: np.ndarray) -> str:
@@ -352,10 +352,10 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
             first.append(j)
         else:
             same.append((name, data.table_attributes[twin]))
-    found = []
+    findings = []
     if constant:
         column, have = ("column", "has") if len(constant) == 1 else ("columns", "have")
-        found.append(
+        findings.append(
             Finding(
                 "constant-columns",
                 f"{column} {quoted(constant)} {have} the same value in every training row",
@@ -366,7 +366,7 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
     if same:
         pairs = ", ".join(f"'{short(a, 40)}' as '{short(b, 40)}'" for a, b in same[:5])
         more = f", ... ({len(same)} in all)" if len(same) > 5 else ""
-        found.append(
+        findings.append(
             Finding(
                 "duplicate-columns",
                 f"columns have the values of another column: {pairs}{more}",
@@ -374,7 +374,7 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
                 columns=tuple(name for name, _ in same[:_MOST]),
             )
         )
-    return found
+    return findings
 
 
 def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:

@@ -261,15 +261,15 @@ def _reason_of(error: Exception, timeout: float) -> str:
 
 def _causes(error: BaseException) -> list[BaseException]:
     """Return an exception and its causes, the innermost one last."""
-    found = [error]
+    causes = [error]
     while True:
-        last = found[-1]
+        last = causes[-1]
         inside = [last.__cause__, last.__context__, getattr(last, "reason", None), *last.args]
-        seen = set(map(id, found))
+        seen = set(map(id, causes))
         deeper = next((one for one in inside if isinstance(one, BaseException) and id(one) not in seen), None)
         if deeper is None:
-            return found
-        found.append(deeper)
+            return causes
+        causes.append(deeper)
 
 
 def _root(error: BaseException) -> str:

@@ -125,15 +125,15 @@ def states(card: Card, *, again: bool = False) -> list[FileState]:
 def verify(cards: Iterable[Card]) -> dict[str, list[FileState]]:
     """Return the state of every file of some cards, all of them read anew, by the card's name."""
     seen: dict[tuple, FileState] = {}  # variants share their files: each is read once
-    found: dict[str, list[FileState]] = {}
+    states: dict[str, list[FileState]] = {}
     for card in cards:
         for file in card.files:
             key = (file.folder, file.name, file.sha256, file.content_sha256)
             if key not in seen:
                 seen[key] = look(file, again=True)
-            found.setdefault(card.name, []).append(seen[key])
-        found.setdefault(card.name, [])
-    return found
+            states.setdefault(card.name, []).append(seen[key])
+        states.setdefault(card.name, [])
+    return states
 
 
 def sha256_of(path: Path) -> str:

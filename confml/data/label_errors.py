@@ -64,8 +64,8 @@ def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     others = p.copy()
     others[at, codes] = -1.0
     other = others.argmax(axis=1)
-    own, most = p[at, codes], p[at, other]
-    return np.lexsort((-most, own)), own, other, most
+    true_probability, most = p[at, codes], p[at, other]
+    return np.lexsort((-most, true_probability)), true_probability, other, most
 
 
 def _probabilities(

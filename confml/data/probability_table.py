@@ -249,7 +249,7 @@ def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
 
 def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
     """Return (r, c) probabilities with sum 1 per row."""
-    found = np.empty((len(table.rows), len(columns)))
+    probabilities = np.empty((len(table.rows), len(columns)))
     for j, name in enumerate(columns):
         for at, text in enumerate(table.column(name)):
             try:
@@ -261,19 +261,19 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
                 message = f"a probability must be a number from 0 to 1, got {got}"
                 hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
                 raise DataError(message, where=table.where(at, name), hint=hint)
-            found[at, j] = value
-    sums = found.sum(axis=1)
+            probabilities[at, j] = value
+    sums = probabilities.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(wrong):
         first = int(wrong[0])
         raise DataError(
-            f"the probabilities of {len(wrong)} of {len(found)} rows do not sum to 1: {sums[first]:.6g} here",
+            f"the probabilities of {len(wrong)} of {len(sums)} rows do not sum to 1: {sums[first]:.6g} here",
             where=f"{table.where(first)}, columns '{columns[0]}' to '{columns[-1]}'",
             hint="divide each row by its sum, or use softmax for scores",
         )
     rounded = np.abs(sums - 1) > 1e-9
-    found[rounded] /= sums[rounded, None]
-    return found
+    probabilities[rounded] /= sums[rounded, None]
+    return probabilities
 
 
 def _unknown_row(

@@ -36,10 +36,10 @@ class Answers(pd.DataFrame):
     @classmethod
     def of(cls, frame: pd.DataFrame, facts: Mapping[str, Any]) -> "Answers":
         """Return answers with the facts of a batch, named as the attributes."""
-        found = cls(frame)
+        answers = cls(frame)
         for name in FACTS:
-            object.__setattr__(found, name, facts.get(name))
-        return found
+            object.__setattr__(answers, name, facts.get(name))
+        return answers
 
     @property
     def _constructor(self) -> Any:

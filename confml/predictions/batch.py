@@ -151,13 +151,13 @@ class Batch:
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""
-        own: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
+        columns: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
         ends = {"line", "label", *taken}
         for j, name in enumerate(self.id_columns):
-            own[f"id.{name}" if name in ends else name] = self.rows.ids[:, j].tolist()
+            columns[f"id.{name}" if name in ends else name] = self.rows.ids[:, j].tolist()
         if self.rows.labels is not None:
-            own["label"] = self.rows.labels
-        return own
+            columns["label"] = self.rows.labels
+        return columns
 
 
 def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) -> Iterator[Batch]:

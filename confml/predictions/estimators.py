@@ -356,9 +356,9 @@ def _as_dtype(nodes: np.ndarray, dtype: np.dtype) -> np.ndarray:
     names = dtype.names or ()
     if nodes.dtype.names is None or set(nodes.dtype.names) != set(names):
         raise Mismatch("its trees have other fields than those of the installed scikit-learn")
-    found = np.zeros(len(nodes), dtype=dtype)
+    converted = np.zeros(len(nodes), dtype=dtype)
     for name in names:
         if nodes.dtype[name].kind != dtype[name].kind:
             raise Mismatch(f"{name} of a node is no {dtype[name].str}")
-        found[name] = nodes[name]
-    return found
+        converted[name] = nodes[name]
+    return converted

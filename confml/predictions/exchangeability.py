@@ -75,17 +75,17 @@ class ExchangeabilityCheck:
         region.
         """
         tests = self.tests(kind, predicted, reasons)
-        found = [one.text for one in tests.values()]
-        if not predicted or not found:
+        sentences = [one.text for one in tests.values()]
+        if not predicted or not sentences:
             return []
         if kind != "p-value":
-            found.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
+            sentences.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
         if any(one.differs for one in tests.values()):
-            found.append(self._alarm(kind))
+            sentences.append(self._alarm(kind))
         elif "atypical" in tests and tests["atypical"].p is not None:
             unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
-            found.append(f"This is consistent with exchangeable rows{unseen}.")
-        return found
+            sentences.append(f"This is consistent with exchangeable rows{unseen}.")
+        return sentences
 
     def alarms(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
         """Return the tests in which the new rows differ, with a verdict; none if they do not."""

@@ -36,8 +36,8 @@ class KnownRows:
 def _hashes(table: np.ndarray) -> np.ndarray:
     """Return (m,) a hash of each row, from the bits of its values; 0 and -0 are equal."""
     bits = np.ascontiguousarray(table + 0.0).view(np.uint64)
-    found = np.full(len(bits), _ODD)
+    hashes = np.full(len(bits), _ODD)
     for column in range(bits.shape[1]):
-        found = (found ^ bits[:, column]) * _ODD
-        found ^= found >> np.uint64(29)
-    return found
+        hashes = (hashes ^ bits[:, column]) * _ODD
+        hashes ^= hashes >> np.uint64(29)
+    return hashes

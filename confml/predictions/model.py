@@ -340,10 +340,10 @@ class Model:
     def transformed(self, X: np.ndarray, steps: StepPipeline, width: int | None = None) -> np.ndarray:
         """Return X (k, d), k > 0, after steps of the model. width: their number of columns, if known."""
         with self._damaged_if_it_fails("steps cannot transform rows"):
-            found = steps.transform(X)
-            if width is not None and found.shape[1] != width:
-                raise ValueError(f"{width} columns expected, got {found.shape[1]}")
-        return found
+            transformed = steps.transform(X)
+            if width is not None and transformed.shape[1] != width:
+                raise ValueError(f"{width} columns expected, got {transformed.shape[1]}")
+        return transformed
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""

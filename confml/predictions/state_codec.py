@@ -94,12 +94,12 @@ class Encoder:
             return {"texts": value.ravel().tolist(), "shape": list(value.shape)}
         if type(value) is not np.ndarray:
             raise CannotStore(f"a {type(value).__name__} cannot be stored in a model file")
-        found: dict[str, Any] = {"array": len(self.arrays)}
+        entry: dict[str, Any] = {"array": len(self.arrays)}
         if not value.flags.writeable:
-            found["readonly"] = True
+            entry["readonly"] = True
         self.arrays.append(value)
-        self._numbers[id(value)] = found
-        return found
+        self._numbers[id(value)] = entry
+        return entry
 
     def _generator(self, value: np.random.Generator) -> dict[str, Any]:
         bits = value.bit_generator

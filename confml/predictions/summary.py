@@ -186,38 +186,38 @@ class Summary:
     def notes(self) -> list[str]:
         """Return warnings on unknown categories, rows without prediction, unreachable levels, known rows."""
         model = self.model
-        found = [note for note in map(level_note, self._shown()) if note is not None]
-        found += model.coder.unknown_notes()
+        notes = [note for note in map(level_note, self._shown()) if note is not None]
+        notes += model.coder.unknown_notes()
         if model.costs is not None and model.probability_view is None and not self.decided:
-            found.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
+            notes.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
         if self.predicted < self.rows:
             left = self.rows - self.predicted
-            found.append(
+            notes.append(
                 f"{row_count(left)} with missing values {have(left)} no prediction; {self.remedies.fill_in()}"
             )
         if self.filled:
-            found.append(self._filled_note())
+            notes.append(self._filled_note())
         if model.facts.shift and self.predicted < FEW_FOR_SHIFT:
-            found.append(f"class frequencies are estimated from only {row_count(self.predicted)}")
+            notes.append(f"class frequencies are estimated from only {row_count(self.predicted)}")
         if self.ungrouped:
-            found.append(
+            notes.append(
                 f"{row_count(self.ungrouped)} {are(self.ungrouped)} in groups without calibration rows: "
                 "all labels have p-value 1"
             )
         if self.kind == "p-value" and not model.facts.shift:
             by_class = model.facts.is_label_conditional and not model.facts.groups_of
-            found += smallest_p_notes(
+            notes += smallest_p_notes(
                 self.levels,
                 None if by_class else model.facts.counted_rows,
                 model.facts.class_counts if by_class else None,
                 noun="calibration row" if model.facts.is_conformal else "training row",
             )
         if self.known and 2 * self.known >= self.rows:
-            found.append(
+            notes.append(
                 f"{self.known} of {row_count(self.rows)} {have(self.known)} the features of a training row: "
                 "errors on training rows do not estimate errors on new rows"
             )
-        return found
+        return notes
 
     def _filled_note(self) -> str:
         """Return a warning with the number of values that are filled in."""

@@ -161,13 +161,13 @@ def _finished(running: Sequence[Slot]) -> list[tuple[Slot, Any]]:
         left = [seconds for slot in running if (seconds := slot.seconds_left) is not None]
         futures = {slot.future: slot for slot in running}
         done, _ = wait(futures, max(min([*left, _WAIT_SECONDS]), 0.01), FIRST_COMPLETED)
-        found = [(slot, slot.result()) for future, slot in futures.items() if future in done]
+        finished = [(slot, slot.result()) for future, slot in futures.items() if future in done]
         for slot in running:
             if slot.future not in done and (slot.seconds_left or 1.0) <= 0:
                 slot.stop()
-                found.append((slot, LimitExceeded(slot.limits.timeout_message)))
-        if found:
-            return found
+                finished.append((slot, LimitExceeded(slot.limits.timeout_message)))
+        if finished:
+            return finished
 
 
 class DaskEngine(Engine):

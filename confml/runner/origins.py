@@ -48,15 +48,15 @@ class RowOrigins:
         column (``taken``) is called ``id.<name>``.
         """
         at = self.places(rows, split)
-        found: dict[str, np.ndarray] = {}
+        columns: dict[str, np.ndarray] = {}
         if self.lines is not None:
-            found["line"] = self.lines[at]
+            columns["line"] = self.lines[at]
             if split != "fixed" and self.test_rows is not None:
-                found["part"] = np.where(np.isin(at, self.test_rows), "test", "train")
+                columns["part"] = np.where(np.isin(at, self.test_rows), "test", "train")
         ends = {"row", "line", "part", "label", *taken}
         for j, name in enumerate(self.id_columns if self.ids is not None else ()):
-            found[f"id.{name}" if name in ends else name] = self.ids[at, j]  # type: ignore[index]
-        return found
+            columns[f"id.{name}" if name in ends else name] = self.ids[at, j]  # type: ignore[index]
+        return columns
 
     def places(self, rows: np.ndarray, split: str) -> np.ndarray:
         """Return the places (m,) of reported rows in the data set."""
@@ -117,7 +117,7 @@ def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = N
 
     A column is a feature, an identifier (numbers if all its texts are) or the column ``groups``.
     """
-    found: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray] = {}
     identifiers = data.identifiers()
     for name in names:
         if name in data.table_attributes:
@@ -126,12 +126,12 @@ def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = N
             if known is not None:
                 texts = np.array([*known, MISSING])
                 values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
-            found[name] = np.ascontiguousarray(values)
+            columns[name] = np.ascontiguousarray(values)
         elif name in identifiers:
-            found[name] = _numbers_or_texts(identifiers[name])
+            columns[name] = _numbers_or_texts(identifiers[name])
         elif name == groups and data.groups is not None:
-            found[name] = np.asarray(data.groups).astype(str)
-    return found
+            columns[name] = np.asarray(data.groups).astype(str)
+    return columns
 
 
 def _numbers_or_texts(texts: np.ndarray) -> np.ndarray:

@@ -205,12 +205,12 @@ def unpack_arrays(content: bytes) -> dict[str, np.ndarray]:
         return {}
     plain = zlib.decompress(content)
     (size,) = struct.unpack_from("<I", plain)
-    found = {}
+    arrays = {}
     for name, kind, shape, offset in json.loads(plain[4 : 4 + size]):
         dtype = np.dtype(kind)
         count = math.prod(shape)
         if dtype.itemsize == 0 or count == 0:
-            found[name] = np.empty(shape, dtype)
+            arrays[name] = np.empty(shape, dtype)
             continue
-        found[name] = np.frombuffer(plain, dtype, count, 4 + size + offset).reshape(shape)
-    return found
+        arrays[name] = np.frombuffer(plain, dtype, count, 4 + size + offset).reshape(shape)
+    return arrays

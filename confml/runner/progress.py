@@ -173,13 +173,13 @@ class BarProgress(Progress):
 def progress_for(quiet: bool, verbose: bool = False, tracebacks: bool = False) -> Progress:
     """Return the progress for this stderr: a bar on a terminal, else lines; verbose: a line per task."""
     if quiet:
-        found = Progress()
+        progress = Progress()
     elif verbose:
-        found = LogProgress(seconds=0.0)
+        progress = LogProgress(seconds=0.0)
     else:
-        found = BarProgress() if sys.stderr.isatty() else LogProgress()
-    found.tracebacks = tracebacks
-    return found
+        progress = BarProgress() if sys.stderr.isatty() else LogProgress()
+    progress.tracebacks = tracebacks
+    return progress
 
 
 def duration(seconds: float) -> str:

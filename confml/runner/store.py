@@ -192,10 +192,10 @@ _writers: dict[Path, PackWriter] = {}
 
 def _writer(folder: Path) -> PackWriter:
     """Return the writer of this process for a run; a forked process starts a pack of its own."""
-    found = _writers.get(folder)
-    if found is None or found.process != os.getpid():
-        found = _writers[folder] = PackWriter(folder)
-    return found
+    writer = _writers.get(folder)
+    if writer is None or writer.process != os.getpid():
+        writer = _writers[folder] = PackWriter(folder)
+    return writer
 
 
 def _digest_of(document: Mapping) -> str:

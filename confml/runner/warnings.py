@@ -34,27 +34,27 @@ def audits(plan: Plan) -> dict[str, Audit]:
 
     It sees at most `confml.data.audit.MOST_VALUES` values of a data set.
     """
-    found = {}
+    audited = {}
     for data in plan.datasets.values():
         pooled = data
         if plan.config.protocol.kind != "fixed-split" and data.train_rows is not None:
             pooled = replace(data, train_rows=None, test_rows=None)
         seen = audited_rows(pooled)
-        found[data.name] = Audit(audit(seen), seen)
-    return found
+        audited[data.name] = Audit(audit(seen), seen)
+    return audited
 
 
 def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
     """Return the warnings of a run before it computes anything, those on the config first."""
-    found = list(level_warnings(plan.config.levels))
+    warnings = list(level_warnings(plan.config.levels))
     for data in plan.datasets.values():
         own = [
             *_data_warnings(plan.config, data, audited[data.name]),
             *_large_k(plan, data),
             *_unreachable_votes(plan.config, data),
         ]
-        found += [replace(one, dataset=data.name) for one in own]
-    return found
+        warnings += [replace(one, dataset=data.name) for one in own]
+    return warnings
 
 
 def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Warned]:
