@@ -6,6 +6,7 @@ Numbers are the shortest decimals that read back as the same number; what is not
 field.
 """
 
+import csv
 import functools
 import hashlib
 import math
@@ -51,6 +52,14 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     """Write rows of numbers, strings and None."""
     return write_file(path, csv_text(header, rows))
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file by the names of the columns; none if there is no such file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) -> None:

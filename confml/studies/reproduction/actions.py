@@ -73,8 +73,7 @@ class Keep:
         runs = [Path(name) for pattern in self.runs for name in _expanded(pattern)]
         paths = []
         if self.by:
-            for metric in self.metrics:
-                paths += write_by_parameter(runs, self.folder, metric, self.by)
+            paths += [write_by_parameter(runs, self.folder, metric, self.by) for metric in self.metrics]
         elif self.metrics:
             paths += keep_runs(runs, self.metrics, self.folder, self.figures)
         if self.matching:

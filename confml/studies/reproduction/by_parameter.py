@@ -4,7 +4,6 @@ A paper that tunes a parameter prints one number and often not the chosen value.
 give that number.
 """
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +13,13 @@ from pathlib import Path
 from confml.errors import ConfmlError
 from confml.plugins.parameters import parameters_text
 from confml.published import known_tables
-from confml.report.files import write_csv, write_file
+from confml.report.files import write_csv
 from confml.report.numbers.summaries import SummaryRow, read_summary
-from confml.report.sections.ranks import words_of
-from confml.studies.reproduction.markdown import markdown_table
-from confml.studies.reproduction.numbers import Stored, decimals_of, is_chance
+from confml.studies.reproduction.numbers import Stored, is_chance
 from confml.studies.reproduction.sources import SOURCES
 
 HEADER = ("dataset", "method", "value", "mean", "sd", "splits", "paper", "within_chance")
 """Columns of the CSV file; ``value`` is named after the parameter."""
-_NOTES = """\
-- paper: the published number of the method, with the value that the paper's inner cross-validation chose.
-- *: within chance, that is, the difference from the published number is at most two standard errors of a
-  difference between two means over random splits."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +30,13 @@ class Published:
     splits: int
 
 
-def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, parameter: str) -> list[Path]:
-    """Write ``<metric>-by-<parameter>.csv`` and ``.md`` of runs that sweep a parameter.
+def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, parameter: str) -> Path:
+    """Write ``<metric>-by-<parameter>.csv`` of runs that sweep a parameter; return its path.
 
-    The CSV file has one row for each data set, method and value. The Markdown file has one table per data set
-    with the values as rows, the methods as columns, and the published numbers in the first row. Raises
-    ConfmlError if no method of the runs has the metric at two or more values of the parameter, or if a run
-    has no report.
+    It has one row for each data set, method and value. within_chance: whether the difference from the
+    published number is at most two standard errors of a difference between two means over random splits.
+    Raises ConfmlError if no method of the runs has the metric at two or more values of the parameter, or if a
+    run has no report.
     """
     for run in runs:
         if not (run / "summary.json").is_file():
@@ -57,22 +50,7 @@ def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, paramete
         )
     published = {key: _published(*key, metric) for key in {(row.dataset, row.method) for row in rows}}
     header = [parameter if name == "value" else name for name in HEADER]
-    path = write_csv(folder / f"{metric}-by-{parameter}.csv", header, _lines(rows, parameter, published))
-    return [path, write_file(path.with_suffix(".md"), by_parameter_text(path))]
-
-
-def by_parameter_text(path: Path) -> str:
-    """Return the Markdown form of a CSV file of `write_by_parameter`."""
-    metric, _, parameter = path.stem.partition("-by-")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    words = words_of(metric)
-    title = (
-        f"# {words[0].upper()}{words[1:]} for each value of {parameter}\n\nMeans over the splits.\n\n{_NOTES}"
-    )
-    datasets = dict.fromkeys(row["dataset"] for row in rows)
-    tables = [_table(name, parameter, [row for row in rows if row["dataset"] == name]) for name in datasets]
-    return "\n\n".join([title, *tables]) + "\n"
+    return write_csv(folder / f"{metric}-by-{parameter}.csv", header, _lines(rows, parameter, published))
 
 
 def _swept(summary: Sequence[SummaryRow], metric: str, parameter: str) -> list[SummaryRow]:
@@ -124,28 +102,6 @@ def _lines(
         label, value = _label(row, parameter), float(row.params[parameter])
         numbers = (_short(row.mean), None if math.isnan(row.sd) else _short(row.sd), row.n)
         yield (row.dataset, label, value, *numbers, paper.text if paper else None, chance)
-
-
-def _table(dataset: str, parameter: str, lines: Sequence[Mapping[str, str]]) -> str:
-    labels = list(dict.fromkeys(line["method"] for line in lines))
-    papers = {line["method"]: line["paper"] for line in lines}
-    digits = max((decimals_of(paper) for paper in papers.values() if paper), default=3)
-    cells = {
-        (line["method"], float(line[parameter])): f"{float(line['mean']):.{digits}f}"
-        + "*" * (line["within_chance"] == "true")
-        for line in lines
-    }
-    rows = [["paper", *(papers[label] for label in labels)]]
-    for value in sorted({float(line[parameter]) for line in lines}):
-        rows.append([_value_text(value), *(cells.get((label, value), "") for label in labels)])
-    return "\n".join([f"## {dataset}", "", *markdown_table([parameter, *labels], rows, left=1)])
-
-
-def _value_text(value: float) -> str:
-    """Return a power of two as 2^n, any other value as a decimal."""
-    if value > 0 and math.frexp(value)[0] == 0.5:
-        return f"2^{math.frexp(value)[1] - 1}"
-    return f"{value:g}"
 
 
 def _short(value: float) -> float:

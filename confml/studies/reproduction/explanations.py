@@ -1,12 +1,12 @@
 """`explanations`: numbers of confml under settings that were chosen after a printed number was seen."""
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
+from confml.report.files import read_csv
 from confml.studies.reproduction.numbers import Stored, is_as_printed, is_chance
 
 
@@ -36,8 +36,7 @@ def explanations(folder: Path) -> list[Explanation]:
 
 
 def _explanation(entry: Mapping, folder: Path) -> Explanation:
-    with (folder / entry["stored"]).open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if entry["row"].items() <= row.items()]
+    rows = [row for row in read_csv(folder / entry["stored"]) if entry["row"].items() <= row.items()]
     if len(rows) != 1:
         raise ValueError(f"{entry['stored']}: {len(rows)} rows have {entry['row']}")
     factor = float(entry.get("factor", 100))

@@ -4,7 +4,6 @@ The paper matches reject and posterior to the envelope: reject at equal SURE INC
 SURE CORRECT. All thresholds between two values give the same proportions, and the paper prints one of them.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from confml.measures.rejection import curve_of, match, sureness
 from confml.published import known_tables
-from confml.report.files import write_csv
+from confml.report.files import read_csv, write_csv
 from confml.report.run.stored import open_run
 from confml.runner.results import CellResult
 
@@ -68,16 +67,13 @@ def trials(folder: Path, parts: Sequence[str]) -> list[Trial]:
     names = {own: name for name, owns in aliases.items() for own in owns}
     found: dict[tuple[str, str], Trial] = {}
     for part in parts:
-        path = folder / part / FILE
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    if row["view"] == "posterior":
-                        one = Trial(part, row["params"], int(row["splits"]), {})
-                        keys = names.get(row["dataset"], row["dataset"]), row["envelope"]
-                        found.setdefault((part, row["params"]), one).shares[keys] = float(
-                            row["contains_paper"]
-                        )
+        for row in read_csv(folder / part / FILE):
+            if row["view"] == "posterior":
+                one = found.setdefault(
+                    (part, row["params"]), Trial(part, row["params"], int(row["splits"]), {})
+                )
+                keys = names.get(row["dataset"], row["dataset"]), row["envelope"]
+                one.shares[keys] = float(row["contains_paper"])
     return list(found.values())
 
 

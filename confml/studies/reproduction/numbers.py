@@ -1,6 +1,5 @@
 """`published_numbers`: every number of a published table with the stored number of confml."""
 
-import csv
 import enum
 import math
 import statistics
@@ -11,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from confml.published import PublishedTable, known_tables
+from confml.report.files import read_csv
 from confml.report.numbers.summaries import SummaryRow
 from confml.report.sections.published_tables import find
 from confml.studies.reproduction.markdown import anchor
@@ -175,17 +175,13 @@ def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[
     found: dict[tuple[str, ...], Stored] = {}
     named = [key for key in table.keys if key in table.rows()[0]]
     for part in source.folders:
-        path = folder / part / "tables" / f"{table.name}.csv"
-        if not path.is_file():
-            continue
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["paper"] != "" and row["confml"] != "":
-                    key = (*(row[name] for name in named), row["quantity"])
-                    one, known = _stored(row, part), found.get(key)
-                    grid = table.grid.get(row["quantity"])
-                    if known is None or _rank(one, grid) > _rank(known, grid):
-                        found[key] = one
+        for row in read_csv(folder / part / "tables" / f"{table.name}.csv"):
+            if row["paper"] != "" and row["confml"] != "":
+                key = (*(row[name] for name in named), row["quantity"])
+                one, known = _stored(row, part), found.get(key)
+                grid = table.grid.get(row["quantity"])
+                if known is None or _rank(one, grid) > _rank(known, grid):
+                    found[key] = one
     return found
 
 
@@ -197,13 +193,10 @@ def path_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tu
     """Return the times of warm and exact paths over whole grids by data set and column."""
     found: dict[tuple[str, ...], float] = {}
     for part in source.folders if table.grid else ():
-        path = folder / part / "tables" / f"{table.name}.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    grid = table.grid[row["quantity"]]
-                    if row["variant"] in _PATHS and row["confml"] != "" and int(row["points"]) == grid:
-                        found.setdefault((row["dataset"], row["quantity"]), float(row["confml"]))
+        for row in read_csv(folder / part / "tables" / f"{table.name}.csv"):
+            grid = table.grid[row["quantity"]]
+            if row["variant"] in _PATHS and row["confml"] != "" and int(row["points"]) == grid:
+                found.setdefault((row["dataset"], row["quantity"]), float(row["confml"]))
     return found
 
 
@@ -243,15 +236,14 @@ def original_numbers(
 
 
 def _summary(path: Path) -> Iterator[SummaryRow]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["mean"] == "":
-                continue
-            pairs = (part.split("=", 1) for part in row["params"].split(";") if part)
-            params = {name: yaml.safe_load(value) for name, value in pairs}
-            level = float(row["level"]) if row["level"] else None
-            names = row["dataset"], row["method"], params, row["params"], row["view"], row["metric"], level
-            yield SummaryRow(*names, float(row["mean"]), float(row["sd"] or math.nan), int(row["n"]))
+    for row in read_csv(path):
+        if row["mean"] == "":
+            continue
+        pairs = (part.split("=", 1) for part in row["params"].split(";") if part)
+        params = {name: yaml.safe_load(value) for name, value in pairs}
+        level = float(row["level"]) if row["level"] else None
+        names = row["dataset"], row["method"], params, row["params"], row["view"], row["metric"], level
+        yield SummaryRow(*names, float(row["mean"]), float(row["sd"] or math.nan), int(row["n"]))
 
 
 def _stored(row: Mapping[str, str], folder: str) -> Stored:
@@ -274,41 +266,31 @@ def _number(
     paper_splits: int,
     reasons: Reasons,
 ) -> Number:
+    """Return a number with its outcome and the reason for it."""
     names = dict(zip(table.keys, keys, strict=False))
     rule = reasons.find(table.name, {**names, "folder": stored.folder if stored else ""}, column)
-    if stored is None:
-        code = rule.reason if rule and reasons.codes[rule.reason].kind is Kind.MISSING else "not-stored"
-        bound, points = (rule.bound, rule.points) if rule else (None, None)
-        outcome = Outcome.MISSING if bound is None else Outcome.BOUND
-        return Number(
-            *(table.name, keys, column, paper, bound, None, None, "", paper_splits, code, outcome),
-            points=points,
-        )
     code = rule.reason if rule else "open"
-    if reasons.codes[code].kind is Kind.TIME:
+    kind = reasons.codes[code].kind
+    if stored is None:
+        code = code if rule and kind is Kind.MISSING else "not-stored"
+        outcome = Outcome.BOUND if rule and rule.bound is not None else Outcome.MISSING
+        bound, points = (rule.bound, rule.points) if rule else (None, None)
+        bound = None if bound is None else float(bound)
+        found = bound, None, None, "", paper_splits
+        return Number(table.name, keys, column, paper, *found, code, outcome, points=points)
+    if kind is Kind.TIME:
         outcome = Outcome.SAME_GRID if stored.points == table.grid[column] else Outcome.OTHER_GRID
-    elif reasons.codes[code].kind is Kind.STAND_IN:
+    elif kind is Kind.STAND_IN:
         outcome = Outcome.STAND_IN
     elif is_as_printed(stored.mean, paper):
         outcome, code = Outcome.PRINTED, "half-way" if is_half_way(stored.mean, paper) else ""
     elif is_chance(stored, paper, paper_splits) and not (rule and rule.no_chance):
-        outcome, code = Outcome.CHANCE, rule.reason if rule and rule.within_chance else "chance"
+        outcome, code = Outcome.CHANCE, code if rule and rule.within_chance else "chance"
     else:
-        outcome = DIFFERENCES[reasons.codes[code].kind]
-    return Number(
-        table.name,
-        keys,
-        column,
-        paper,
-        stored.mean,
-        stored.sd,
-        stored.splits,
-        stored.folder,
-        paper_splits,
-        code,
-        outcome,
-        points=stored.points if column in table.grid else None,
-    )
+        outcome = DIFFERENCES[kind]
+    points = stored.points if column in table.grid else None
+    numbers = stored.mean, stored.sd, stored.splits, stored.folder, paper_splits
+    return Number(table.name, keys, column, paper, *numbers, code, outcome, points=points)
 
 
 def decimals_of(text: str) -> int:

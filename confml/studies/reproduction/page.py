@@ -30,7 +30,7 @@ def write_page(folder: Path) -> list[Path]:
     The Markdown and LaTeX forms of stored tables are rendered from their CSV files.
     """
     reasons = read_reasons()
-    numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
+    numbers = _numbers(folder, reasons)
     paths = list(write_stored_tables(folder))
     paths.append(_write_numbers([one for each in numbers.values() for one in each], folder / "numbers.csv"))
     for source in SOURCES:
@@ -42,7 +42,10 @@ def write_page(folder: Path) -> list[Path]:
         paths += write_ranks(source, folder)
     shown = {source.title: results(numbers[source.key]) for source in SOURCES if source.tables}
     paths.append(draw_outcomes(shown, folder / "figures" / "outcomes.svg"))
-    return [*paths, *(write_file(folder / name, text) for name, text in pages(folder).items())]
+    return [
+        *paths,
+        *(write_file(folder / name, text) for name, text in _pages(folder, numbers, reasons).items()),
+    ]
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -51,7 +54,14 @@ def pages(folder: Path) -> dict[str, str]:
     folder: ``results/reference`` with the stored tables and figures.
     """
     reasons = read_reasons()
-    numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
+    return _pages(folder, _numbers(folder, reasons), reasons)
+
+
+def _numbers(folder: Path, reasons: Reasons) -> dict[str, list[Number]]:
+    return {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
+
+
+def _pages(folder: Path, numbers: dict[str, list[Number]], reasons: Reasons) -> dict[str, str]:
     claims = {source.key: read_claims(source.key) for source in SOURCES}
     texts = summary_pages(numbers, claims, folder)
     for source in SOURCES:

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -79,19 +80,13 @@ def read_reasons() -> Reasons:
         name: Code(" ".join(one["text"].split()), Kind(one["kind"]))
         for name, one in document["codes"].items()
     }
-    rules = tuple(
-        Rule(
-            table=one["table"],
-            reason=one["reason"],
-            only={name: tuple(map(str, values)) for name, values in one.get("only", {}).items()},
-            within_chance=one.get("within-chance", False),
-            no_chance=one.get("no-chance", False),
-            bound=float(one["bound"]) if "bound" in one else None,
-            points=one.get("points"),
-        )
-        for one in document["rules"]
-    )
+    rules = tuple(map(_rule, document["rules"]))
     for rule in rules:
         if rule.reason not in codes:
             raise ValueError(f"reasons.yaml: unknown reason '{rule.reason}' of a rule for {rule.table}")
     return Reasons(codes, rules)
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    only = {name: tuple(map(str, values)) for name, values in entry.get("only", {}).items()}
+    return Rule(**{name.replace("-", "_"): value for name, value in {**entry, "only": only}.items()})

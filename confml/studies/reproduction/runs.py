@@ -1,13 +1,12 @@
 """Numbers, figures and provenance of runs that are kept below ``results/reference``."""
 
-import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from confml.errors import ConfmlError
-from confml.report.files import safe_name, write_csv, write_file
+from confml.report.files import read_csv, safe_name, write_csv, write_file
 from confml.report.numbers.summaries import read_summary, timing_rows
 from confml.runner.manifest import read_manifest
 from confml.runner.provenance import STUDY_FILE
@@ -33,7 +32,7 @@ def keep_runs(
         name = run.name.removeprefix("classical-")
         if (run / "summary.csv").is_file():
             tables = [run / table for table in ("summary.csv", "threshold-curves.csv")]
-            rows = [row for one in tables if one.is_file() for row in _rows(one) if row["metric"] in metrics]
+            rows = [row for one in tables for row in read_csv(one) if row["metric"] in metrics]
             rows += [row for row in _times(run) if row["metric"] in metrics]
             if not rows:
                 raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
@@ -49,11 +48,6 @@ def keep_runs(
     if lost := [name for name in metrics if name not in found]:
         raise ConfmlError(f"no run has {', '.join(lost)}", where=", ".join(map(str, runs)))
     return paths
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _times(run: Path) -> Iterator[dict[str, str]]:
@@ -96,10 +90,8 @@ def work_seconds(run: Path) -> float:
 
     It is known for runs in parts, too, whose run time is not.
     """
-    path, total = run / "timings.csv", 0.0
-    for row in _rows(path) if path.is_file() else ():
-        total += sum(float(row.get(name) or 0) for name in _WORK)
-    return total
+    rows = read_csv(run / "timings.csv")
+    return sum((float(row.get(name) or 0) for row in rows for name in _WORK), 0.0)
 
 
 def _entry(manifest: Mapping[str, Any]) -> dict[str, Any]:

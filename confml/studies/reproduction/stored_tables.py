@@ -3,28 +3,23 @@
 The CSV file has the numbers of the runs. Titles and notes are those of this version of confml.
 """
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
 from confml.published import Entry, PublishedTable, known_tables
-from confml.report.files import write_file
+from confml.report.files import read_csv, write_file
 from confml.report.sections.published_tables import Line, grid_of, notes_of
 from confml.report.tables.grid import latex, markdown
-from confml.studies.reproduction.by_parameter import HEADER, by_parameter_text
 
 
 def write_stored_tables(folder: Path) -> Iterator[Path]:
-    """Write Markdown for each stored table below ``folder``, and LaTeX for published tables."""
+    """Write Markdown and LaTeX for each published table that is stored below ``folder``."""
     for path, text in stored_tables(folder):
         yield write_file(path, text)
 
 
 def stored_tables(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of each form of the tables stored below ``folder``."""
-    for path in sorted(folder.glob("**/*-by-*.csv")):
-        if path.read_text(encoding="utf-8").partition("\n")[0].endswith(HEADER[-1]):
-            yield path.with_suffix(".md"), by_parameter_text(path)
     tables = known_tables()
     for path in sorted(folder.glob("**/tables/*.csv")):
         if path.stem in tables:
@@ -37,15 +32,14 @@ def stored_tables(folder: Path) -> Iterator[tuple[Path, str]]:
 
 def stored_lines(table: PublishedTable, path: Path) -> list[Line]:
     """Return the lines of a table from its CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Line(
-                Entry(tuple(row[key] for key in table.keys), row["quantity"], row["paper"], None),
-                float(row["confml"]) if row["confml"] else None,
-                float(row["sd"]) if row["sd"] else None,
-                int(row["splits"]) if row["splits"] else None,
-                row["status"],
-                int(row["points"]) if row.get("points") else None,
-            )
-            for row in csv.DictReader(file)
-        ]
+    return [
+        Line(
+            Entry(tuple(row[key] for key in table.keys), row["quantity"], row["paper"], None),
+            float(row["confml"]) if row["confml"] else None,
+            float(row["sd"]) if row["sd"] else None,
+            int(row["splits"]) if row["splits"] else None,
+            row["status"],
+            int(row["points"]) if row.get("points") else None,
+        )
+        for row in read_csv(path)
+    ]

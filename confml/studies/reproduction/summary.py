@@ -1,10 +1,11 @@
 """`summary_pages`: the summary of all sources, and the counts and terms behind it."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 
+from confml.report.files import read_csv
 from confml.studies.reproduction.claims import Claim, Verdict
 from confml.studies.reproduction.markdown import joined, markdown_table
 from confml.studies.reproduction.numbers import REPRODUCED, Number, Outcome, Role
@@ -109,28 +110,37 @@ def _lines(source: Source, numbers: Sequence[Number], claims: Sequence[Claim], f
 
 def _others(folder: Path) -> Iterator[str]:
     """Yield a line for each stored table that belongs to no source."""
-    rows = [row for row in _rows(folder / "leaderboard" / "leaderboard.csv") if row["column"] == "error"]
+    rows = [row for row in read_csv(folder / "leaderboard" / "leaderboard.csv") if row["column"] == "error"]
     if rows:
-        best = min(rows, key=lambda row: float(row["mean_rank"]))
+        first = min(rows, key=lambda row: float(row["mean_rank"]))
         methods, sets = len({row["method"] for row in rows}), max(int(row["datasets"]) for row in rows)
         yield (
             f"- [Leaderboard](leaderboard/leaderboard.csv), `make leaderboard`: {methods} methods on "
-            f"{sets} data sets. {best['method']} has the smallest mean rank by error, "
-            f"{float(best['mean_rank']):.1f}."
+            f"{sets} data sets. {first['method']} has the smallest mean rank by error, "
+            f"{float(first['mean_rank']):.1f}. [Leaderboard of confidences](confidences/leaderboard.csv), "
+            "`make confidences`."
         )
-    verdicts = Counter(row["verdict"] for row in _rows(folder / "validity" / "validity.csv"))
+    verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
     if verdicts:
         yield (
             f"- [Validity](validity/validity.md), `make validity`: {verdicts.total()} simulated rates of "
             f"p-values, probabilities and certificates: {_listed(verdicts)}."
         )
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    sizes: dict[str, list[float]] = {}
+    for row in read_csv(folder / "promises" / "costs.csv"):
+        sizes.setdefault(row["form"], []).append(float(row["size"]))
+    if sizes:
+        means = ", ".join(f"{form} {mean(own):.2f}" for form, own in sizes.items() if "," not in form)
+        yield (
+            "- [Costs of guarantees](promises/promises.md), `make promises`: mean set size at level 0.1 on "
+            f"{max(map(len, sizes.values()))} data sets, by the rows of the guarantee: {means}."
+        )
+    best = Counter(row["best"] for row in read_csv(folder / "bayes-error" / "best.csv"))
+    if best:
+        yield (
+            "- [Bayes error estimators](bayes-error/best.csv), `make table-bayes-error`: smallest root mean "
+            f"squared error in {best.total()} settings: {_listed(best)}."
+        )
 
 
 def _listed(counts: Counter[str]) -> str:
