@@ -82,10 +82,10 @@ class Conformal(Grouped, Shifted, PValueMethod):
     p-values of ``split`` are then uniform.
 
     The page "Conformal prediction with any classifier" of the documentation defines the scores
-    (``nonconformity``), p-values for many classes (``classes``, `split` only), groups of dependent examples,
-    and weights for another distribution (``shift``, `split` only). The page "What is promised to whom"
-    defines groups with a guarantee (``by``), the best of several methods (``best_of``, `split` only) and
-    p-values from labels of which a known fraction is wrong (``label_noise``, `split` only).
+    (``nonconformity``) and groups of dependent examples. For `split` it also defines p-values for many
+    classes (``classes``) and weights for another distribution (``shift``). The page "What is promised to
+    whom" defines groups with a guarantee (``by``). For `split` it also defines the best of several methods
+    (``best_of``) and p-values from labels of which a known fraction is wrong (``label_noise``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any

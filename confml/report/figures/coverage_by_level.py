@@ -62,9 +62,8 @@ def band_text(n: int, counted: int | None) -> str:
 FIGURE = Figure(
     name="coverage-by-level",
     about="empirical error of regions against significance level, with the diagonal and the 95 % band of "
-    "valid p-values on one split (test part, smallest training or calibration part shown; binomial where "
-    "no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it in 6 "
-    "to 11 % of the splits)",
+    "valid p-values on one split. The band is exact for split conformal prediction; TCM-NN with k = 1 "
+    "leaves it in 6 to 11 % of the splits. It is binomial where no method has p-values",
     draw=draw,
     numbers=(RegionErrors,),
     caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "

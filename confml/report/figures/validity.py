@@ -97,8 +97,8 @@ def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> Non
 FIGURE = Figure(
     name="validity",
     about="error of regions against significance level by class, with the distance of smoothed p-values "
-    "from uniform and, for all classes together, the pointwise 95 % band of valid p-values (exact for "
-    "split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)",
+    "from uniform. All classes together have the pointwise 95 % band of valid p-values, which is "
+    "exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits",
     draw=draw,
     numbers=(ClassErrors,),
     caption="Fraction of regions without the true label against significance level, per class (at most 6, "

@@ -107,7 +107,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         "question": question([material], found.found),
         "headline": found.sentences,
         "summary": answer_table(found.found, found.aim) if len(found.complete) > 1 else None,
-        "notes": material.notes,
+        "notes": [note.removeprefix("warning: ") for note in material.notes],
         "ranks": rank_parts(material),
         "leaderboard": leaderboard(material),
         "parts": dataset_parts([material], standings_of(results), found.found),

@@ -78,14 +78,14 @@ class CertifiedSplit(NamedTuple):
 class Certified(Section):
     """``certified.csv``, one row per view and risk, and the files it is computed from.
 
-    certified: number of splits with a certified threshold; threshold: its mean over these; coverage: mean
-    accepted share of the other half, 0 for splits without one; observed_risk: mean error of these; broken:
-    number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
-    so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
-    number of a split. The bounds need independent rows: for a data set with ``groups`` a note says that they
-    do not hold. Each view and risk is certified by itself: the best of several has no guarantee (``certified-
-    jointly.csv`` has one for all views). Not for ``protocol: online``, where each row is predicted by another
-    classifier.
+    certified: number of splits with a certified threshold. threshold: its mean over these splits. coverage:
+    mean accepted share of the other half, 0 for splits without a threshold. observed_risk: mean error of the
+    accepted rows. broken: number of certified splits whose observed risk is above ``risk``. Half of a test
+    part is a small sample, so this does not refute the certificate. needed: as in `CertifiedSplit`.
+    calibration_rows: smallest number of a split. The bounds need independent rows: for a data set with
+    ``groups`` a note says that they do not hold. Each view and risk is certified by itself: the best of
+    several has no guarantee (``certified-jointly.csv`` has one for all views). Not for ``protocol: online``,
+    where each row is predicted by another classifier.
     """
 
     name = "certified"

@@ -48,11 +48,11 @@ class ClassCoverage(ViewSection):
 
     ``rows``: number of different test rows of the class. ``counted``: number of examples that its p-values
     are counted among, including the new one (smallest of the splits). ``coverage``: over all splits.
-    ``band_low``, ``band_high``: 95 % band of the coverage of one test part with ``rows`` rows if the
-    p-values are valid for the class, exact for split conformal prediction without ties; none for weighted
-    p-values (``shift``). The coverage is over all splits: of valid classes, at most one in 40
-    is below its band by chance. A coverage above it means conservative p-values. Only label-conditional
-    p-values are valid for every class.
+    ``band_low``, ``band_high``: 95 % band of the coverage of one test part with ``rows`` rows if the p-values
+    are valid for the class. It is exact for split conformal prediction without ties. Weighted p-values
+    (``shift``) have none. The coverage is over all splits: of valid classes, at most one in 40 is below its
+    band by chance. A coverage above it means conservative p-values. Only label-conditional p-values are valid
+    for every class.
     """
 
     name = "class-coverage"
@@ -114,9 +114,10 @@ class ConditionalCoverage(ViewSection):
     p-values are valid for every class, and others only for all test rows together. Coverage by size need not
     be 1 - level for valid p-values. Rows of absent classes are never covered, in the band too.
 
-    ``coverage-gaps.csv``: ``covgap``, the mean distance of the coverage of the classes, or of the groups of a
-    column, from 1 - level; ``expected``, its mean by chance alone; ``undercoverage``, the mean shortfall;
-    ``enough``, the number of groups that are not ``few``; of those ``worst_group`` has the lowest coverage.
+    ``coverage-gaps.csv``: ``covgap`` is the mean distance of the coverage of the classes, or of the groups of
+    a column, from 1 - level. ``expected`` is its mean by chance, ``undercoverage`` the mean shortfall.
+    ``enough`` is the number of groups that are not ``few``; of these, ``worst_group`` has the lowest
+    coverage.
     """
 
     name = "conditional-coverage"

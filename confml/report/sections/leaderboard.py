@@ -37,9 +37,9 @@ TIMED = TableKind("leaderboard-timings.csv", HEADER)
 class LeaderboardSection(Section):
     """``leaderboard.csv``: means and mean ranks of all methods over the data sets, one row per column.
 
-    mean, median: over the data sets, of the means over the splits. mean_rank: 1 for the best; regions whose
-    coverage is shown to be too low on a data set are ranked last there, and a region without labels counts as
-    one label. critical_difference: of Nemenyi's test at level 0.05, for comparison with published diagrams.
+    mean, median: over the data sets, of the means over the splits. mean_rank: 1 for the best. Regions whose
+    coverage is shown to be too low on a data set are ranked last there. A region without labels counts as one
+    label. critical_difference: of Nemenyi's test at level 0.05, for comparison with published diagrams.
     near_best: whether the method is not shown to differ from the best one (Friedman's test, then Wilcoxon's
     with Holm's correction over all pairs, 5 %). datasets_low: for the coverage, the number of data sets on
     which it is shown to be too low (1 %, Holm's correction over the data sets of the method). A method

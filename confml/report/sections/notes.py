@@ -140,7 +140,9 @@ def notes_of(results: RunResults) -> list[str]:
     done = sum(cell.key in results.results for cell in results.cells)
     if done < planned:
         failed = f", {len(results.failures)} failed (failures.csv)" if results.failures else ""
-        notes.append(f"{done} of {planned} cells are done{failed}: the numbers are of those")
+        notes.append(
+            f"{done} of {planned} cells are done{failed}; all numbers are from the cells that are done"
+        )
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
     notes += _origin_notes(results)

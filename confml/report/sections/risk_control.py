@@ -100,10 +100,10 @@ class RiskControl(ViewSection):
     the smallest one for which the calibration half has ``(sum of losses + largest loss) / (rows + 1) <=
     expected``; nothing is accepted without one. ``found``: number of splits with a threshold; ``threshold``:
     its mean (for a posterior the multiple of its sd). Of the other half: ``accepted``, mean share;
-    ``observed``, mean loss; ``accepted_and_wrong``, mean share; ``error_of_accepted``, errors among accepted
-    rows, for which there is no guarantee; ``mean_cost``, mean cost per row with the price of abstaining. A
-    threshold of ``certified.csv`` is stricter: its bound holds for the accepted rows, with a stated
-    probability over calibration halves. Not for ``protocol: online``.
+    ``observed``, mean loss; ``accepted_and_wrong``, mean share. ``error_of_accepted`` is the share of errors
+    among accepted rows, which has no guarantee. ``mean_cost`` is the mean cost per row with the cost of
+    abstaining. A threshold of ``certified.csv`` is stricter: its bound holds for the accepted rows, with a
+    stated probability over calibration halves. Not for ``protocol: online``.
     """
 
     name = "risk-control"

@@ -41,20 +41,20 @@ class Shift(ViewSection):
 
     auc: how well a classifier tells test from training examples (0.5: no shift; above 0.95 they hardly
     overlap). effective_rows: effective sample size (sum w)^2 / sum w^2 of the weighted_rows examples that
-    p-values are counted among; needed: 5 / level, below which regions at this level are unreliable.
-    largest_share: largest weight as a fraction of all. clipped: fraction of examples whose weight is clipped.
-    singular_value: smallest singular value of the confusion matrix (label shift); below 1 / sqrt(n) the class
-    weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds the level,
-    so that their regions have every label (unless p-values are smoothed). coverage, mean_size: of the
-    regions. advice: conclusions from these numbers, empty if there are none. Coverage is never used for it:
-    new examples have no labels.
+    p-values are counted among. needed: 5 / level; regions at this level are unreliable with fewer effective
+    rows. largest_share: largest weight as a fraction of all. clipped: fraction of examples whose weight is
+    clipped. singular_value: smallest singular value of the confusion matrix (label shift); below 1 / sqrt(n)
+    the class weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds
+    the level, so that their regions have every label (unless p-values are smoothed). coverage, mean_size: of
+    the regions. advice: conclusions from these numbers, empty if there are none. Coverage is never used for
+    it: new examples have no labels.
 
     ``shift-classes.csv``, for label shift: frequency of each class in the training part, estimated frequency
     in the test part with its 95 % interval, and observed frequency in the test part. The intervals account
-    for the sampling of calibration and test examples. They are from predicted classes (BBSE) and contain the
-    frequency in 89 to 99 % of simulated test parts (89 to 94 % with 100 calibration examples), or from
-    posteriors that need not be calibrated (EM), in 94 to 97 %.
-    With ``groups`` there is no interval, because the rows of a group are dependent.
+    for the sampling of calibration and test examples. Those from predicted classes (BBSE) contain the
+    frequency in 89 to 99 % of simulated test parts (89 to 94 % with 100 calibration examples). Those from
+    posteriors that need not be calibrated (EM) contain it in 94 to 97 %. With ``groups`` there is no
+    interval, because the rows of a group are dependent.
     """
 
     name = "shift"

@@ -98,11 +98,12 @@ class SummaryTables(Section):
 
     ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
     incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
-    and JSON files have one row per number: ``best`` is true for the lowest error of a data set, and for the
-    smallest set size at a level among the methods whose coverage is not shown to be too low (empty regions
-    count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm over all
-    pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier that always
-    answers the most frequent class of training is in ``tables/majority-class.csv`` and the other forms.
+    and JSON files have one row per number. ``best`` is true for the lowest error of a data set. It is also
+    true for the smallest set size at a level among the methods whose coverage is not shown to be too low
+    (empty regions count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm
+    over all pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier
+    that always answers the most frequent class of training is in ``tables/majority-class.csv`` and the other
+    forms.
     """
 
     name = "summary-tables"
