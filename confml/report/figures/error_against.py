@@ -42,9 +42,10 @@ def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, li
     for (label, view), found in groups.items():
         points = [Point.of(value, values) for value, values in sorted(found.items())]
         points = [point for point in points if point.n]
-        same = any(repr(points) == repr(curves[name]) for name in curves if name.startswith(label))
+        own = [name for name in curves if name == label or name.startswith(f"{label} (")]
+        same = repr(points) in [repr(curves[name]) for name in own]
         if len(points) > 1 and not same:
-            curves[with_details(label, view if label in curves else "")] = points
+            curves[with_details(label, view if own else "")] = points
     return curves
 
 
