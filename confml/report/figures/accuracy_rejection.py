@@ -75,12 +75,9 @@ def draw(subject: Subject):
     if len(panels) > 12:
         raise NotApplicable(f"{len(panels)} panels are too many: name views, or panels: view")
     columns = panel_columns(len(panels))
-    rows = -(-len(panels) // columns)
-    grid = [(panels[name], name) for name in panels]
-    figure, axes = _figure(rows, columns, share=True)
-    titles = [name for _, name in grid]
-    places = [(subject.dataset, name) for name in titles]
-    chosen = _draw_grid(figure, axes, [curves for curves, _ in grid], titles, subject, places)
+    figure, axes = _figure(-(-len(panels) // columns), columns, share=True)
+    places = [(subject.dataset, name) for name in panels]
+    chosen = _draw_grid(figure, axes, list(panels.values()), list(panels), subject, places)
     figure.suptitle(_title(subject, subject.dataset, chosen), x=0.01, ha="left", fontsize=8)
     return figure
 
@@ -155,7 +152,11 @@ def _draw_grid(
         if place >= len(cells) or not cells[place]:
             one.set_visible(False)
             continue
-        areas = {name: _area(curves) for name, curves in cells[place].items() if name in shown}
+        areas = {
+            name: float(np.mean([curve.augrc() for curve in curves]))
+            for name, curves in cells[place].items()
+            if name in shown
+        }
         best = min(areas, key=areas.__getitem__, default="")
         for number, (name, curves) in enumerate(cells[place].items()):
             if name in shown:
@@ -174,8 +175,7 @@ def _draw_grid(
             one.set_xlabel(x_label)
     for one in axes.flat:  # after all are drawn: it fixes the common scale of a row
         one.set_ylim(bottom=0)
-    order = [name for name in (*shown, *handles) if name in handles]
-    order = list(dict.fromkeys(order))
+    order = list(dict.fromkeys(name for name in (*shown, *handles) if name in handles))
     words = [f"{name}{_splits_of(name, cells)}" for name in order]
     legend_below(figure, [handles[name] for name in order], words)
     return f"{len(shown)} of {len(names)} lines (option lines)" if len(shown) < len(names) else ""
@@ -188,12 +188,6 @@ def _chosen(names: Sequence[str], cells: Sequence[Mapping[str, Any]], limit: int
     kept = {names[place * (len(names) - 1) // (limit - 1)] for place in range(limit)}
     kept |= {next(iter(cell)) for cell in cells if cell and not kept & set(cell)}
     return [name for name in names if name in kept]
-
-
-def _area(curves: Sequence[RejectionCurve]) -> float:
-    """Return the mean area under the generalised risk-coverage curve, which ranks the lines of a panel."""
-    areas = [curve.augrc() for curve in curves]
-    return sum(areas) / len(areas)
 
 
 def _draw_paper(axes, dataset: str, view: str, handles: dict[str, Any]) -> None:

@@ -107,17 +107,11 @@ def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) ->
 def add_legend(figure, handles: Sequence, labels: Sequence[str]) -> None:
     """Add a legend below the axes, or right of them if it would be taller than half of the figure."""
     width, height = figure.get_size_inches()
-    beside = 0.16 * -(-len(labels) // _columns(labels, width)) > 0.4 * height
-    (legend_beside if beside else legend_below)(figure, handles, labels)
-
-
-def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 22) -> None:
-    """Add a legend right of the axes, with ``rows`` entries per column; the figure grows by its width."""
-    width, height = figure.get_size_inches()
-    columns = -(-len(labels) // rows)
-    figure.set_size_inches(
-        width + _legend_width(labels, columns), max(height, 0.4 + 0.16 * -(-len(labels) // columns))
-    )
+    if 0.16 * -(-len(labels) // _columns(labels, width)) <= 0.4 * height:
+        return legend_below(figure, handles, labels)
+    columns = -(-len(labels) // 22)
+    height = max(height, 0.4 + 0.16 * -(-len(labels) // columns))
+    figure.set_size_inches(width + _legend_width(labels, columns), height)
     figure.legend(handles, labels, loc="outside right upper", ncols=columns, handlelength=2.4)
 
 
