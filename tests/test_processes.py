@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import processes
 import pytest
 from joblib import Parallel, delayed
 
@@ -74,7 +75,10 @@ SPAWN = "from confml import _processes; _processes.START = _processes.Spawned"
 )
 def test_runs_in_a_script_without_a_main_guard(tmp_path, start, runs):
     (tmp_path / "script.py").write_text(SCRIPT.format(start=start, runs=runs))
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    if start:
+        done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    else:
+        done = processes.confml(program=tmp_path / "script.py", cwd=tmp_path)
     used = "Spawned" if start else START.__name__
     assert (done.returncode, done.stdout.split()) == (0, [*["True"] * runs, used, "[]"]), done.stderr
     assert done.stderr == ""

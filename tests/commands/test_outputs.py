@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
+import processes
 import pytest
 
 from confml.cli import COMMANDS, cli
@@ -25,9 +25,7 @@ protocol: {kind: k-fold, folds: 2}
 
 
 def confml(*arguments, cwd):
-    found = subprocess.run(
-        [sys.executable, "-m", "confml", *map(str, arguments)], cwd=cwd, capture_output=True, text=True
-    )
+    found = processes.confml(*arguments, cwd=cwd)
     assert "Traceback" not in found.stderr
     return found
 
@@ -171,8 +169,10 @@ def test_every_command_that_writes_is_in_these_tests():
 def test_a_closed_pipe_is_no_error(tmp_path):
     rows = "x,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(3000))
     (tmp_path / "t.csv").write_text(rows)
-    fit = f"{sys.executable} -m confml predict --train t.csv --label y --param k=1 -q t.csv"
-    for command in (f"{fit} | head -1", f"{sys.executable} -m confml schema | head -1"):
+    (tmp_path / "confml").write_text(processes.program_text())
+    (tmp_path / "confml").chmod(0o755)
+    fit = "./confml predict --train t.csv --label y --param k=1 -q t.csv"
+    for command in (f"{fit} | head -1", "./confml schema | head -1"):
         found = subprocess.run(
             ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
             cwd=tmp_path,

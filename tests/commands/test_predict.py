@@ -8,11 +8,10 @@ import json
 import os
 import pickle
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from click.testing import CliRunner
 from sklearn import datasets
@@ -625,8 +624,7 @@ def test_errors_of_own_classifiers(files):
     environment = {**os.environ, "PYTHONPATH": str(files)}
 
     def command(*arguments):
-        given = [sys.executable, "-m", "confml", *arguments]
-        return subprocess.run(given, capture_output=True, text=True, cwd=files, env=environment)
+        return processes.confml(*arguments, cwd=files, env=environment)
 
     own = ("--method", "own_broken.Broken", "--allow-import", "own_broken")
     done = command("predict", *WITHOUT_CONFIG, "new.csv", *own)

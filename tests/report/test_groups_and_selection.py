@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from io import StringIO
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from reference.promises import certain_rows as literal_certain
 
@@ -47,9 +46,7 @@ def folder(tmp_path_factory):
 
 
 def command(*arguments, code=0):
-    found = subprocess.run(
-        [sys.executable, "-m", "confml", *map(str, arguments)], capture_output=True, text=True
-    )
+    found = processes.confml(*arguments)
     assert found.returncode == code, found.stderr
     return found
 

@@ -1,5 +1,6 @@
 """`plan`: the actions of a target of ``targets.yaml``, such as ``table-tcm-nn``."""
 
+import functools
 import itertools
 import json
 import re
@@ -82,8 +83,9 @@ class Target:
         return [place % parts == part - 1 for place in range(count)]
 
 
+@functools.cache
 def targets() -> dict[str, dict[str, Any]]:
-    """Return the entries of ``targets.yaml``."""
+    """Return the entries of ``targets.yaml``, which must not be changed."""
     return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
