@@ -51,8 +51,7 @@ def method_class(name: str) -> type[Method]:
         if found:
             raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
     words = name.replace("_", "-").split("-")
-    names = methods.names() if len(words) > 1 else [name]
-    if name not in names and nearest(name, names) is None:  # random-forest, logistic-regression
+    if len(words) > 1 and nearest(name, methods.names()) is None:  # random-forest, logistic-regression
         found = dotted_name("".join(map(str.capitalize, words)))
         if found:
             raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")

@@ -135,7 +135,8 @@ def _best(curves: Mapping[tuple[str, ...], Sequence[Point]], metric: Metric) -> 
         if len(points) > 1 and not all(math.isnan(point.sd) for point in points)
     }
     choose = max if metric.direction == "higher" else min
-    return choose(means, key=lambda label: means[label]) if metric.direction else next(iter(means), None)
+    by_mean = means and metric.direction  # no curve, if every sd is that of one split
+    return choose(means, key=lambda label: means[label]) if by_mean else next(iter(means), None)
 
 
 def _band(points: Sequence[Point], metric: Metric) -> tuple[np.ndarray, np.ndarray]:
