@@ -222,9 +222,9 @@ def test_neighbours_equal_a_look_at_every_pair(seed, monkeypatch):
     y[:3] = 0, 1, 2
     monkeypatch.setattr(neighbour_lists, "HELD", 1 if seed % 5 == 0 else 1 << 24)
     found, expected = nearest_rows(X, y, 3), naive.nearest(X, y)
-    for place, field in enumerate(("own", "other", "first_is_own", "nearer", "as_near")):
+    for place, field in enumerate(("same_class", "other", "first_is_own", "nearer", "as_near")):
         values = [row[place] for row in expected]
-        if field in ("own", "other"):
+        if field in ("same_class", "other"):
             np.testing.assert_allclose(getattr(found, field), np.sqrt(values), rtol=1e-12)
         else:
             assert getattr(found, field).tolist() == values
