@@ -92,5 +92,5 @@ def test_the_page_has_the_stored_numbers():
         ]
         for row in rows_of(STORED / "folds.csv")
     }
-    for form in ("split (calibration 0.3)", "exchangeable and randomised", "e-prediction, odds"):
+    for form in ("split (calibration 0.3)", "randomised", "e-prediction, odds"):
         assert f"{np.mean(sizes[form]):.3f}" in page

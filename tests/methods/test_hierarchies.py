@@ -1,7 +1,9 @@
 """Hierarchies of `smart-svm` beside the one of Bayes errors, and transformers of each binary machine."""
 
+import csv
 import itertools
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,3 +207,16 @@ def test_values_that_are_not_finite():
     steps = [{"sklearn.preprocessing.FunctionTransformer": {"func": np.log}}]
     with np.errstate(all="ignore"), pytest.raises(ConfmlError, match="not finite"):
         OvOSVM(pair_steps=steps).fit(X - X.min(axis=0), y)
+
+
+def test_the_table_of_the_page_is_the_stored_one():
+    root = Path(__file__).resolve().parents[2]
+    page = (root / "docs" / "pages" / "howto" / "many-classes.md").read_text(encoding="utf-8")
+    with (root / "results/reference/smartsvm/hierarchies/leaderboard.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["column"] == "error" and row["view"] != "vote"]
+    for row in rows:
+        name = row["method"].replace("Jensen-Shannon", "jensen-shannon")
+        assert f"| {name} | {100 * float(row['mean']):.1f} % | {float(row['mean_rank']):.1f} |" in page
+    far = {row["method"] for row in rows if row["near_best"] != "true"}
+    expected = {"margin tree", "random tree", "random halves", "one-vs-rest", "one-vs-one, 5 features"}
+    assert far == expected

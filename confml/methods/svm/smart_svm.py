@@ -81,10 +81,15 @@ class SmartSVM(LinearMachines):
     ``estimator`` is a binary classifier to use at the nodes instead of the linear machine, to which C,
     solver, tolerance and class_weight belong.
 
+    Other hierarchies have ``bayes_error_`` NaN, and ``random_state`` draws the random ones. The features of
+    ``jensen-shannon`` are counted from their training minimum; its groups have mixtures of multinomials.
+
     References
     ----------
     van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
-    section 4.
+    section 4; Frank & Kramer, Ensembles of nested dichotomies for multi-class problems (2004); Tibshirani &
+    Hastie, Margin trees for high-dimensional classification (2007); El-Yaniv & Etzion-Rosenberg, Hierarchical
+    multiclass decompositions with application to authorship determination (2010).
     """
 
     name = "smart-svm"
@@ -111,18 +116,18 @@ class SmartSVM(LinearMachines):
             "similar size",
             options=tuple(CUTS),
         ),
+        "estimator": BaseLearner("binary classifier at the nodes; null: a linear support vector machine"),
+        "estimator_params": Settings("parameters of an estimator that is given by name"),
+        "share_tree": Flag(
+            "use the tree of the whole outer training part in inner cross-validation, as in the paper; it is "
+            "faster, but the tree depends on the labels of the validation rows; only a bayes-error hierarchy"
+        ),
         "hierarchy": Choice(
             "tree of classes: bayes-error, as in the paper; random: all trees are equally probable (nested "
             "dichotomies); random-balanced: random halves; margin: complete-linkage clustering by margins "
             "of one-vs-one machines with C = 1 (margin trees); jensen-shannon: a bound by the divergence of "
             "the groups, each feature counted as a token",
             options=("bayes-error", "random", "random-balanced", "margin", "jensen-shannon"),
-        ),
-        "estimator": BaseLearner("binary classifier at the nodes; null: a linear support vector machine"),
-        "estimator_params": Settings("parameters of an estimator that is given by name"),
-        "share_tree": Flag(
-            "use the tree of the whole outer training part in inner cross-validation, as in the paper; it is "
-            "faster, but the tree depends on the labels of the validation rows; only a bayes-error hierarchy"
         ),
     }
     stored = {"bayes_error_": "missing(c, c)", "tree_": "ClassTree(c)", "_prepare_seconds?": "float"}
