@@ -1,0 +1,73 @@
+"""The page of the leaderboard of confidences: its table and its tests, computed again."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs/pages/results/confidences.md").read_text(encoding="utf-8")
+VIEWS = ("reject", "envelope", "posterior", "exceedance", "total-entropy", "expected-entropy")
+VIEWS = (*VIEWS, "mutual-information")
+
+
+def stored(name):
+    with (ROOT / "results/reference/confidences" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_is_the_stored_one():
+    rows = [row for row in stored("leaderboard.csv") if row["column"] == "augrc"]
+    means = {(row["method"], row["view"]): 1000 * float(row["mean"]) for row in rows}
+    methods = {method for method, view in means if view == "reject"}
+    assert len(methods) == 7 and f"The {len(rows)} methods and views" in PAGE
+    for method in methods:
+        cells = [f"{means[method, view]:.1f}" if (method, view) in means else "" for view in VIEWS]
+        assert f"| {method} | {' | '.join(cells)} |".replace("  ", " ") in PAGE
+
+
+def test_the_ranks_of_the_text_are_the_stored_ones():
+    for column, method, view in (
+        ("augrc", "Bayes point machine", ""), ("augrc", "random forest", "posterior"),
+        ("risk_at_0.9", "RBF SVM", ""), ("risk_at_0.8", "random forest", "exceedance"),
+        ("certified_at_0.1", "Bayesian transduction", "bayes-point"),
+        ("region_size", "random forest, conformal view=reject", ""), ("observed_fuzziness", "TCM-NN", ""),
+    ):  # fmt: skip
+        ranks = {
+            (row["method"], row["view"]): float(row["mean_rank"])
+            for row in stored("leaderboard.csv")
+            if row["column"] == column
+        }
+        assert f"{ranks[method, view]:.1f}" in PAGE
+        assert column in ("augrc",) or ranks[method, view] == min(ranks.values())
+
+
+def test_views_that_are_shown_to_differ_from_the_mean():
+    values = defaultdict(dict)
+    for row in stored("confidences.csv"):
+        values[row["method"], row["params"], row["view"]][row["dataset"]] = float(row["mean"])
+    found = []
+    for (method, params, view), own in values.items():
+        if view in VIEWS[1:] and (reference := values.get((method, params, "reject"))):
+            difference = np.round([own[name] - reference[name] for name in own], 6)
+            assert len(difference) == 21
+            kind = f"{method} {params}"
+            found.append((wilcoxon(difference).pvalue, kind, view, bool(difference.mean() > 0)))
+    assert len(found) == 35
+    shown = []
+    for place, (p, *rest) in enumerate(sorted(found)):
+        if p * (len(found) - place) > 0.05:
+            break
+        shown.append((*rest,))
+    counted = defaultdict(int)
+    for _, view, is_worse in shown:
+        counted[view, is_worse] += 1
+    assert dict(counted) == {
+        ("posterior", False): 1,
+        ("envelope", True): 1,
+        ("expected-entropy", True): 3,
+        ("mutual-information", True): 1,
+    }
+    assert any("form=quadratic" in kind for kind, view, _ in shown if view == "posterior")
