@@ -239,10 +239,8 @@ def alike_sentence(labels: Sequence[str]) -> str:
 def _identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
     if len(train) < ID_ROWS:
         return []
-    names = []
-    for j, name in enumerate(data.table_attributes):
-        if is_like_identifier(name, data.table[train, j]):
-            names.append(name)
+    columns = enumerate(data.table_attributes)
+    names = [name for j, name in columns if is_like_identifier(name, data.table[train, j])]
     return [identifier_finding(names)] if names else []
 
 
@@ -259,16 +257,22 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
 _ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
 
 
+def of_columns(code: str, names: Sequence[str], verbs: tuple[str, str], rest: str, remedy: str) -> Finding:
+    """Return a finding on columns. verbs: for one column and for several."""
+    subject = (
+        f"column {quoted(names)} {verbs[0]}" if len(names) == 1 else f"columns {quoted(names)} {verbs[1]}"
+    )
+    return Finding(code, f"{subject} {rest}", remedy, columns=tuple(names[:_MOST]))
+
+
+HAS = ("has", "have")
+
+
 def identifier_finding(names: Sequence[str]) -> Finding:
     """Return a finding on features that have a different value in every row."""
-    column, have = ("column", "has") if len(names) == 1 else ("columns", "have")
     listed = ", ".join(short(name, 60) for name in names[:5])
-    return Finding(
-        "identifier",
-        f"{column} {quoted(names)} {have} a different whole number or category in every row",
-        f"if it is an identifier, id: [{listed}] leaves it out of the features",
-        columns=tuple(names[:_MOST]),
-    )
+    remedy = f"if it is an identifier, id: [{listed}] leaves it out of the features"
+    return of_columns("identifier", names, HAS, "a different whole number or category in every row", remedy)
 
 
 def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
@@ -312,18 +316,10 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
             chance = min(chance, apart)
         if distinct > 1 and chance + among < _CHANCE:
             names.append(name)
-    if not names:
-        return []
-    column, gives = ("column", "determines") if len(names) == 1 else ("columns", "determine")
-    return [
-        Finding(
-            "gives-label-away",
-            f"{column} {quoted(names)} {gives} the label of every training row"
-            + ("" if len(names) == 1 else ", each alone"),
-            "leave it out by ignore: if it is known only after the label",
-            columns=tuple(names[:_MOST]),
-        )
-    ]
+    rest = "the label of every training row" + ("" if len(names) == 1 else ", each alone")
+    remedy = "leave it out by ignore: if it is known only after the label"
+    verbs = ("determines", "determine")
+    return [of_columns("gives-label-away", names, verbs, rest, remedy)] if names else []
 
 
 def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
@@ -354,15 +350,8 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
             same.append((name, data.table_attributes[twin]))
     findings = []
     if constant:
-        column, have = ("column", "has") if len(constant) == 1 else ("columns", "have")
-        findings.append(
-            Finding(
-                "constant-columns",
-                f"{column} {quoted(constant)} {have} the same value in every training row",
-                "leave it out by ignore:",
-                columns=tuple(constant[:_MOST]),
-            )
-        )
+        rest = "the same value in every training row"
+        findings.append(of_columns("constant-columns", constant, HAS, rest, "leave it out by ignore:"))
     if same:
         pairs = ", ".join(f"'{short(a, 40)}' as '{short(b, 40)}'" for a, b in same[:5])
         more = f", ... ({len(same)} in all)" if len(same) > 5 else ""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confml.data._words import counted, quoted, short
-from confml.data.audit import Finding
+from confml.data._words import counted, short
+from confml.data.audit import Finding, of_columns
 from confml.data.dataset import DataSet
 
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
@@ -57,10 +57,9 @@ def _dates(data: DataSet) -> list[str]:
 def _date_finding(dates: list[str]) -> list[Finding]:
     if not dates:
         return []
-    column, holds = ("column", "holds") if len(dates) == 1 else ("columns", "hold")
-    sentence = f"{column} {quoted(dates)} {holds} dates as text, which are not used as times"
+    rest = "dates as text, which are not used as times"
     remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
-    return [Finding("dates", sentence, remedy, columns=tuple(dates[:20]))]
+    return [of_columns("dates", dates, ("holds", "hold"), rest, remedy)]
 
 
 def _many_categories(data: DataSet, dates: Sequence[str]) -> list[Finding]:

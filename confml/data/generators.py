@@ -37,11 +37,11 @@ class Generator:
     """
 
     about: str
-    parameters: Mapping[str, Parameter]
-    classes: tuple[int | str, ...]
     make: Callable[..., tuple[np.ndarray, np.ndarray]]
     bayes_probability: Callable[..., np.ndarray]
-    bayes_error: Callable[..., float]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    classes: tuple[int | str, ...] = (1, 2)
+    bayes_error: Callable[..., float] = lambda **parameters: 0.0
     default_n: int = 250
     of_training: Mapping[str, Any] = field(default_factory=dict)
 
@@ -274,24 +274,23 @@ def _inside(X: np.ndarray, shape: str, area: float) -> np.ndarray:
 
 
 IRRELEVANT = Integer("number of appended features that are independent of the class", low=0)
+BOOLEAN = ("neg", "pos")
+OF_TWO_GAUSSIANS = {
+    "d": Integer("number of features, all equally informative", low=1),
+    "distance": Number("distance of the two means in standard deviations", low=0, low_open=True),
+    "prior": Number("probability of class 2", low=0, high=1, low_open=True, high_open=True),
+}
 
 GENERATORS: Mapping[str, Generator] = {
     "five-gaussians": Generator(
         about="five Gaussians in the plane, three of class 1 and two of class 2 (Bayes error 9.86 %)",
-        parameters={},
-        classes=(1, 2),
         make=five_gaussians,
         bayes_probability=five_gaussians_probability,
         bayes_error=five_gaussians_bayes_error,
     ),
     "two-gaussians": Generator(
         about="two unit Gaussians in d dimensions, a given distance apart (Bayes error in closed form)",
-        parameters={
-            "d": Integer("number of features, all equally informative", low=1),
-            "distance": Number("distance of the two means in standard deviations", low=0, low_open=True),
-            "prior": Number("probability of class 2", low=0, high=1, low_open=True, high_open=True),
-        },
-        classes=(1, 2),
+        parameters=OF_TWO_GAUSSIANS,
         make=two_gaussians,
         bayes_probability=two_gaussians_probability,
         bayes_error=two_gaussians_bayes_error,
@@ -303,23 +302,15 @@ GENERATORS: Mapping[str, Generator] = {
             "d": Integer("number of features, of which two matter", low=2),
             "shift": Number("mean of the first feature in the test part; 0 in the training part", low=-10),
         },
-        classes=(1, 2),
         make=concepts.covariate_shift,
         bayes_probability=concepts.covariate_shift_probability,
         bayes_error=concepts.covariate_shift_bayes_error,
         of_training={"shift": 0.0},
     ),
     "label-shift": Generator(
-        about="two unit Gaussians as two-gaussians; class 2 has probability 0.1 in the training part (Bayes"
-        " error of the test part in closed form)",
-        parameters={
-            "d": Integer("number of features, all equally informative", low=1),
-            "distance": Number("distance of the two means in standard deviations", low=0, low_open=True),
-            "prior": Number(
-                "probability of class 2 in the test part", low=0, high=1, low_open=True, high_open=True
-            ),
-        },
-        classes=(1, 2),
+        about="two unit Gaussians as two-gaussians; class 2 has probability 0.1 in the training part, and"
+        " prior in the test part (Bayes error of the test part in closed form)",
+        parameters=OF_TWO_GAUSSIANS,
         make=two_gaussians,
         bayes_probability=two_gaussians_probability,
         bayes_error=two_gaussians_bayes_error,
@@ -341,10 +332,9 @@ GENERATORS: Mapping[str, Generator] = {
             "shape": Choice("figure", options=("circle", "square", "triangle")),
             "area": Number("area of the figure", low=0, high=0.5, low_open=True),
         },
-        classes=("neg", "pos"),
+        classes=BOOLEAN,
         make=unit_square,
         bayes_probability=unit_square_probability,
-        bayes_error=lambda shape="circle", area=0.4: 0.0,
         default_n=1000,
     ),
     "taught-circle": Generator(
@@ -356,7 +346,7 @@ GENERATORS: Mapping[str, Generator] = {
             ),
             "noise": Number("probability of a wrong label of the other examples", low=0, high=0.5),
         },
-        classes=("neg", "pos"),
+        classes=BOOLEAN,
         make=concepts.taught_circle,
         bayes_probability=concepts.taught_circle_probability,
         bayes_error=lambda taught=1.0, noise=0.3: (1 - taught) * noise,
@@ -370,10 +360,9 @@ GENERATORS: Mapping[str, Generator] = {
             "k": Integer("number of them that must be 1", low=0),
             "irrelevant": IRRELEVANT,
         },
-        classes=("neg", "pos"),
+        classes=BOOLEAN,
         make=concepts.at_least,
         bayes_probability=concepts.at_least_probability,
-        bayes_error=lambda d=5, k=3, irrelevant=0: 0.0,
         default_n=20,
     ),
     "counted": Generator(
@@ -382,7 +371,6 @@ GENERATORS: Mapping[str, Generator] = {
         classes=("C1", "C2", "C3", "C4"),
         make=concepts.counted,
         bayes_probability=concepts.counted_probability,
-        bayes_error=lambda irrelevant=0: 0.0,
     ),
     "half-cube": Generator(
         about="points in the unit cube, positive on one side of a plane (Bayes error 0)",
@@ -391,10 +379,9 @@ GENERATORS: Mapping[str, Generator] = {
             "threshold": Number("threshold of their sum", low=0),
             "irrelevant": IRRELEVANT,
         },
-        classes=("neg", "pos"),
+        classes=BOOLEAN,
         make=concepts.half_cube,
         bayes_probability=concepts.half_cube_probability,
-        bayes_error=lambda d=3, threshold=1.0, irrelevant=0: 0.0,
         default_n=100,
     ),
     "arcs": Generator(
@@ -403,21 +390,17 @@ GENERATORS: Mapping[str, Generator] = {
         classes=(1, 2, 3, 4),
         make=concepts.arcs,
         bayes_probability=concepts.arcs_probability,
-        bayes_error=lambda classes=4, irrelevant=0: 0.0,
     ),
     "six-examples": Generator(
         about="six examples of four boolean features that are not linearly separable (Bayes error 0)",
-        parameters={},
-        classes=("neg", "pos"),
+        classes=BOOLEAN,
         make=concepts.six_examples,
         bayes_probability=concepts.six_examples_probability,
-        bayes_error=lambda: 0.0,
         default_n=60,
     ),
     "coin-tosses": Generator(
         about="normal features and two classes that are independent of them (Bayes error 1/2)",
         parameters={"d": Integer("number of features", low=1)},
-        classes=(1, 2),
         make=concepts.coin_tosses,
         bayes_probability=concepts.coin_tosses_probability,
         bayes_error=lambda d=10: 0.5,

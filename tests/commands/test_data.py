@@ -310,8 +310,8 @@ def test_check_of_a_file_prints_notes_and_findings(tmp_path):
         "mine: 31 rows, 3 features, 1 of them categorical, 2 classes",
         "classes: a: 16, b: 15",
         "note: a column without numbers is taken as categorical: 'colour' (2 categories)",
-        "duplicate-rows: 1 row of 31 repeats an earlier row, label included (line 32); remove the "
-        "copies, or set groups: to keep equal rows in one part",
+        "duplicate-rows: 1 row of 31 repeats an earlier row, label included (line 32); set "
+        "duplicates: drop to leave them out, or groups: to keep equal rows in one part",
         "gives-label-away: column 'colour' determines the label of every training row; leave it out by "
         "ignore: if it is known only after the label",
         "unscaled-features: features have very different ranges: 'income' has 10 times the range of others "
