@@ -12,6 +12,8 @@ from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import panel_columns, style
 from confml.report.numbers.published_points import errors_of, rejections_of, singletons_of
 from confml.report.numbers.region_levels import zoom
+from confml.report.page.charts import styles_of
+from confml.report.page.material import Material
 from confml.report.run.cells import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -153,3 +155,22 @@ def test_the_gallery_has_every_kind_of_figure():
         for one in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
             named.add(one if isinstance(one, str) else one.get("name") or next(iter(one)))
     assert named == set(known_figures())
+
+
+def test_a_method_has_one_colour_in_all_figures_and_on_the_page():
+    run = wide_run(4)
+    subject = Subject(run, "d", {})
+    for name in ("accuracy-rejection", "coverage-by-level", "efficiency"):
+        (legend,) = drawn(name, run).legends
+        lines = zip(legend.get_texts(), legend.legend_handles, strict=True)
+        colours = {text.get_text(): line.get_color() for text, line in lines if hasattr(line, "get_color")}
+        found = {label: colours[label] for label in subject.variants if label in colours}
+        assert len(found) > 2 and found == {label: subject.look(label)["color"] for label in found}
+    places = {label: style.method for label, style in styles_of([Material(run)]).items()}
+    assert places == run.method_places and len(places) == 4
+
+
+def test_labels_name_a_wrapper_once():
+    params = {"samples": "bootstrap", "samples__draws": 60, "conformal__kind": "split", "estimator__C": 1}
+    label = wide_run(2).short_label("naive-bayes", params)
+    assert label == "naive-bayes samples=bootstrap draws=60 kind=split estimator C=1"
