@@ -32,11 +32,11 @@ def pictures_of(
 
     Large values are dark. The rows are loaded again, without noise and without the steps of the run.
     """
-    from confml.data import load
+    from confml.data.from_card import load_card
 
     spec = _spec_of(results, dataset)
     try:
-        data = load(spec.spec())
+        data = load_card(spec.spec())  # only cards give the size of images
     except (ConfmlError, OSError):
         return {}
     fixed = results.config.protocol.kind == "fixed-split"

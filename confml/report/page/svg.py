@@ -61,8 +61,6 @@ class Chart:
     series: list[Series]
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    percent: bool = True
-    y_percent: bool = True
     reference: tuple[Sequence[float], Sequence[float]] | None = None
     reference_name: str = ""
     band: tuple[Sequence[float], Sequence[float], Sequence[float]] | None = None
