@@ -85,9 +85,10 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 
 # ---- for developers
 
-# Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1.
-bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name)
-	@$(VENV)/bin/python tests/programs/bench $(if $(ONLY),--only $(ONLY))
+# Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1,
+# make bench PAGE=docs/pages/results/benchmarks.md.
+bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name; PAGE=file writes their table)
+	@$(VENV)/bin/python tests/programs/bench $(if $(ONLY),--only $(ONLY)) $(if $(PAGE),--page $(PAGE))
 
 # Simulated and guaranteed error rates of every p-value, probability and certificate (about 25 minutes on 2 cores):
 # make validity, make validity DRAWS=500, make validity ONLY=martingales.

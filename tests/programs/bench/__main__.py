@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE))
 
 from _pairs import Skipped  # noqa: E402
 
+MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
 HEADINGS = ("benchmark", "ours", "other", "ratio", "goal")
 
 
@@ -133,6 +134,28 @@ def keep(rows: list[dict[str, Any]], path: Path) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n")
 
 
+def write_page(stored: Path, page: Path) -> None:
+    """Replace the table of the documentation by the stored rows that have a second time."""
+    document = json.loads(stored.read_text())
+    machine = document["machine"]
+    lines = [
+        f"Processor: {machine['processor']} ({machine['cores']} cores), Python {machine['python']}. "
+        "Times are CPU times of one thread, medians of alternating turns.",
+        "",
+        "| work, and what it is compared with | confml | other | confml / other |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for row in document["rows"]:
+        if row.get("other") and row["unit"] in ("s", "ms"):
+            times = (_amount(row[side], row["unit"]) for side in ("ours", "other"))
+            cells = (row["what"].replace(", beside ", "; "), *times, f"{row['ours'] / row['other']:.2f}")
+            lines.append(f"| {' | '.join(cells)} |")
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(MARKS[0])
+    table_text = "\n".join(["", "", *lines, "", ""])
+    page.write_text(before + MARKS[0] + table_text + MARKS[1] + rest.split(MARKS[1])[1], encoding="utf-8")
+
+
 def _processor() -> str:
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -166,7 +189,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="a benchmark, or all of one file; 'list' names them")
     parser.add_argument("--out", type=Path, default=Path("results/bench.json"))
+    parser.add_argument(
+        "--page", type=Path, help="write the table of this page from the stored rows; run none"
+    )
     options = parser.parse_args(arguments)
+    if options.page is not None:
+        write_page(options.out, options.page)
+        return 0
     functions, asked = collect()
     if options.only == "list":
         for name in functions:

@@ -81,6 +81,25 @@ def bench_usps_k1() -> Row:
     return _against_floor("usps", (1,), "k=1", 1 / 1.25)
 
 
+def bench_prediction() -> Row:
+    """Prediction of the test rows of USPS with a fitted method, beside the products of these rows."""
+    X, y, T = real("usps")
+    TCMNN.compile_kernels()
+    method = TCMNN().fit(X, y)
+    method.confident_predict(T[:50])
+    X32 = X.astype(np.float32)
+    room = np.empty((BLOCK, len(X)), np.float32)
+
+    def products():
+        T32 = T.astype(np.float32)
+        for start in range(0, len(T32), BLOCK):
+            part = T32[start : start + BLOCK]
+            np.dot(part, X32.T, out=room[: len(part)])
+
+    name = f"TCM-NN prediction k=1, usps {len(X)} + {len(T)} x 256, beside its float32 products"
+    return paired(name, lambda: method.confident_predict(T), products, 7, goal=1 / 1.1)
+
+
 def bench_usps_all_k() -> Row:
     """USPS, every k from 1 to 20 in one pass: at most 2.5 times the floor."""
     return _against_floor("usps", tuple(range(1, 21)), "k=1..20", 1 / 2.5)
@@ -272,7 +291,7 @@ def _threads(name: str, **notes) -> Row:
 
 
 BENCHMARKS = (
-    bench_usps_k1, bench_threads, bench_usps_all_k, bench_shuttle, bench_online, bench_online_cp,
-    bench_transductive_loop, bench_memory,
+    bench_usps_k1, bench_prediction, bench_threads, bench_usps_all_k, bench_shuttle, bench_online,
+    bench_online_cp, bench_transductive_loop, bench_memory,
 )  # fmt: skip
 WHEN_ASKED = (bench_mnist, bench_mnist_threads)
