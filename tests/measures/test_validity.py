@@ -21,7 +21,7 @@ from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.numbers.region_levels import ClassErrors
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.base import items_of
-from confml.report.sections.coverage import ClassCoverage
+from confml.report.sections.coverage import ClassCoverage, ClassRow
 from confml.report.write import write_report
 
 
@@ -243,9 +243,8 @@ def run_of(seeds, **options):
 
 def test_class_coverage_is_pooled_over_the_splits(tmp_path):
     run, cases = run_of([1, 2])
-    section = ClassCoverage(run, tmp_path)
-    list(items_of(run, [section]))
-    rows = section.rows
+    (table,) = items_of(run, [ClassCoverage(run, tmp_path)])
+    rows = [ClassRow(*row) for row in table.rows]
     assert [(row.label, row.level) for row in rows] == [
         (label, level) for label in range(4) for level in (0.05, 0.2)
     ]

@@ -11,6 +11,7 @@ from report.report_cases import figure
 from report.test_summary_tables import noisy_run
 
 from confml.config.warnings import WARNINGS
+from confml.plugins.registry import read_sources
 from confml.report import figures, sections
 from confml.report.console import print_run
 from confml.report.described import describe_all
@@ -24,8 +25,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "pages" / "howto" / "extend.md"
 def forget():
     """Forget which sections and figures there are."""
     figures.known_figures.cache_clear()
-    for name in ("own", "_sources"):
-        vars(registry).pop(name, None)
+    read_sources.cache_clear()
+    type(registry).own_class.cache_clear()
+    vars(registry).pop("built_in", None)
 
 
 @pytest.fixture
