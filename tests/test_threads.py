@@ -16,6 +16,7 @@ from confml._threads import (
     one_thread_per_library,
     thread_count,
 )
+from confml.plugins.imports import without_output
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
@@ -144,3 +145,27 @@ def test_libraries_are_searched_again_only_after_imports(monkeypatch):
     with one_thread_per_library():
         assert len(searched) == 2
     _libraries.cache_clear()
+
+
+def test_stdout_is_restored_after_blocks_of_threads_that_overlap():
+    before, inside, left = sys.stdout, [threading.Event(), threading.Event()], threading.Event()
+
+    def first():
+        with without_output():
+            inside[0].set()
+            inside[1].wait(10)
+        left.set()
+
+    def second():
+        inside[0].wait(10)
+        with without_output():
+            inside[1].set()
+            left.wait(10)
+            print("discarded")
+
+    helpers = [threading.Thread(target=one) for one in (first, second)]
+    for helper in helpers:
+        helper.start()
+    for helper in helpers:
+        helper.join()
+    assert sys.stdout is before

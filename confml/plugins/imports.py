@@ -13,6 +13,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from confml.errors import ConfigError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 OWN = ("sklearn", "confml")  # packages that need no permission
+
+_SILENCE = threading.Lock()
+_silent: list[Any] = []  # stdout and its replacement, and None for each open block of `without_output`
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,24 @@ def permission_in_force(permission: ImportPermission) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_output() -> Iterator[None]:
-    """Discard the text that other people's code prints; stdout is for the data of a command."""
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    """Discard the text that other people's code prints; stdout is for the data of a command.
+
+    Blocks of several threads can overlap: the last one that ends restores stdout, which all threads share.
+    """
+    with _SILENCE:
+        if not _silent:
+            _silent.extend((sys.stdout, open(os.devnull, "w")))
+            sys.stdout = _silent[1]
+        _silent.append(None)
+    try:
         yield
+    finally:
+        with _SILENCE:
+            _silent.pop()
+            if len(_silent) == 2:
+                sys.stdout, nowhere = _silent
+                nowhere.close()
+                _silent.clear()
 
 
 def is_dotted_name(text: Any) -> bool:

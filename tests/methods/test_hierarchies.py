@@ -2,7 +2,7 @@
 
 import csv
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -212,11 +212,24 @@ def test_values_that_are_not_finite():
 def test_the_table_of_the_page_is_the_stored_one():
     root = Path(__file__).resolve().parents[2]
     page = (root / "docs" / "pages" / "howto" / "many-classes.md").read_text(encoding="utf-8")
-    with (root / "results/reference/smartsvm/hierarchies/leaderboard.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["column"] == "error" and row["view"] != "vote"]
+
+    def stored(name):
+        with (root / "results/reference/smartsvm/hierarchies" / name).open(encoding="utf-8") as file:
+            return [row for row in csv.DictReader(file) if row["view"] != "vote"]
+
+    rows = [row for row in stored("leaderboard.csv") if row["column"] == "error"]
+    seconds = {row["method"]: float(row["median"]) for row in stored("leaderboard-timings.csv")}
+    machines = defaultdict(list)
+    for row in stored("smartsvm-hierarchies.csv"):
+        if row["metric"] == "machine_rows":
+            machines[row["method"], row["params"]].append(float(row["mean"]))
+    means = {f"{np.mean(values):,.0f}" for values in machines.values()}
     for row in rows:
         name = row["method"].replace("Jensen-Shannon", "jensen-shannon")
-        assert f"| {name} | {100 * float(row['mean']):.1f} % | {float(row['mean_rank']):.1f} |" in page
+        start = f"| {name} | {100 * float(row['mean']):.1f} % | {float(row['mean_rank']):.1f} |"
+        (line,) = [line for line in page.splitlines() if line.startswith(start)]
+        machine_rows, time = (cell.strip() for cell in line.removeprefix(start).split("|")[:2])
+        assert machine_rows in means | {""} and time == f"{seconds[row['method']]:.3f}"
     far = {row["method"] for row in rows if row["near_best"] != "true"}
     expected = {"margin tree", "random tree", "random halves", "one-vs-rest", "one-vs-one, 5 features"}
     assert far == expected
