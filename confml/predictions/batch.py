@@ -18,7 +18,7 @@ from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
 from confml.predictions.rounding import ALL_DIGITS, rounded, with_digits
 from confml.report.files import field, fields, numbers
-from confml.report.sections.regions import region_fields, score_columns
+from confml.report.region_columns import of_regions, region_fields, score_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,9 +117,9 @@ class Batch:
         labels = prediction.classes.tolist()
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
         for level, region in self.regions.items():
-            columns[f"region@{level!r}"] = [
-                tuple(labels[column] for column in np.flatnonzero(row)) for row in region
-            ]
+            columns[f"region@{level!r}"] = of_regions(
+                region, lambda found: tuple([labels[column] for column in found])
+            )
             columns[f"reason@{level!r}"] = self.reasons[level]
         if self.accepted is not None:
             columns["accepted"] = self.accepted

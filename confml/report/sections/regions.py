@@ -12,12 +12,12 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
-from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra, per_row_extra
 from confml.measures.regions import reasons
 from confml.report.archives import open_table
-from confml.report.files import field, fields, number_columns, numbers, quoted, safe_name, safe_names
+from confml.report.files import field, fields, numbers, safe_name, safe_names
 from confml.report.items import Columns, Item, PrintedTable
 from confml.report.numbers.calibration_parts import case_of
+from confml.report.region_columns import region_fields, score_columns
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
@@ -139,34 +139,6 @@ def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple
             header += [f"region@{level!r}", f"reason@{level!r}"]
             columns += [region_fields(region, classes), reasons(region).tolist()]
     return header, columns
-
-
-def score_columns(prediction: Prediction, confidence: np.ndarray) -> tuple[list[str], list[list[str]]]:
-    """Return header and columns of `region_table` from ``prediction`` to the scores and their extras."""
-    credibility, names = prediction.credibility, [*per_row_extra(prediction), *per_class_extra(prediction)]
-    labels = prediction.classes.tolist()
-    header = ["prediction", "confidence", "credibility"]
-    for name in (SCORE_NAMES.get(prediction.kind, "prob"), *names):
-        of_row = name in names and prediction.extra[name].ndim == 1
-        header += [name] if of_row else [f"{name}[{label}]" for label in labels]
-    shown = [confidence, *([] if credibility is None else [credibility]), prediction.scores]
-    columns = number_columns(np.column_stack([*shown, *(prediction.extra[name] for name in names)]))
-    if credibility is None:
-        columns.insert(1, [""] * len(prediction))
-    return header, [fields(prediction.labels.tolist()), *columns]
-
-
-def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
-    """Return the (n,) CSV fields of a (n, c) region: its labels joined by ``|``."""
-    escaped = [label.replace("\\", "\\\\").replace("|", "\\|") for label in classes]
-    packed = np.packbits(region, axis=1)
-    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist() if packed.size else []
-    rows = {key: at for at, key in enumerate(keys)}
-    known = {
-        key: quoted("|".join(escaped[column] for column in np.flatnonzero(region[at])))
-        for key, at in rows.items()
-    }
-    return [known[key] for key in keys]
 
 
 def _variant(results: RunResults, cell: Cell) -> str:

@@ -1,0 +1,39 @@
+"""Columns of predictions, shared by the region tables of a run and the answers for new rows."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra, per_row_extra
+from confml.report.files import fields, number_columns, quoted
+
+
+def score_columns(prediction: Prediction, confidence: np.ndarray) -> tuple[list[str], list[list[str]]]:
+    """Return header and columns of a region table from ``prediction`` to the scores and their extras."""
+    credibility, names = prediction.credibility, [*per_row_extra(prediction), *per_class_extra(prediction)]
+    labels = prediction.classes.tolist()
+    header = ["prediction", "confidence", "credibility"]
+    for name in (SCORE_NAMES.get(prediction.kind, "prob"), *names):
+        of_row = name in names and prediction.extra[name].ndim == 1
+        header += [name] if of_row else [f"{name}[{label}]" for label in labels]
+    shown = [confidence, *([] if credibility is None else [credibility]), prediction.scores]
+    columns = number_columns(np.column_stack([*shown, *(prediction.extra[name] for name in names)]))
+    if credibility is None:
+        columns.insert(1, [""] * len(prediction))
+    return header, [fields(prediction.labels.tolist()), *columns]
+
+
+def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
+    """Return the (n,) CSV fields of a (n, c) region: its labels joined by ``|``."""
+    escaped = [label.replace("\\", "\\\\").replace("|", "\\|") for label in classes]
+    return of_regions(region, lambda columns: quoted("|".join([escaped[column] for column in columns])))
+
+
+def of_regions(region: np.ndarray, make: Callable[[list[int]], Any]) -> list[Any]:
+    """Return what ``make`` returns for the columns of each row of a (n, c) region; equal rows share it."""
+    packed = np.packbits(region, axis=1)
+    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist() if packed.size else []
+    rows = {key: at for at, key in enumerate(keys)}
+    known = {key: make(np.flatnonzero(region[at]).tolist()) for key, at in rows.items()}
+    return [known[key] for key in keys]
