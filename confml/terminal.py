@@ -38,6 +38,40 @@ def width_of(stream: IO[str]) -> int | None:
     return shutil.get_terminal_size().columns
 
 
+def folded(line: str, width: int | None) -> list[str]:
+    """Return a line in parts of at most ``width`` characters, broken at blanks; paths are not broken.
+
+    The parts after the first are indented: to the second column, where two or more blanks precede it.
+    """
+    if width is None or len(line) <= width:
+        return [line]
+    import re
+    import textwrap
+
+    column = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
+    indent = len(column[0]) if column and len(column[0]) <= width // 2 else len(line) - len(line.lstrip()) + 2
+    further = " " * indent
+    return textwrap.wrap(
+        line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print a text on stdout or stderr, folded to the width of a terminal.
+
+    A line at the margin that is too long continues in the next one, as in the paragraphs of a docstring.
+    """
+    import click
+
+    width, lines = width_of(sys.stderr if err else sys.stdout), [""]
+    for line in text.split("\n") if width else ():
+        continued = line[:1].strip() and not lines[-1][:1].isspace() and len(lines[-1]) > max(80, width or 0)
+        lines = [*lines[:-1], f"{lines[-1]} {line}"] if continued else [*lines, line]
+    click.echo(
+        "\n".join(part for line in lines[1:] for part in folded(line, width)) if width else text, err=err
+    )
+
+
 def escape_controls(stream: Any) -> None:
     """Let a text stream escape the control characters of everything that is written to it (`printable`)."""
     if not hasattr(stream, "escapes_controls"):

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from confml.commands.options import json_option, keeps_files, quiet_option, say
+from confml.terminal import echo
 
 
 @click.command()
@@ -95,7 +96,7 @@ def compare(
         headings, table = comparison_table(rows, constants)
         print_table(headings, table, title="First minus second, means over splits", right=5, keys=4)
         for note in comparison_notes(rows):
-            click.echo(note)
+            echo(note)
         if tests:
             title = f"Bayesian signed-rank test over data sets, equivalent within {rope:g} (probability, %)"
             headings, table = signed_rank_table(tests)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
+from confml.terminal import echo
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
@@ -80,14 +80,14 @@ def generator_info(name: str, generator: Generator) -> dict[str, Any]:
 
 
 def print_info(report: dict[str, Any]) -> None:
-    click.echo(f"{report['name']}: {report['title']}")
-    click.echo(f"\n{report['about'].strip()}\n")
+    echo(f"{report['name']}: {report['title']}")
+    echo(f"\n{report['about'].strip()}\n")
     if "parameters" in report:
-        click.echo(f"classes       {', '.join(map(str, report['classes']))}")
-        click.echo(f"Bayes error   {report['bayes_error']:.2%} with the parameters' defaults")
+        echo(f"classes       {', '.join(map(str, report['classes']))}")
+        echo(f"Bayes error   {report['bayes_error']:.2%} with the parameters' defaults")
         for name, parameter in report["parameters"].items():
             words = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
-            click.echo(f"  {name:<12}{words}")
+            echo(f"  {name:<12}{words}")
         return
     parts = ""
     if report["train_rows"]:
@@ -107,19 +107,19 @@ def print_info(report: dict[str, Any]) -> None:
         "card": report["card"],
     }.items():
         if value:
-            click.echo(f"{key:<12}{value}")
+            echo(f"{key:<12}{value}")
     if report["paper"]:
-        click.echo(f"{'as in':<12}{report['paper']['source']}")
+        echo(f"{'as in':<12}{report['paper']['source']}")
         for change in report["paper"]["changed"]:
-            click.echo(f"{'':<12}- {change}")
+            echo(f"{'':<12}- {change}")
     for note in report["notes"]:
-        click.echo(f"{'note':<12}{note.strip()}")
+        echo(f"{'note':<12}{note.strip()}")
     for file in report["files"]:
         state = _WORDS[file["state"]] if "address" in file or file["state"] != "missing" else "by hand"
-        click.echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
+        echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
         for key in ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual"):
             if key in file:
-                click.echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
+                echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
 
 
 def print_table(heads: list[str] | None, rows: list[list[Any]]) -> None:
@@ -131,4 +131,4 @@ def print_table(heads: list[str] | None, rows: list[list[Any]]) -> None:
         for j, text in enumerate(row):
             number = isinstance(rows[0][j], int)
             cells.append(text.rjust(widths[j]) if number else text.ljust(widths[j]))
-        click.echo("  ".join(cells).rstrip())
+        echo("  ".join(cells).rstrip())

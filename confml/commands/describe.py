@@ -8,6 +8,7 @@ import click
 
 from confml.commands.completion import complete_described
 from confml.commands.options import allow_import_option, json_option
+from confml.terminal import echo
 
 TYPES = (
     "method",
@@ -64,7 +65,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
         return
-    click.echo("\n\n".join("\n".join(description_lines(entry)) for entry in entries))
+    echo("\n\n".join("\n".join(description_lines(entry)) for entry in entries))
 
 
 def description_lines(entry: Mapping[str, Any]) -> list[str]:

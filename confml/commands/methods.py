@@ -8,6 +8,7 @@ import click
 
 from confml.commands.options import json_option
 from confml.plugins.registry import read_sources
+from confml.terminal import echo
 
 KINDS = ("methods", "steps")
 
@@ -31,20 +32,20 @@ def methods(as_json: bool) -> None:
             for name, entry in _described(kind).items():
                 source = "" if entry["source"] == "confml" else f" ({entry['source']})"
                 summaries[name] = f"{entry['summary']}{source}"
-        click.echo(f"{kind}:")
+        echo(f"{kind}:")
         width = max(map(len, summaries), default=0)
         for name, summary in sorted(summaries.items()):
-            click.echo(f"  {name:<{width}}  {summary}")
+            echo(f"  {name:<{width}}  {summary}")
     if entry_points(group="confml.methods"):
         from confml.methods.registry import broken_methods
 
         for name, error in broken_methods().items():
-            click.echo(f"  {name}  cannot be used: {error}")
-    click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
-    click.echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
-    click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
-    click.echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
-    click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")
+            echo(f"  {name}  cannot be used: {error}")
+    echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
+    echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
+    echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
+    echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")
 
 
 def _described(kind: str) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ import click
 
 from confml.commands.completion import complete_config
 from confml.errors import printable
+from confml.terminal import echo
 
 
 class InOrder(click.Group):
@@ -255,7 +256,8 @@ def folder_of(config, out: Path | None) -> Path:
 
 def say(text: str) -> None:
     """Print a message on stderr; control characters are escaped."""
-    click.echo(printable(text), err=True)
+    for line in printable(text).split("\n"):
+        echo(line, err=True)
 
 
 def put_out_study(

@@ -13,6 +13,7 @@ import click
 
 from confml.commands.options import json_option
 from confml.errors import printable
+from confml.terminal import echo
 
 if TYPE_CHECKING:
     from confml.runner.status import RunStatus
@@ -57,7 +58,7 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
             if watch and sys.stdout.isatty():
                 sys.stdout.flush()
                 sys.stdout.buffer.write(b"\x1b[2J\x1b[1;1H")  # clear the terminal
-            click.echo(text)
+            echo(text)
         sys.stdout.flush()
         if not watch or not found.state.left:
             return

@@ -5,7 +5,6 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 
 import json
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from confml.report.sections.summary import summary_document
 from confml.report.tables.grid import latex, plain_table, text_width
 from confml.report.tables.short_table import short_table
 from confml.report.tables.summary import summary_tables
-from confml.terminal import carried, width_of
+from confml.terminal import carried, folded, width_of
 
 PAGE = "report.html"
 
@@ -52,7 +51,7 @@ def print_run(
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
     lines += list_files(sections, folder) if everything else list_outputs(folder)
     width = width_of(stream)
-    wrapped = (part for line in lines for part in _folded(line, width))
+    wrapped = (part for line in lines for part in folded(line, width))
     stream.write(carried("".join(f"{line}\n" for line in wrapped), getattr(stream, "encoding", None)))
 
 
@@ -65,13 +64,6 @@ def _answer(folder: Path) -> list[str]:
     lines = [f"state: {found['state']}"] if found["state"] else []
     lines += [f"failed: {text}" for text in found["failures"]]
     return [*lines, *(f"answer: {text}" for text in found["short"]), ""]
-
-
-def _folded(line: str, width: int | None) -> list[str]:
-    """Return a line in parts of at most ``width`` characters, broken at blanks; paths are not broken."""
-    if width is None or len(line) <= width:
-        return [line]
-    return textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def print_short_table(results: RunResults, stream: IO[str]) -> list[str]:

@@ -12,7 +12,7 @@ from confml.report.console import print_run
 from confml.report.run.cells import DatasetInfo
 from confml.report.tables.grid import plain_table
 from confml.report.write import write_report
-from confml.terminal import carried
+from confml.terminal import carried, echo
 
 LONG = "a-data-set-with-a-name-of-forty-letters-x"
 
@@ -133,3 +133,18 @@ def test_an_encoding_without_a_character_gets_ascii(report):
 def test_warnings_are_printed_as_warnings(report):
     text = printed(report)
     assert "\nwarning: satimage: level 0.05" in text and "note: warning" not in text
+
+
+def test_text_fits_a_terminal_and_continues_in_the_second_column(capsys, monkeypatch):
+    monkeypatch.setattr("confml.terminal.width_of", lambda stream: 40)
+    echo("  knn      Majority vote of the k nearest training examples\n")
+    echo(f"{'first ' * 15}line\nends here.\n\nnext")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert lines[:2] == ["  knn      Majority vote of the k", "           nearest training examples"]
+    assert lines[-3:] == ["  first first first line ends here.", "", "next"]
+
+
+def test_text_in_a_pipe_keeps_its_lines(capsys):
+    echo(f"{'word ' * 40}end")
+    assert capsys.readouterr().out == f"{'word ' * 40}end\n"
