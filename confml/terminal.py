@@ -61,15 +61,14 @@ def echo(text: str = "", *, err: bool = False) -> None:
 
     A line at the margin that is too long continues in the next one, as in the paragraphs of a docstring.
     """
-    import click
-
-    width, lines = width_of(sys.stderr if err else sys.stdout), [""]
-    for line in text.split("\n") if width else ():
-        continued = line[:1].strip() and not lines[-1][:1].isspace() and len(lines[-1]) > max(80, width or 0)
-        lines = [*lines[:-1], f"{lines[-1]} {line}"] if continued else [*lines, line]
-    click.echo(
-        "\n".join(part for line in lines[1:] for part in folded(line, width)) if width else text, err=err
-    )
+    stream, lines = sys.stderr if err else sys.stdout, [""]
+    if width := width_of(stream):
+        for line in text.split("\n"):
+            continued = line[:1].strip() and not lines[-1][:1].isspace() and len(lines[-1]) > max(80, width)
+            lines = [*lines[:-1], f"{lines[-1]} {line}"] if continued else [*lines, line]
+        text = "\n".join(part for line in lines[1:] for part in folded(line, width))
+    stream.write(f"{text}\n")
+    stream.flush()
 
 
 def escape_controls(stream: Any) -> None:
