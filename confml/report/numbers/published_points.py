@@ -1,6 +1,7 @@
 """Points of papers for figures: numbers of published tables on the same data set, method and setting."""
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError
@@ -64,15 +65,17 @@ def rejections_of(dataset: str, view: str) -> list[PaperPoint]:
     return sorted(set(points))
 
 
-def _entries(dataset: str) -> Iterator[tuple[PublishedTable, Any]]:
-    """Yield the printed numbers of a data set that confml computes too, with their tables."""
-    for table in known_tables().values():
-        for entry in table.entries():
-            if entry.ours is None or not entry.printed:
-                continue
-            names = (entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0])
-            if dataset in names:
-                yield table, entry
+@functools.cache
+def _entries(dataset: str) -> list[tuple[PublishedTable, Any]]:
+    """Return the printed numbers of a data set that confml computes too, with their tables."""
+    return [
+        (table, entry)
+        for table in known_tables().values()
+        for entry in table.entries()
+        if entry.ours is not None
+        and entry.printed
+        and dataset in ((entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0]))
+    ]
 
 
 def default_params(method: str) -> dict[str, Any]:
