@@ -164,9 +164,9 @@ FORMATS: dict[str, dict[str, Any]] = {
 
 def save(figure, stem: Path) -> list[Path]:
     """Write ``stem`` as SVG, PNG and PDF: the same bytes for the same figure."""
-    figure.draw_without_rendering()
-    # The layout is computed once for all formats. With "none" instead of None, `savefig` would draw twice.
-    figure.set_layout_engine(None)
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)  # once for all formats
+    figure.set_layout_engine(None)  # with "none" instead of None, `savefig` would draw twice
     paths = []
     for ending, options in FORMATS.items():
         buffer = io.BytesIO()
