@@ -233,3 +233,12 @@ def test_the_table_of_the_page_is_the_stored_one():
     far = {row["method"] for row in rows if row["near_best"] != "true"}
     expected = {"margin tree", "random tree", "random halves", "one-vs-rest", "one-vs-one, 5 features"}
     assert far == expected
+
+
+def test_weights_of_a_model_file_have_the_width_of_their_steps():
+    X, y = load_wine(return_X_y=True)
+    model = OvOSVM(pair_steps=["sklearn.decomposition.PCA"]).fit(X, y)
+    model.check_stored()
+    model.weights_ = model.weights_[:, :-1]
+    with pytest.raises(ValueError, match="other features or steps"):
+        model.check_stored()

@@ -237,11 +237,14 @@ class LinearMachines(PenaltyPath):
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
-        if len(self.steps_) != len(self.weights_) if self.pair_steps else self._width_differs():
+        widths = [self.n_features_in_]
+        if self.pair_steps:
+            row = np.zeros((1, self.n_features_in_))
+            widths = [transformed(steps, row).shape[1] for steps in self.steps_]
+        if self.weights_.shape[1] != max(widths, default=0) + 1 or (
+            self.pair_steps and len(self.steps_) != len(self.weights_)
+        ):
             raise ValueError("the weights of the machines have other features or steps")
-
-    def _width_differs(self) -> bool:
-        return self.weights_.shape[1] != self.n_features_in_ + 1
 
 
 def _dense(X) -> np.ndarray:
