@@ -9,7 +9,7 @@ from confml.measures.coverage_band import coverage_band
 from confml.measures.distributions import wilson
 from confml.report.answers.datasets import Ranking
 from confml.report.page.material import Material
-from confml.report.page.svg import WIDTH, Chart, Series, Style, tick_text, top_of
+from confml.report.page.svg import WIDTH, Chart, Series, Style, top_of
 from confml.report.page.view_numbers import ViewData
 from confml.report.sections.rejection import CURVES
 
@@ -272,7 +272,7 @@ def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
         end, anchor = (left - 6, "end") if better else (right + 6, "start")
         out.append(f'<path class="lead" d="M{at:.1f} 30V{y - 4:.1f}H{end}"/>')
         out.append(f'<path class="dot" d="M{at - 3:.1f} 30a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z"/>')
-        rank_text = tick_text(round(float(ranks[method]), 2))
+        rank_text = f"{ranks[method]:.2f}"
         text = f"{names[method]}  {rank_text}" if better else f"{rank_text}  {names[method]}"
         out.append(
             f'<text x="{end - 4 if better else end + 4}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
