@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import yaml
 from scipy.stats import wilcoxon
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,3 +87,20 @@ def test_views_that_are_shown_to_differ_from_the_mean():
     }
     assert any("adaptive" in kind for kind, view, _ in shown if view == "envelope")
     assert any("form=quadratic" in kind for kind, view, _ in shown if view == "posterior")
+
+
+def test_the_minutes_and_the_many_classes_of_the_text():
+    seconds = {
+        r["method"]: float(r["mean"]) for r in stored("leaderboard-timings.csv") if r["column"] == "seconds"
+    }
+    assert f"about {sum(seconds.values()) * 28 / 60:.0f} minutes of one core" in PAGE
+    config = yaml.safe_load((ROOT / "configs/confidences.yaml").read_text(encoding="utf-8"))
+    assert len(config["datasets"]) == 28
+    cards = {name: ROOT / f"datasets/{name}.yaml" for name in config["datasets"]}
+    counts = {
+        name: len(yaml.safe_load(path.read_text(encoding="utf-8"))["expect"]["classes"])
+        for name, path in cards.items()
+    }
+    many = sorted(name for name, count in counts.items() if count >= 10)
+    assert f"({', '.join(many[:-1])} and {many[-1]})" in " ".join(PAGE.split()) and len(many) == 9
+    assert max(counts.values()) == 28

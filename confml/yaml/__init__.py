@@ -1,4 +1,4 @@
-"""A YAML reader of its own, because PyYAML's constructors lose the lines and columns that messages name.
+"""A YAML reader with positions, because PyYAML's constructors lose the lines and columns that messages name.
 
 PyYAML scans and composes the text. Its constructors also read ``no`` as false and ``1e-3`` as text, and
 accept repeated keys.

@@ -1,4 +1,4 @@
-"""Divisions of classes into two groups, from which hierarchies beside the one of `smart-svm` are built."""
+"""Divisions of classes into two groups, for the hierarchies of `smart-svm` without Bayes errors."""
 
 from collections.abc import Callable
 from math import lgamma, log
