@@ -16,6 +16,7 @@ from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import (
     BLACK,
+    DASHES,
     PAGE,
     legend_below,
     new_figure,
@@ -122,7 +123,7 @@ def _figure(rows: int, columns: int, share: bool = False):
 def _title(subject: Subject, name: str, chosen: str) -> str:
     kind = subject.option("band", "sd")
     several = len({cell.split for cell in subject.results.cells}) > 1
-    words = f"band of the thick line: {BANDS[kind]}" if kind in BANDS and several else ""
+    words = f"band of the best line: {BANDS[kind]}" if kind in BANDS and several else ""
     return "; ".join(part for part in (name, words, chosen) if part)
 
 
@@ -158,9 +159,12 @@ def _draw_grid(
             if name in shown
         }
         best = min(areas, key=areas.__getitem__, default="")
-        for number, (name, curves) in enumerate(cells[place].items()):
+        for name, curves in cells[place].items():
             if name in shown:
-                line = subject.look(places[place][1], number) if by_method else subject.look(name)
+                line = subject.look(places[place][1] if by_method else name)
+                if by_method:
+                    line |= {"linestyle": DASHES[names.index(name) % len(DASHES)], "marker": ""}
+                    handles.setdefault(name, one.plot([], **line | {"color": BLACK})[0])
                 kind = subject.option("band", "sd") if name == best else "none"
                 line["linewidth"] = 1.8 if name == best and len(areas) > 1 else 1.0
                 handle = _draw_line(one, curves, what, line, kind, rates)

@@ -78,6 +78,9 @@ def draw(subject: Subject):
         name_ticks(axes, names, PAGE / panels.columns - 0.5)
         axes.set_xlabel(wanted or "", fontsize=7)
         axes.set_title(name, loc="left", fontsize=7)
+    if any(name.get_rotation() for axes in panels.axes for name in axes.get_xticklabels()):
+        for axes in panels.axes:
+            axes.tick_params("x", rotation=90)
     drawn = [line for lines in shown.values() for line in lines]
     bottom = 100 * _lowest(drawn, level) - 2
     panels.axes[0].set_ylim(bottom, 100 + 0.05 * (100 - bottom))

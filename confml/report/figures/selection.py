@@ -4,7 +4,7 @@ import numpy as np
 
 from confml.measures.selected import ACCEPTED, CERTAIN
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import COLUMN, PAGE, Panels
+from confml.report.figures.style import BLACK, COLUMN, PAGE, Panels
 from confml.report.numbers.selected_shares import CERTIFIED, SelectedShares
 
 VIEWS = 8
@@ -22,6 +22,8 @@ def draw(subject: Subject):
                 shares = 100 * np.array(one.shares[kind])
                 (line,) = panels.axes[place].plot(*shares.T, dash, color=colour, linewidth=1)
                 panels.handles.setdefault(name, line)
+    if any(CERTIFIED in one.shares for one in shown.values()):
+        (panels.handles["certified threshold"],) = panels.axes[1].plot([], "--", color=BLACK, linewidth=1)
     panels.axes[0].set_title("certain rows (false coverage rate)", loc="left", fontsize=7)
     panels.axes[1].set_title("accepted predictions (false discovery rate)", loc="left", fontsize=7)
     panels.label_x("bound on the errors among the selected (%)")

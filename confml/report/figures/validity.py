@@ -9,7 +9,7 @@ from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, GREY, Panels, lines_of
-from confml.report.numbers.region_levels import ClassErrors, level_grid
+from confml.report.numbers.region_levels import ClassErrors
 
 PANELS = 12
 CLASSES = 6  # lines that are distinguishable in a small panel
@@ -54,44 +54,17 @@ def draw(subject: Subject):
         (line,) = axes.plot(100 * levels, 100 * one.errors[None], color=BLACK, linewidth=1.6)
         own = {"all classes": line}
         if np.isfinite(low).any():  # weighted p-values have no band
-            own = {
-                "95 % band of all classes": band,
-                **own,
-            }
+            own = {"95 % band of all classes": band, **own}
         panels.handles = {**own, **panels.handles}
         distance = distance_text(subject.values(variant, "ks_statistic"))
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
-        if top < 1:
-            _draw_inset(axes, level_grid(1.0), one.whole, top)
     labels = {label for one in shown.values() for label in one.errors if label is not None}
     if len(labels) > len(chosen):
         title += f"; {len(chosen)} of {len(labels)} classes with the largest deviation"
     panels.label_x("significance level (%)")
     return panels.finish(title, "regions without the true label (%)")
-
-
-def _free_corner(axes, top: float) -> tuple[float, float, float, float]:
-    """Return the place of the inset: the upper left or the lower right corner, where fewer lines pass."""
-    x, y = np.concatenate([line.get_xydata() for line in axes.lines]).T / (100 * top)
-    upper_left = np.count_nonzero((x < 0.42) & (y > 0.58) & (y <= 1))
-    lower_right = np.count_nonzero((x > 0.58) & (y < 0.42))
-    return (0.07, 0.63, 0.3, 0.3) if upper_left <= lower_right else (0.66, 0.07, 0.3, 0.3)
-
-
-def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> None:
-    """Draw the error of all classes over all levels, with the part that the panel shows as a square."""
-    inset = axes.inset_axes(_free_corner(axes, top))
-    inset.patch.set_alpha(1.0)
-    inset.plot([0, 1], [0, 1], color=BLACK, linewidth=0.4)
-    inset.plot(levels, errors, color=BLACK, linewidth=1.0)
-    inset.plot([0, top, top], [top, top, 0], color=GREY, linewidth=0.6)
-    inset.set_xlim(0, 1)
-    inset.set_ylim(0, 1)
-    inset.set_xticks([])
-    inset.set_yticks([])
-    inset.text(0.04, 0.96, "0 to 100 %", fontsize=5, va="top", transform=inset.transAxes)
 
 
 FIGURE = Figure(
@@ -103,9 +76,8 @@ FIGURE = Figure(
     numbers=(ClassErrors,),
     caption="Fraction of regions without the true label against significance level, per class (at most 6, "
     "those that deviate most) and for all classes together. The curves pool the p-values of all splits; "
-    "valid p-values are at or below the diagonal. Inset: all classes over all levels, with the part shown "
-    "as a square. Grey band: pointwise 95 % band of valid p-values, all classes together, as if all "
-    "different test rows were one test part.",
+    "valid p-values are at or below the diagonal. Grey band: pointwise 95 % band of valid p-values, all "
+    "classes together, as if all different test rows were one test part.",
     options={
         "max_level": Number(
             "largest significance level shown; default twice the largest of the config",

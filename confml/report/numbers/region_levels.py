@@ -138,8 +138,8 @@ class RegionSizes(VariantNumbers):
 class ClassErrors(VariantNumbers):
     """Fraction of regions without the true label at each of ``levels`` by true label, all splits pooled.
 
-    errors: (levels,) by label, None for all of them. whole: (201,) of all labels from level 0 to 1. rows:
-    number of different test rows of each label. parts: test and calibration examples.
+    errors: (levels,) by label, None for all of them. rows: number of different test rows of each label.
+    parts: test and calibration examples.
     """
 
     options = ("max_level",)
@@ -168,7 +168,6 @@ class ClassErrors(VariantNumbers):
             own = np.sort(p[mine])
             self.errors[label] = np.searchsorted(own, self.levels, side="right") / len(own)
             self.rows[label] = len(np.unique(rows[mine]))
-        self.whole = np.searchsorted(np.sort(p), level_grid(1.0), side="right") / len(p)
         del self._true_p, self._labels, self._rows
 
     def farthest(self, limit: int) -> list:

@@ -22,6 +22,7 @@ from confml.data.noise import apply_noise
 from confml.measures.conditional import worst_slab
 from confml.methods.conformal.best_of import best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.scores import counts_against
+from confml.report.figures.style import BLACK, BLUE, GREY, ORANGE, Panels, style
 
 LEVEL, TEST, CALIBRATION = 0.1, 0.3, 0.5
 
@@ -189,24 +190,28 @@ def noise(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]]
 
 def draw_noise(rows: list[dict[str, Any]], path: Path) -> None:
     """Draw coverage and size against the rate, a row of panels for each data set."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    mpl.rcParams["svg.hashsalt"] = "confml"
+    looks = {
+        "clean labels": (BLACK, "--", ""),
+        "not corrected": (ORANGE, "-", "o"),
+        "corrected": (BLUE, "-", "s"),
+    }
     names = list(dict.fromkeys(row["dataset"] for row in rows))
-    figure = Figure(figsize=(8, 3 * len(names)), layout="constrained")
-    axes = figure.subplots(len(names), 2, squeeze=False)
-    for name, (left, right) in zip(names, axes, strict=True):
-        for form, style in (("clean", "k--"), ("naive", "C1o-"), ("corrected", "C0s-")):
-            own = [row for row in rows if row["dataset"] == name and row["form"].startswith(form)]
-            rates = [100 * float(row["form"].split()[-1]) for row in own]
-            left.plot(rates, [100 * (1 - row["error"]) for row in own], style, label=form, markersize=4)
-            right.plot(rates, [row["size"] for row in own], style, label=form, markersize=4)
-        left.axhline(100 * (1 - LEVEL), color="0.6", linewidth=0.8)
-        left.set(ylabel="coverage of the true label (%)", xlabel="wrong training labels (%)", title=name)
-        right.set(ylabel="mean region size (labels)", xlabel="wrong training labels (%)", title=name)
-        right.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    with style():
+        panels = Panels(2 * len(names), height=2.1)
+        for place, name in enumerate(names):
+            left, right = panels.axes[2 * place : 2 * place + 2]
+            left.set(ylabel="coverage of the true label (%)", title=name)
+            right.set(ylabel="mean set size (labels)", title=name)
+            for form, (legend, look) in zip(("clean", "naive", "corrected"), looks.items(), strict=True):
+                own = [row for row in rows if row["dataset"] == name and row["form"].startswith(form)]
+                rates = [100 * float(row["form"].split()[-1]) for row in own]
+                line = dict(zip(("color", "linestyle", "marker"), look, strict=True))
+                left.plot(rates, [100 * (1 - row["error"]) for row in own], **line)
+                (panels.handles[legend],) = right.plot(rates, [row["size"] for row in own], **line)
+            level = left.axhline(100 * (1 - LEVEL), color=GREY, linewidth=0.8)
+        panels.handles["1 minus the level"] = level
+        panels.label_x("wrong training labels (%)")
+        panels.finish("").savefig(path, metadata={"Date": None})
 
 
 # ---- cross-conformal forms with a proved bound of 1 - level
