@@ -116,6 +116,14 @@ def quick_workers():
     _forks.has_one_thread, _forks.Forked.__init__ = has_one_thread, forked
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_folder_of_kernels():
+    """Tests with another ``CONFML_CACHE`` do not compile the kernels again."""
+    from confml import _jit
+
+    _jit.use_cache_dir(_jit.cache_dir())
+
+
 @pytest.fixture
 def new_interpreters(monkeypatch):
     """The fork server is a new interpreter, as in a process with threads."""
