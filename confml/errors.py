@@ -11,12 +11,22 @@ class ConfmlError(ValueError):
     message: one sentence, without a final full stop.
     where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed before the message.
     hint: the remedy; printed after the message.
+    near: an unknown name, and the known names; the hint is then `did_you_mean`, or ``hint`` if none is similar.
     It is a ``ValueError`` because scikit-learn's estimator checks expect one.
     """
 
     exit_code = 2
 
-    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        near: tuple[object, Iterable] | None = None,
+    ):
+        if near is not None:
+            hint = did_you_mean(str(near[0]), near[1], list_all=hint is None) or hint
         self.message, self.where, self.hint = message, where, hint
         super().__init__(message, where, hint)
 

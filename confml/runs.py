@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.plugins.imports import with_allowed_imports
 
 if TYPE_CHECKING:
@@ -325,4 +325,4 @@ def load_settings(
 
 def _check_name(noun: str, name: str | None, known: set[str]) -> None:
     if name is not None and name not in known:
-        raise ConfmlError(f"the run has no {noun} '{name}'", hint=did_you_mean(name, sorted(known)))
+        raise ConfmlError(f"the run has no {noun} '{name}'", near=(name, sorted(known)))

@@ -12,7 +12,7 @@ from confml.bayes_error.global_tree import GlobalTreeBounds, bounds_of_tree
 from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
 from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
 from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError
 
 WIDE_BAND = 0.05
 FEW_ROWS = 1000
@@ -229,5 +229,5 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
 def check(X, y, trees: int, count: str):
     """Return X, the classes (K,) and class codes (n,) of `check_problem`; ConfigError for a wrong count."""
     if count not in COUNTS:
-        raise ConfigError(f"count: unknown value {count!r}", hint=did_you_mean(str(count), COUNTS))
+        raise ConfigError(f"count: unknown value {count!r}", near=(count, COUNTS))
     return check_problem(X, y, trees)

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.bayes_error.rates import BayesErrors, bayes_errors, check, rates
 from confml.bayes_error.shared_trees import count_crossings
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 
 CRITERIA = ("mean", "worst")
 
@@ -34,9 +34,7 @@ class RankedTransform:
 def criterion_of(estimate: np.ndarray, criterion: str = "mean") -> float:
     """Return one number from pairwise estimates (K, K): the mean over pairs, or the worst pair."""
     if criterion not in CRITERIA:
-        raise ConfigError(
-            f"criterion: unknown value {criterion!r}", hint=did_you_mean(str(criterion), CRITERIA)
-        )
+        raise ConfigError(f"criterion: unknown value {criterion!r}", near=(criterion, CRITERIA))
     pairs = estimate[np.triu_indices_from(estimate, 1)]
     return float(pairs.mean() if criterion == "mean" else pairs.max())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from confml.config.find import bundled_configs
 from confml.config.suggestion import Suggestion
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 from confml.yaml import Mark, Problems
 from confml.yaml.reader import parse
 
@@ -31,7 +31,7 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
     model are shortened. Raises ConfigError for an unknown source.
     """
     if source not in SOURCES:
-        raise ConfigError(f"unknown source '{source}'", hint=did_you_mean(source, SOURCES))
+        raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
     configs = [_read(name) for name in SOURCES[source]]
     first, reasons = configs[0], dict(found.reasons)
     for key in ("steps", "protocol", "levels"):

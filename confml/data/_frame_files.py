@@ -12,7 +12,7 @@ from confml.data.text_table import (
     numbered_names,
     require_regular,
 )
-from confml.errors import DataError, did_you_mean
+from confml.errors import DataError
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
 
@@ -68,8 +68,7 @@ def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None)
             with pd.ExcelFile(path) as book:
                 sheets = [str(name) for name in book.sheet_names]
                 if sheet is not None and sheet not in sheets:
-                    hint = did_you_mean(sheet, sheets)
-                    raise DataError(f"there is no sheet '{sheet}'", where=str(path), hint=hint)
+                    raise DataError(f"there is no sheet '{sheet}'", where=str(path), near=(sheet, sheets))
                 if len(sheets) > 1 and sheet is None:
                     others = ", ".join(f"'{name}'" for name in sheets[1:6])
                     notes.append(

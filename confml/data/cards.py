@@ -257,9 +257,8 @@ def read_card(name: str) -> Card:
         raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
     path = resource_folder("datasets") / f"{name}.yaml"
     if not path.is_file():
-        known = known_cards()
-        hint = did_you_mean(name, known, list_all=False) or "confml data list shows them"
-        raise ConfigError(f"unknown data set '{name}'", hint=hint)
+        hint = "confml data list shows them"
+        raise ConfigError(f"unknown data set '{name}'", hint=hint, near=(name, known_cards()))
     return read_card_file(path)
 
 
@@ -364,8 +363,7 @@ def _as_data_error(error: ValidationError, path: Path, values: dict, places: dic
     where = f"{origin}:{lines.get(at, 1)}"
     key = first["loc"][-1] if first["loc"] else ""
     if first["type"] == "extra_forbidden":
-        known = _keys_at(first["loc"])
-        return DataError(f"unknown key '{key}'", where=where, hint=did_you_mean(str(key), known))
+        return DataError(f"unknown key '{key}'", where=where, near=(key, _keys_at(first["loc"])))
     if first["type"] == "missing":
         return DataError(f"the key '{key}' is missing", where=where)
     message = first["msg"].removeprefix("Value error, ")

@@ -46,8 +46,8 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     known = CsvSpec.__dataclass_fields__
     for key in values:
         if key not in known:
-            hint = did_you_mean(key.replace("_", "-"), sorted(other.replace("_", "-") for other in known))
-            raise ConfigError(f"a data set from a CSV file has no key '{key}'", hint=hint)
+            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in known)
+            raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
     if "label" not in values:
         raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
     for key in ("csv", "test"):

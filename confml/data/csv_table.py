@@ -106,10 +106,9 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
     groups = () if wanted.groups is None else (wanted.groups,)
     lacking = [name for name in (wanted.label, *groups, *features) if name not in test.place]
     more = [name for name in test.names if name not in train.place]
-    hint: str | None
     if wanted.label in lacking:
-        hint = did_you_mean(wanted.label, test.names, list_all=False) or "a test file needs the true classes"
-        raise DataError(f"there is no label column '{wanted.label}'", where=str(test.path), hint=hint)
+        message, needed = f"there is no label column '{wanted.label}'", "a test file needs the true classes"
+        raise DataError(message, where=str(test.path), hint=needed, near=(wanted.label, test.names))
     if lacking:
         hint = did_you_mean(lacking[0], more, list_all=False)
         message = f"columns of {train.path.name} are missing: {quoted(lacking)}"

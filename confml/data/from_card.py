@@ -11,7 +11,7 @@ from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Skle
 from confml.data.coding import code_columns, sort_categories
 from confml.data.dataset import DataSet, as_labels
 from confml.data.readers import Rows, code_rows, read_delimited, read_idx, read_keel
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError
 
 
 def load_card(spec: Mapping[str, Any]) -> DataSet:
@@ -23,8 +23,8 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
     """
     for key in spec:
         if key not in ("name", "card"):
-            hint = did_you_mean(key, ("name", "card", "csv", "generate"))
-            raise ConfigError(f"a data set of a card has no key '{key}'", hint=hint)
+            near = key, ("name", "card", "csv", "generate")
+            raise ConfigError(f"a data set of a card has no key '{key}'", near=near)
     name = spec.get("name", spec.get("card"))
     if name is None:
         raise ConfigError("a data set needs a name, or a card, csv or generate")
@@ -104,8 +104,8 @@ def _table(card: Card, rows: Rows, files: Sequence[tuple[CardFile, Rows]] = ()) 
     assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
         if column not in rows.names:
-            hint = did_you_mean(str(column), rows.names)
-            raise DataError(f"the card names a column '{column}'", where=str(card.path), hint=hint)
+            message, near = f"the card names a column '{column}'", (column, rows.names)
+            raise DataError(message, where=str(card.path), near=near)
     kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
     names = tuple(rows.names[j] for j in kept)
     return _Table(
@@ -257,8 +257,8 @@ def _change_classes(card: Card, table: _Table) -> _Table:
     texts = [str(label) for label in distinct.tolist()]
     for label in (*card.drop_classes, *(old for olds in card.merge.values() for old in olds)):
         if label not in texts:
-            hint = did_you_mean(label, texts)
-            raise DataError(f"the card names a class '{label}'", where=str(card.path), hint=hint)
+            message = f"the card names a class '{label}'"
+            raise DataError(message, where=str(card.path), near=(label, texts))
     if card.merge:
         new = {old: merged for merged, olds in card.merge.items() for old in olds}
         table = replace(table, y=as_labels(np.array([new.get(text, text) for text in texts]))[codes])

@@ -15,7 +15,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.data import concepts
 from confml.data.dataset import DataSet
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
 
 COMMON: Mapping[str, Parameter] = {
@@ -110,7 +110,7 @@ def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarr
 def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
     name = str(spec["generate"])
     if name not in GENERATORS:
-        raise ConfigError(f"unknown generator '{name}'", hint=did_you_mean(name, GENERATORS))
+        raise ConfigError(f"unknown generator '{name}'", near=(name, GENERATORS))
     generator = GENERATORS[name]
     given = {
         str(key).replace("-", "_"): value for key, value in spec.items() if key not in ("name", "generate")

@@ -13,7 +13,7 @@ from confml.data._words import is_missing, listed, short
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
-from confml.errors import DataError, did_you_mean
+from confml.errors import DataError
 
 SPLIT_COLUMNS = ("repeat", "fold")
 KEY_COLUMNS = ("line", "row", "part")
@@ -141,11 +141,9 @@ def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> li
     extra = [name for name in table.names if name not in own and name not in found]
     where = f"{table.path}, line 1" if table.unit == "line" else str(table.path)
     if missing:
-        near = did_you_mean(missing[0], extra, list_all=False) if extra else None
         message = f"there is no column of class '{short(missing[0])}'"
-        raise DataError(
-            message, where=where, hint=near or f"one column is needed for each of {listed(labels)}"
-        )
+        hint = f"one column is needed for each of {listed(labels)}"
+        raise DataError(message, where=where, hint=hint, near=(missing[0], extra))
     if extra:
         raise DataError(
             f"'{short(extra[0])}' is not a class of the data set '{data.name}'",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 from confml.measures.block import Block
 from confml.measures.case import Case, Context, columns_of
 from confml.measures.measure import Column, Measure
@@ -95,7 +95,7 @@ class Costs:
                     raise ConfigError(
                         f"the costs{of} name class '{name}', which {what} not have",
                         where=self.where,
-                        hint=did_you_mean(name, names),
+                        near=(name, names),
                     )
         for true in names:
             lacking = [name for name in names if name != true and name not in self.matrix.get(true, {})]
@@ -161,11 +161,8 @@ def costs_of(values: Any, where: str | None = None) -> Costs:
         )
     unknown = [str(key) for key in values if key not in ("matrix", ABSTAIN)]
     if unknown:
-        raise ConfigError(
-            f"costs has no key '{unknown[0]}'",
-            where=where,
-            hint=did_you_mean(unknown[0], ("matrix", ABSTAIN)),
-        )
+        near = unknown[0], ("matrix", ABSTAIN)
+        raise ConfigError(f"costs has no key '{unknown[0]}'", where=where, near=near)
     matrix: dict[str, dict[str, float]] = {}
     for true, row in values["matrix"].items():
         if not isinstance(row, Mapping):

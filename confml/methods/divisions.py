@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 from confml.methods.validation import is_frame
 from confml.plugins.by import LABEL, PREDICTED, Part, divisions_in, names_in
 
@@ -59,8 +59,7 @@ def split_columns(
 def _column(X: Any, name: Any) -> np.ndarray:
     if is_frame(X):
         if name not in list(X.columns):
-            hint = did_you_mean(str(name), list(map(str, X.columns)))
-            raise ConfigError(f"by: there is no column '{name}'", hint=hint)
+            raise ConfigError(f"by: there is no column '{name}'", near=(name, X.columns))
         return np.asarray(X[name])
     X = np.asarray(X)
     if isinstance(name, str) or not -X.shape[1] <= name < X.shape[1]:

@@ -7,8 +7,9 @@ from typing import Any
 from confml._sklearn import sklearn
 from confml.errors import ConfigError, ConfmlError, nearest
 from confml.methods.base import Method
+from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
-from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
+from confml.methods.sklearn.sklearn_method import SklearnMethod, view_of
 from confml.methods.wrappers import (
     WRAPPERS,
     check_settings,

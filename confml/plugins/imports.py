@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 OWN = ("sklearn", "confml")  # packages that need no permission
@@ -140,8 +140,7 @@ def find_object(name: str, noun: str) -> Any:
     module = _imported(module_name, name, noun)
     if not hasattr(module, attribute):
         known = [one for one, value in vars(module).items() if hasattr(value, "fit") and one[0] != "_"]
-        hint = did_you_mean(attribute, known)
-        raise ConfigError(f"the module {module_name} has no '{attribute}'", hint=hint)
+        raise ConfigError(f"the module {module_name} has no '{attribute}'", near=(attribute, known))
     return getattr(module, attribute)
 
 

@@ -12,7 +12,7 @@ A value that does not fit raises one of four exceptions, all of them `ParameterE
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -51,9 +51,13 @@ class ParameterError(ConfigError):
 
 
 class UnknownParameter(ParameterError):
-    """A parameter that its owner does not have."""
+    """A parameter that its owner does not have; ``known`` are those that it has."""
 
-    def __init__(self, owner: str, parameter: str, *, hint: str | None = None):
+    def __init__(
+        self, owner: str, parameter: str, known: Iterable[str] | None = None, *, hint: str | None = None
+    ):
+        if known is not None:
+            hint = did_you_mean(parameter, known) or "it has none"
         super().__init__(
             f"{owner} has no parameter '{parameter}'", owner=owner, parameter=parameter, hint=hint
         )
@@ -250,7 +254,7 @@ def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[
     """
     for name, value in given.items():
         if name not in known:
-            raise UnknownParameter(owner, name, hint=did_you_mean(name, known) or "it has none")
+            raise UnknownParameter(owner, name, known)
         known[name].check(name, value, owner)
 
 

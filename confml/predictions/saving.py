@@ -9,7 +9,7 @@ from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import build, method_class
-from confml.methods.sklearn.foreign import nested
+from confml.methods.sklearn.estimators import nested
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.wrappers import WRAPPERS
 from confml.plugins.imports import without_output

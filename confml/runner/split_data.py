@@ -12,7 +12,7 @@ from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
-from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method
 from confml.methods.label_schedule import LabelSchedule
 from confml.methods.nominal import nominal_mask
@@ -340,8 +340,8 @@ def by_places(data: DataSet, grid: Sequence[Mapping[str, Any]]) -> tuple[int, ..
     names = names_in(value for point in grid for key, value in point.items() if key in BY_KEYS)
     for name in names:
         if name not in data.table_attributes:
-            hint = did_you_mean(str(name), data.table_attributes)
-            raise ConfigError(f"by: data set '{data.name}' has no column '{name}'", hint=hint)
+            message = f"by: data set '{data.name}' has no column '{name}'"
+            raise ConfigError(message, near=(name, data.table_attributes))
     return tuple(data.table_attributes.index(name) for name in names)
 
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from confml.errors import ConfigError, ConfmlError
+from confml.methods.sklearn.estimators import new_estimator
 from confml.methods.sklearn.names import TRANSFORMER, describe_parameters, find_estimator, plain
-from confml.methods.sklearn.sklearn_method import new_estimator
 from confml.plugins.imports import without_output
 from confml.plugins.registry import required_parameters
 from confml.steps.base import Step

@@ -13,8 +13,7 @@ from sklearn.utils._param_validation import make_constraint
 from confml.errors import ConfigError
 from confml.methods import registry
 from confml.methods.sklearn import names
-from confml.methods.sklearn.side_effects import RULES
-from confml.methods.sklearn.sklearn_method import new_estimator
+from confml.methods.sklearn.estimators import RULES, new_estimator
 from confml.steps.registry import build_step
 
 PIPELINE = "sklearn.pipeline.Pipeline"

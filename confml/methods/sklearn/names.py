@@ -9,9 +9,8 @@ from typing import Any
 
 from confml._sklearn import ClassifierMixin, sklearn
 from confml.errors import ConfigError, nearest
-from confml.methods.sklearn.foreign import check_interface, known_parameters
 from confml.plugins.imports import find_object
-from confml.plugins.registry import default_parameters
+from confml.plugins.registry import default_parameters, required_parameters
 
 _WITHOUT_CLASSIFIERS = {"callback", "datasets", "exceptions", "experimental", "externals"}
 
@@ -67,6 +66,23 @@ def find_estimator(name: str, noun: str, needed: tuple[str, ...]) -> Any:
     return estimator
 
 
+def check_interface(name: str, estimator: Any, needed: tuple[str, ...]) -> None:
+    """Raise ConfigError unless ``estimator`` is a class or an estimator with the functions of ``needed``."""
+    hint = "name a class with scikit-learn's interface, or an estimator that is made from one"
+    if inspect.isroutine(estimator) or inspect.ismodule(estimator):
+        kind = "module" if inspect.ismodule(estimator) else "function"
+        raise ConfigError(f"{name} is a {kind}, not a class", hint=hint)
+    if not inspect.isclass(estimator) and not hasattr(estimator, "get_params"):
+        raise ConfigError(f"{name} is a {type(estimator).__name__}, not a class", hint=hint)
+    lacking = [function for function in needed if not callable(getattr(estimator, function, None))]
+    if lacking:
+        raise ConfigError(
+            f"{name} has no {' and no '.join(lacking)}",
+            hint=f"scikit-learn's interface needs {', '.join(needed)}; "
+            "sklearn.base.BaseEstimator gives get_params and set_params",
+        )
+
+
 def dotted_name(class_name: str) -> str | None:
     """Return the dotted name of the classifier with the nearest class name, or None."""
     by_class = {name.rpartition(".")[2]: name for name in known_classifiers()}
@@ -91,6 +107,24 @@ def describe_parameters(cls: type) -> list[dict[str, Any]]:
         entry = {"name": name, "about": about, "expected": expected}
         described.append(entry | ({"default": defaults[name]} if name in defaults else {}))
     return described
+
+
+def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
+    """Return the parameters of a class, and whether its constructor accepts any other keyword."""
+    return _known_parameters(cls)
+
+
+@functools.cache
+def _known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
+    signature = inspect.signature(cls).parameters.values()
+    named = {one.name for one in signature if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    is_open = any(one.kind is one.VAR_KEYWORD for one in signature)
+    if is_open and not required_parameters(cls):
+        try:
+            named |= set(cls().get_params())
+        except Exception:  # the constructor's error is reported where it is called with the parameters
+            pass
+    return frozenset(named), is_open
 
 
 def plain(text: str) -> str:

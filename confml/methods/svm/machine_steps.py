@@ -7,8 +7,8 @@ import numpy as np
 
 from confml.bayes_error import pairwise_bayes_error
 from confml.errors import ConfmlError
+from confml.methods.sklearn.estimators import new_estimator
 from confml.methods.sklearn.names import TRANSFORMER, find_estimator
-from confml.methods.sklearn.sklearn_method import new_estimator
 from confml.plugins.imports import without_output
 from confml.plugins.parameters import Parameter
 
