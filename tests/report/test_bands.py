@@ -63,6 +63,26 @@ def test_errors_of_0_and_1_have_intervals_of_wilson(name):
     assert sorted(set(heights.round(6))) == pytest.approx(sorted(ends))
 
 
+def test_errors_of_0_on_all_splits_have_no_interval_of_wilson():
+    """Three test parts without an error are not three rows: the interval would reach 56 %."""
+    splits = {"a": [0.0] * 3, "b": [0.2, 0.3, 0.4]}
+    points = {(name,): [Point.of(x, values) for x in (1.0, 2.0)] for name, values in splits.items()}
+    for curves in (points, {("a",): points["a",]}):
+        with style():
+            assert set(bands_of(draw_curves(curves, key="k", metric="error", title=""))) == {0.0}
+
+
+def test_ticks_of_logarithmic_axes_are_several_and_apart():
+    def ticks(values, **options):
+        points = {("a",): [Point.of(x, [y]) for x, y in values]}
+        with style():
+            return draw_curves(points, key="k", metric="presentations", title="", **options).axes[0]
+
+    assert list(ticks([(60, 1), (169, 2), (180, 2), (423, 3)], log=True).get_xticks()) == [60, 169, 423]
+    axes = ticks([(1, 30), (2, 110)], log_y=True)
+    assert [tick for tick in axes.get_yticks() if 30 <= tick <= 110] == [30, 40, 60, 80, 100]
+
+
 def test_only_the_best_curve_has_a_band():
     points = {
         (name,): [Point.of(1.0, [e, e + 0.1]), Point.of(2.0, [e, e])] for name, e in (("a", 0.5), ("b", 0.2))

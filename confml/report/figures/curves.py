@@ -86,6 +86,9 @@ def draw_curves(
     scale = shown.factor
     handles: dict[str, Any] = {}
     best = _best(curves, shown)
+    several = [point for points in curves.values() for point in points if point.n > 1]
+    outcomes = 0 < sum(point.mean for point in several) < len(several)  # neither 0 nor 1 in all splits
+    outcomes = outcomes and not any(math.isnan(point.low) for point in several)
     colours = {}
     for line, (label, points) in zip(looks or _styles(curves), curves.items(), strict=True):
         x = [x_scale * point.x for point in points]
@@ -94,9 +97,8 @@ def draw_curves(
         width = {"linewidth": 2.0} if label == best and len(curves) > 1 else {}
         (handles[", ".join(label)],) = axes.plot(x, mean, zorder=3, clip_on=log_y, **{**line, **width})
         if label == best:
-            low, high = _band(points, shown)
-            if not np.isnan([point.low for point in points]).all():
-                band = "Wilson's 95 % interval"
+            low, high = _band(points, shown, outcomes)
+            band = "Wilson's 95 % interval" if outcomes else band
             if log_y:
                 low = np.maximum(low, min(mean) / 2)
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
@@ -139,14 +141,13 @@ def _best(curves: Mapping[tuple[str, ...], Sequence[Point]], metric: Metric) -> 
     return choose(means, key=lambda label: means[label]) if by_mean else next(iter(means), None)
 
 
-def _band(points: Sequence[Point], metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's interval or mean ± sd, in per cent and between 0 and 100 for a share."""
+def _band(points: Sequence[Point], metric: Metric, outcomes: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of outcomes, or mean ± sd; in per cent and between 0 and 100 for a share."""
     _, means, deviations, _, low, high = np.array(points).T
-    rate = metric.unit == SHARE
-    ends = rate_band(means, deviations, 1.0) if rate else (means - deviations, means + deviations)
-    known = ((low, ends[0]), (high, ends[1]))
-    low, high = (metric.factor * np.where(np.isnan(own), sd, own) for own, sd in known)
-    return low, high
+    if not outcomes:
+        rate = metric.unit == SHARE
+        low, high = rate_band(means, deviations, 1.0) if rate else (means - deviations, means + deviations)
+    return metric.factor * low, metric.factor * high
 
 
 def axis_words(key: str) -> tuple[str, float]:

@@ -136,7 +136,8 @@ def power(base: int, exponent: float) -> str:
 def log_ticks(axis, places: Sequence[float] = ()) -> None:
     """Set plain ticks of a logarithmic axis.
 
-    They are at the values if these are few or powers of 2, or else at 1, 2 and 5, or at powers of 10.
+    They are at the values if these are few or powers of 2, or else at 1, 2 and 5 (at more digits on a short
+    axis), or at powers of 10. Values too close to the tick before them have none.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
@@ -144,10 +145,15 @@ def log_ticks(axis, places: Sequence[float] = ()) -> None:
         axis.set_major_locator(FixedLocator(places[:: -(-len(places) // 8)]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: power(2, math.log2(value))))
     elif 0 < len(places) <= 8:
-        axis.set_major_locator(FixedLocator(places))
+        kept = list(places[:1])
+        for place in places[1:]:
+            if math.log(place / kept[-1]) >= math.log(places[-1] / places[0]) / 16:
+                kept.append(place)
+        axis.set_major_locator(FixedLocator(kept))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     elif axis.get_view_interval()[1] < 200 * axis.get_view_interval()[0]:
-        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=10))
+        short = axis.get_view_interval()[1] < 10 * axis.get_view_interval()[0]
+        axis.set_major_locator(LogLocator(10, subs=(1, 2, 3, 4, 6, 8) if short else (1, 2, 5), numticks=10))
         axis.set_major_formatter(FuncFormatter(lambda value, _: format(value, ",.0f" if value >= 1 else "g")))
     else:
         axis.set_major_locator(LogLocator(10, numticks=8))
