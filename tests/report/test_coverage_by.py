@@ -120,7 +120,7 @@ def test_gaps_are_means_over_the_groups(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     table = page[page.index("Coverage of the groups of columns") :]
     group = next(line for line in lines if line["group"] == "b")
-    assert f"{100 * float(group['low']):.1f} to {100 * float(group['high']):.1f}" in table
+    assert f"{100 * float(group['low']):.2f} to {100 * float(group['high']):.2f}" in table
 
 
 def test_the_figure_shows_the_groups_of_a_column(tmp_path):

@@ -46,8 +46,8 @@ def data_table(results: RunResults) -> PageTable:
     return table
 
 
-def audit_table(results: RunResults) -> PageTable | None:
-    """Return the findings in the data sets; None without any."""
+def audit_table(results: RunResults) -> PageTable:
+    """Return the findings in the data sets."""
     table = PageTable(
         "data-audit",
         "Audit of the data sets: findings that can make results look better or worse than they are.",
@@ -56,7 +56,7 @@ def audit_table(results: RunResults) -> PageTable | None:
     for _, info in sorted(results.datasets.items()):
         for one in info.audit or ():
             table.add(info.name, one["code"], one["sentence"], one["remedy"])
-    return table if table.rows else None
+    return table
 
 
 def audit_sentence(results: RunResults) -> str:
@@ -86,10 +86,8 @@ def config_text(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def provenance_table(manifest: Mapping[str, Any]) -> PageTable | None:
+def provenance_table(manifest: Mapping[str, Any]) -> PageTable:
     """Return versions, machine and times of the run."""
-    if not manifest:
-        return None
     found = manifest.get("provenance", {})
     machine = found.get("machine", {})
     packages = found.get("packages", {})
@@ -110,7 +108,7 @@ def provenance_table(manifest: Mapping[str, Any]) -> PageTable | None:
     }
     table = PageTable("provenance-table", "Software and machine.", ["item", "value"], sortable=False)
     for name, value in values.items():
-        if value not in (None, ""):
+        if manifest and value not in (None, ""):
             table.add(name, value)
     return table
 

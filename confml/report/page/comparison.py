@@ -28,10 +28,9 @@ from confml.report.sections.certified import Certified
 from confml.report.sections.of_cells import Timings, Tuning
 from confml.report.sections.ranks import first_means
 from confml.report.sections.rejection import RejectionCurves
-from confml.report.tables.page_table import PageTable, fixed
+from confml.report.tables.page_table import PageTable
 
 SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
-PAIRS = 300  # rows of the table of equal methods
 
 
 def write_comparison_page(runs: Sequence[Path | str], folder: Path | str) -> tuple[Path, list[str]]:
@@ -148,7 +147,7 @@ def _means(material: Sequence[Material], metric: str) -> dict[tuple[str, str], f
 # ---- paired differences
 
 
-def same_methods(material: Sequence[Material], standings: Standings) -> PageTable | None:
+def same_methods(material: Sequence[Material], standings: Standings) -> PageTable:
     """Return the differences of equal methods between two runs, on their common splits."""
     table = PageTable(
         "pairs",
@@ -158,6 +157,7 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
         heads=2,
         note="t test of the rows over the common splits of all methods of a data set. Intervals are those of "
         "each pair; p (Holm) is corrected over all pairs of methods and views of the data set, of both runs.",
+        file="the output of confml compare",
     )  # fmt: skip
     rows = []
     for place, first in enumerate(material):
@@ -175,14 +175,14 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
             ours.dataset,
             _plain_label(ours),
             *(ours.run, theirs.run),
-            *(fixed(error, 2, 100) for error in errors),
-            fixed(found.difference, 2, 100),
+            *errors,
+            found.difference,
             interval_text(found),
             p_text(found.p_value),
             p_text(corrected),
             found.splits,
         )
-    return table.limit(PAIRS, "the output of confml compare") if table.rows else None
+    return table
 
 
 def _plain_label(view: ViewData) -> str:
@@ -221,7 +221,7 @@ def incomparable(material: Sequence[Material], found: Sequence[Answer]) -> list[
     return sentences
 
 
-def settings_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable | None:
+def settings_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable:
     """Return the settings of the configs in which the runs differ."""
     configs = [dict(one.get("config", {})) for one in manifests]
     keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
@@ -232,7 +232,7 @@ def settings_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]])
             table.add(
                 key, *(text if len(text) < 400 else text[:399] + "\N{HORIZONTAL ELLIPSIS}" for text in texts)
             )
-    return table if table.rows else None
+    return table
 
 
 def runs_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable:

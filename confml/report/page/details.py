@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confml.report.page.images import image_size, pictures_of
 from confml.report.page.material import Material
 from confml.report.page.view_numbers import Example, ViewData
 from confml.report.sections.confusion import CONFUSION
@@ -27,8 +26,8 @@ class Panel:
     id: str
     label: str
     confusion: PageTable | None
-    coverage: PageTable | None
-    groups: PageTable | None
+    coverage: PageTable
+    groups: PageTable
     examples: dict[str, list[Example]]
     split: str
     rows: dict[str, Any] | None
@@ -42,7 +41,6 @@ class Details:
     pictures: dict[int, str]
     image: tuple[int, int] | None
     left_out: str
-    folder: str
 
 
 def details(material: Material, dataset: str, id: str, best: Sequence[str], limit: int) -> Details | None:
@@ -57,13 +55,10 @@ def details(material: Material, dataset: str, id: str, best: Sequence[str], limi
         left_out = f"{limit} of {len(views)} methods and views have details here, those with the smallest "
         left_out += "error or AUGRC; the others are in class-coverage.csv and in the folder regions."
     panels = [_panel(material, view, f"{id}.view-{place}") for place, view in enumerate(kept)]
-    size = image_size(material.results, dataset)
-    pictures: dict[int, str] = {}
-    if size is not None:
-        rows = [one.row for panel in panels for group in panel.examples.values() for one in group]
-        # Row numbers of all splits count within the same rows.
-        pictures = pictures_of(material.results, dataset, rows, size)
-    return Details(panels, pictures, size, left_out, "regions")
+    images = material.images.get(dataset)
+    rows = [one.row for panel in panels for group in panel.examples.values() for one in group]
+    pictures = {} if images is None else images.pictures(rows)
+    return Details(panels, pictures, None if images is None else images.size, left_out)
 
 
 def _panel(material: Material, view: ViewData, id: str) -> Panel:
@@ -119,7 +114,7 @@ def confusion(material: Material, view: ViewData, id: str) -> PageTable | None:
             right = "right" if label == true else ""
             cells.append(Cell(str(n) if n else "\N{MIDDLE DOT}", flag=right, shade=_shade(share)))
         recall = counts.get((true, true), 0) / row_total if row_total else math.nan
-        table.add(*cells, fixed(recall, 1, 100))
+        table.add(*cells, recall)
     precision = [
         counts.get((label, label), 0) / columns[label] if columns[label] else math.nan for label in labels
     ]
@@ -132,11 +127,9 @@ def _shade(share: float) -> int:
     return sum(share > limit for limit in (0, 0.05, 0.2, 0.5))
 
 
-def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
-    """Return the coverage of the groups of the columns of ``coverage-by``; None without such columns."""
+def column_coverage(material: Material, view: ViewData, id: str) -> PageTable:
+    """Return the coverage of the groups of the columns of ``coverage-by``."""
     rows = [row for row in material.rows_of(OF_GROUPS, view) if row["by"] not in ("class", "size")]
-    if not rows:
-        return None
     table = PageTable(
         id,
         f"Coverage of the groups of columns by the regions of {view.label} on {view.dataset} (%), with 95 % "
@@ -145,23 +138,23 @@ def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | 
         note="Below: under the 95 % band of the group; up to one valid group in 40 is under it by chance. No "
         "p-values are guaranteed to be valid in groups that a column defines.",
         heads=2,
+        most=100,
+        file=OF_GROUPS.path,
     )
     for row in rows:
         low, high = row["band_low"], row["band_high"]
         has_band = low is not None and not math.isnan(low)
         below = "below" if has_band and row["coverage"] < low - 1e-12 else ""
-        interval = f"{fixed(row['low'], 1, 100)} to {fixed(row['high'], 1, 100)}"
-        band = f"{fixed(low, 1, 100)} to {fixed(high, 1, 100)}" if has_band else ""
-        share = Cell(fixed(row["coverage"], 1, 100), flag=below)
+        interval = f"{fixed(row['low'], 2, 100)} to {fixed(row['high'], 2, 100)}"
+        band = f"{fixed(low, 2, 100)} to {fixed(high, 2, 100)}" if has_band else ""
+        share = Cell(row["coverage"], flag=below)
         table.add(row["by"], str(row["group"]), row["level"], row["rows"], share, interval, band)
-    return table.limit(100, OF_GROUPS.path)
+    return table
 
 
-def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
+def class_coverage(material: Material, view: ViewData, id: str) -> PageTable:
     """Return the coverage of each class at the levels of the config, for views with p-values."""
     rows = material.rows_of(OF_CLASSES, view)
-    if not rows:
-        return None
     levels = list(dict.fromkeys(row["level"] for row in rows))
     by_class: dict[Any, dict[float, dict]] = {}
     for row in rows:
@@ -176,6 +169,8 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
         f"Coverage of each class by the regions of {view.label} on {view.dataset} (%){about * banded}.",
         ["class", "test examples", *(f"level {level!r}" for level in map(float, levels))],
         note=f"{below * banded}Only label-conditional p-values are guaranteed to be valid for each class.",
+        most=100,
+        file=OF_CLASSES.path,
     )
     for label, found in by_class.items():
         cells = []
@@ -189,4 +184,4 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
                 flag = "below" if row["coverage"] < band[0] - 1e-12 else ""
             cells.append(Cell(text, flag=flag))
         table.add(str(label), found[levels[0]]["rows"], *cells)
-    return table.limit(100, OF_CLASSES.path)
+    return table

@@ -14,7 +14,7 @@ from confml.report.page.material import Material
 from confml.report.sections.certified import group_columns
 from confml.report.sections.certified_jointly import JOINTLY
 from confml.report.sections.rejection import CURVES
-from confml.report.tables.page_table import PageTable, fixed
+from confml.report.tables.page_table import PageTable
 
 DASH = "\N{EN DASH}"
 
@@ -85,11 +85,11 @@ def answer_table(found: Sequence[Answer], aim: str = "error") -> PageTable:
             one.dataset,
             one.lowest if of_error else advice.best or DASH,
             points(one.error) if of_error else advice.value or DASH,
-            fixed(one.majority, 1, 100),
+            one.majority,
             _alike(one) if of_error else listed(advice.alike, 3) or DASH,
             advice.fastest or DASH,
-            DASH if certified is None else fixed(certified, 0, 100),
-            fixed(one.decided.observed, 0, 100),
+            DASH if certified is None else certified,
+            one.decided.observed,
             one.decided.observed_label,
         )
     return table

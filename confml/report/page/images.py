@@ -1,9 +1,10 @@
-"""Small pictures of test examples as data URIs, for data sets whose card gives the size of its images."""
+"""`Images`: small pictures of test examples as data URIs, for data sets whose card gives their size."""
 
 import base64
 import struct
 import zlib
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,45 +12,48 @@ from confml.errors import ConfmlError
 from confml.report.run.results import RunResults
 
 
-def image_size(results: RunResults, dataset: str) -> tuple[int, int] | None:
-    """Return (height, width) of the images of a data set by its card; None if its rows are no images."""
-    from confml.data.cards import read_card
+class Images(NamedTuple):
+    """Grey values (n, height, width) of the rows of a data set in the run; large values are dark."""
 
-    spec = _spec_of(results, dataset)
-    name = getattr(spec, "card", None) or getattr(spec, "name", None)
-    if spec is None or getattr(spec, "csv", None) or getattr(spec, "generate", None):
-        return None
-    try:
-        return read_card(str(name)).image
-    except ConfmlError:
-        return None
+    pixels: np.ndarray
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.pixels.shape[1], self.pixels.shape[2]
+
+    def pictures(self, rows: Iterable[int]) -> dict[int, str]:
+        """Return the pictures of rows by their numbers."""
+        return {row: png_uri(self.pixels[row]) for row in dict.fromkeys(rows) if 0 <= row < len(self.pixels)}
 
 
-def pictures_of(
-    results: RunResults, dataset: str, rows: Iterable[int], size: tuple[int, int]
-) -> dict[int, str]:
-    """Return the pictures of test examples by their row numbers; none if the data cannot be loaded.
+def images_of(results: RunResults) -> dict[str, Images]:
+    """Return the images of the data sets of a run by name; none of those that cannot be loaded.
 
-    Large values are dark. The rows are loaded again, without noise and without the steps of the run.
+    The rows are loaded again, without noise and without the steps of the run.
     """
+    specs = getattr(results.config, "datasets", ())
+    found = ((spec.name, _images(spec, results.config.protocol.kind)) for spec in specs)
+    return {name: images for name, images in found if images is not None}
+
+
+def _images(spec: Any, protocol: str) -> Images | None:
+    from confml.data.cards import read_card
     from confml.data.from_card import load_card
 
-    spec = _spec_of(results, dataset)
+    if getattr(spec, "csv", None) or getattr(spec, "generate", None):
+        return None
     try:
-        data = load_card(spec.spec())  # only cards give the size of images
+        size = read_card(str(getattr(spec, "card", None) or spec.name)).image
+        data = None if size is None else load_card(spec.spec())
     except (ConfmlError, OSError):
-        return {}
-    fixed = results.config.protocol.kind == "fixed-split"
-    places = data.test_rows if fixed else np.arange(len(data.X))
-    if places is None or data.X.shape[1] != size[0] * size[1]:
-        return {}
+        return None
+    places = None if data is None else data.test_rows if protocol == "fixed-split" else np.arange(len(data.X))
+    if size is None or data is None or places is None or data.X.shape[1] != size[0] * size[1]:
+        return None
     low, high = float(np.nanmin(data.X)), float(np.nanmax(data.X))
-    found = {}
-    for row in dict.fromkeys(rows):
-        if 0 <= row < len(places):
-            pixels = (high - data.X[places[row]]) / ((high - low) or 1.0)
-            found[row] = png_uri(np.rint(255 * pixels.reshape(size)).astype(np.uint8))
-    return found
+    grey = (high - data.X[places]) / ((high - low) or 1.0)
+    return Images(np.rint(255 * grey).astype(np.uint8).reshape(-1, *size))
 
 
 def png_uri(pixels: np.ndarray) -> str:
@@ -70,7 +74,3 @@ def png_uri(pixels: np.ndarray) -> str:
     )
     png = b"\x89PNG\r\n\x1a\n" + b"".join(parts)
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
-
-
-def _spec_of(results: RunResults, dataset: str):
-    return next((one for one in getattr(results.config, "datasets", ()) if one.name == dataset), None)

@@ -8,6 +8,7 @@ from typing import Any
 from confml.report.answers.standings import Line, Standings
 from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
 from confml.report.numbers.variant_numbers import ViewKey
+from confml.report.page.images import Images
 from confml.report.page.view_numbers import ViewData, page_levels, page_views
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
@@ -20,8 +21,8 @@ class Material:
     """The numbers of a run for its page.
 
     results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and
-    their folders. notes, pictures: as the sections yield them. views: by data set, method, params and view,
-    in the order of the CSV files.
+    their folders. notes, pictures: as the sections yield them. images: by data set. views: by data set,
+    method, params and view, in the order of the CSV files.
     """
 
     def __init__(self, results: RunResults, run: str = "", details: bool = True):
@@ -30,6 +31,7 @@ class Material:
         self.tables: dict[str, Table] = {}
         self.grids: dict[str, Grid] = {}
         self.paths: set[str] = set()
+        self.images: Mapping[str, Images] = {}
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.cells = results.ordered_cells

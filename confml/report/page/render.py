@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from confml.report.page.details import Details
-from confml.report.tables.columns import definition
+from confml.report.tables.columns import column_of
 
 CONTENT = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -38,7 +38,7 @@ def _environment():
     environment.globals["style"] = Markup(_source("page.css"))
     environment.globals["script"] = Markup(_source("page.js"))
     environment.globals["explorer_views"] = explorer_views
-    environment.globals["definition"] = definition
+    environment.globals["column_of"] = column_of
     environment.filters["json"] = as_json
     environment.filters["text"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment

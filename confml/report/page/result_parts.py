@@ -117,6 +117,8 @@ class DatasetTables:
             "(generalised) "
             "risk-coverage curve. ECE: expected calibration error. Majority class: always the most frequent "
             f"class of training, not compared as a method.{self.cut}{self._failures_text}",
+            most=self.most,
+            file=SUMMARY.path,
         )
         decided = self._decided()
         for own, view in self.views:
@@ -131,10 +133,9 @@ class DatasetTables:
                 elif RESULTS in one.tables:
                     cells.append(spread(row.mean, row.sd, one.digits, one.factor))
                 else:
-                    cells.append(fixed(row.mean, one.digits, one.factor))
-            cells += [*self._compared(answer, view.label), ""]
-            cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
-            table.add(*cells)
+                    cells.append(row.mean)
+            share = decided.get((view.run, view.key), math.nan)
+            table.add(*cells, *self._compared(answer, view.label), share)
         shown = {view.label for _, view in self.views}
         for label in self.failed:
             if label not in shown and not any(other.startswith(f"{label}, ") for other in shown):
@@ -152,7 +153,7 @@ class DatasetTables:
                 for one in metrics
             ]
             table.add(constant.label, *texts, *["\N{EN DASH}"] * 4)
-        return table.limit(self.most, SUMMARY.path)
+        return table
 
     @property
     def _failures_text(self) -> str:
@@ -161,7 +162,7 @@ class DatasetTables:
         parts = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in self.failed.items()]
         return f" Failed: {listed(parts)}."
 
-    def _compared(self, answer: Answer, label: str) -> list[str]:
+    def _compared(self, answer: Answer, label: str) -> list[Any]:
         """Return difference from the best method, interval and p-value of a view."""
         if label in answer.tied:
             return ["lowest" if answer.compared else "", "", ""]
@@ -169,7 +170,7 @@ class DatasetTables:
         if other is None or other.difference is None:
             return ["\N{EN DASH}", other.reason if other else "", "\N{EN DASH}"]
         gap = other.difference
-        return [fixed(gap.difference, 2, 100), interval_text(gap, answer.pairs), p_text(other.adjusted)]
+        return [gap.difference, interval_text(gap, answer.pairs), p_text(other.adjusted)]
 
     def _decided(self) -> dict[tuple, float]:
         """Return the largest coverage of each view's mean curve at a risk of 1 %."""
@@ -179,7 +180,7 @@ class DatasetTables:
             for key, share in observed_shares(one.rows_of(CURVES, self.dataset)).items()
         }
 
-    def regions(self) -> PageTable | None:
+    def regions(self) -> PageTable:
         """Return coverage and sizes of regions, one row per method, view and level."""
         columns = metrics_in(PAGE, LEVEL)
         table = PageTable(
@@ -191,13 +192,15 @@ class DatasetTables:
             "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label. "
             + unpromised(self.standings, next(iter(self.material[0].results.config.levels), 0.05))
             + self.cut,
+            most=self.most,
+            file=SUMMARY.path,
         )
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):
                 self._add(table, one.line(view), view, level, columns)
-        return table.limit(self.most, SUMMARY.path) if table.rows else None
+        return table
 
-    def accepted(self) -> PageTable | None:
+    def accepted(self) -> PageTable:
         """Return metrics of acceptance, such as sure correct, at the thresholds of the config."""
         columns = metrics_in(PAGE, THRESHOLD)
         table = PageTable(
@@ -206,11 +209,13 @@ class DatasetTables:
             ["method", "threshold", *(one.heading for one in columns)],
             heads=2,
             note="A prediction is accepted (sure) if its confidence reaches the threshold.",
+            most=self.most,
+            file=SUMMARY.path,
         )
         for one, view in self.views:
             for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
                 self._add(table, one.line(view), view, threshold, columns)
-        return table.limit(self.most, SUMMARY.path) if table.rows else None
+        return table
 
     def _add(
         self, table: PageTable, line: Line, view: ViewData, level: float, columns: Sequence[Metric]
@@ -219,20 +224,18 @@ class DatasetTables:
         found = [self.value(view, one.key, level) for one in columns]
         if any(found):
             cells = [
-                self._marked(
-                    line, level, one, fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}"
-                )
+                self._marked(line, level, one, row.mean if row else "\N{EN DASH}")
                 for row, one in zip(found, columns, strict=True)
             ]
             table.add(view.label, f"{level!r}", *cells)
 
-    def _marked(self, line: Line, level: float, metric: Metric, text: str) -> Cell:
+    def _marked(self, line: Line, level: float, metric: Metric, value: float | str) -> Cell:
         """Return a number, marked if it is the best set size, or a coverage that is shown to be too low."""
         standing = self.standings.of(line, metric.key, level)
         low = metric.key == "coverage" and self.standings.coverage(line, level).too_low
-        return Cell(text, best=standing is not None and standing.best, flag="low" if low else "")
+        return Cell(value, best=standing is not None and standing.best, flag="low" if low else "")
 
-    def certified(self) -> PageTable | None:
+    def certified(self) -> PageTable:
         """Return the thresholds with a certified risk."""
         grouped = any(one.results.has_groups(self.dataset) for one in self.material)
         sure = "" if grouped else " with probability 95 %"
@@ -249,15 +252,20 @@ class DatasetTables:
                 else "Each method is certified by itself: the best of several has no guarantee "
                 "(certified-jointly.csv has one for all methods)."
             ),
+            most=self.most,
+            file=CERTIFIED.path,
         )
         for one, view in self.views:
             for row in one.rows_of(CERTIFIED, view):
                 splits = f"{row['certified']} of {row['splits']}"
-                shares = fixed(row["coverage"], 1, 100), fixed(row["observed_risk"], 2, 100)
-                table.add(view.label, f"{100 * row['risk']:g}", splits, short(row["threshold"]), *shares)
-        return table.limit(self.most, CERTIFIED.path) if table.rows else None
+                table.add(
+                    *(view.label, f"{100 * row['risk']:g}", splits),
+                    row["threshold"] if row["certified"] else "\N{EN DASH}",
+                    *(row["coverage"], row["observed_risk"]),
+                )
+        return table
 
-    def times(self) -> PageTable | None:
+    def times(self) -> PageTable:
         """Return mean seconds of fit, inner selection and prediction, one row per method."""
         found = {
             label: rows
@@ -268,6 +276,8 @@ class DatasetTables:
             f"{self.id}.times",
             f"Run times on {self.dataset} (mean seconds per split, one thread).",
             ["method", "fit", "inner selection", "grid points", "prediction", "total"],
+            most=self.most // 3,
+            file=TIMINGS.path,
         )
         totals = {}
         for label, rows in found.items():
@@ -281,9 +291,9 @@ class DatasetTables:
             bar = Cell(short(total, 3), bar=total / longest if longest else 0.0)
             tuned = short(tuning, 3) if points else "\N{EN DASH}"
             table.add(label, short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
-        return table.limit(self.most // 3, TIMINGS.path) if table.rows else None
+        return table
 
-    def tuning(self) -> PageTable | None:
+    def tuning(self) -> PageTable:
         """Return the grid points that inner selection has chosen, and how often."""
         found: dict[str, dict[str, list[Mapping]]] = {}
         for one in self.material:
@@ -295,6 +305,8 @@ class DatasetTables:
             f"Inner selection on {self.dataset}: grid points that were chosen.",
             ["method", "chosen", "splits", "inner score, mean", "grid points", "selected by"],
             heads=2,
+            most=self.most,
+            file=TUNING.path,
         )
         for label, points in found.items():
             splits = sum(row["chosen"] for rows in points.values() for row in rows)
@@ -305,7 +317,7 @@ class DatasetTables:
                     score = short(sum(means) / len(means)) if means else "\N{EN DASH}"
                     times = Cell(f"{len(chosen)} of {splits}", bar=len(chosen) / splits)
                     table.add(label, candidate, times, score, len(points), rows[0]["select_by"])
-        return table.limit(self.most, TUNING.path) if table.rows else None
+        return table
 
 
 def interval_text(found: Difference, comparisons: int = 1) -> str:

@@ -41,9 +41,8 @@ from confml.report.sections.of_cells import FAILURES
 from confml.report.sections.published_tables import COMPUTED, path_of
 from confml.report.sections.ranks import ranking, words_of
 from confml.report.sections.summary import SUMMARY
-from confml.report.tables.page_table import PageTable, fixed, slug, unique
+from confml.report.tables.page_table import PageTable, slug, unique
 
-MOST_ROWS = 300
 RESERVED = (
     *(
         "answer",
@@ -141,7 +140,7 @@ def glossary(content: Any) -> list[tuple[str, str]]:
 
     def visit(value: Any) -> None:
         if isinstance(value, PageTable):
-            found.update((heading, about) for heading, _, about in value.columns if about)
+            found.update((heading, about) for heading, _, about in value.columns if about and value)
         elif isinstance(value, dict):
             visit(list(value.values()))
         elif isinstance(value, list | tuple):
@@ -161,7 +160,7 @@ def dataset_parts(
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
     many = number > MANY
-    most = FEW_ROWS if many else min(MOST_ROWS, 600 // max(number, 1))
+    most = FEW_ROWS if many else min(300, 600 // max(number, 1))
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
         best = best_first(material, one.dataset)
@@ -175,8 +174,7 @@ def dataset_parts(
             "times": tables.times(),
         }
         for name, table in shown.items():
-            if table is not None:
-                table.linked = name == "results" or not many
+            table.linked = name == "results" or not many
         views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
         charts: list[Chart] = []
         detail, left_out = None, ""
@@ -201,7 +199,7 @@ def dataset_parts(
                 facts,
                 one,
                 of_dataset(one) if number > 1 else [],
-                {name: table for name, table in shown.items() if table is not None},
+                {name: table for name, table in shown.items() if table or name == "results"},
                 charts,
                 detail,
                 left_out,
@@ -275,14 +273,15 @@ def rank_part(found: Ranking) -> RankPart:
         f"ranks-{slug(found.metric)}",
         f"Mean ranks by {words} (1 is best).",
         ["method", "mean rank", "data sets won", "difference from best", "shown to differ from the best"],
+        file=SUMMARY.path,
     )
     best = float(outcome.mean_ranks.min())
     wins = (outcome.ranks == outcome.ranks.min(axis=1, keepdims=True)).sum(axis=0)
     for place, label in sorted(enumerate(found.labels), key=lambda item: outcome.mean_ranks[item[0]]):
         rank = float(outcome.mean_ranks[place])
-        table.add(label, fixed(rank, 2), int(wins[place]), fixed(rank - best, 2), verdict.worse(place))
+        table.add(label, rank, int(wins[place]), rank - best, verdict.worse(place))
     diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", title)
-    return RankPart(title, text, diagram, table.limit(MOST_ROWS, SUMMARY.path))
+    return RankPart(title, text, diagram, table)
 
 
 # ---- tables of other sections
@@ -305,6 +304,7 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
              "as printed", "sd", "splits", "status"],
             heads=len(one.keys) + quantities,
             note=" ".join(one.notes),
+            file=path,
         )  # fmt: skip
         for row in rows:
             if row["dataset"] in here:
@@ -314,26 +314,25 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
         absent = len({row["dataset"] for row in rows} - here)
         if absent:
             table.note += f" Data sets without results in this run: {absent}; they are in {path}."
-        found.append((f"{one.source}. All numbers in {one.unit}.", table.limit(MOST_ROWS, path)))
+        found.append((f"{one.source}. All numbers in {one.unit}.", table))
     return found
 
 
-def failures(results: RunResults) -> PageTable | None:
-    """Return the causes of failed cells; None without any."""
+def failures(results: RunResults) -> PageTable:
+    """Return the causes of failed cells."""
     table = PageTable(
         "failures-table",
         "Failed cells by method and error.",
         ["method", "cells", "data sets", "failure"],
         note=f"{FAILURES.path} has each cell with the calls that led to its error.",
+        file=FAILURES.path,
     )
     for cause in causes(results.failures, results.label):
         table.add(cause.label, sum(cause.cells.values()), ", ".join(cause.cells), cause.error)
-    return table.limit(MOST_ROWS, FAILURES.path) if table.rows else None
+    return table
 
 
 def leaderboard(material: Material) -> PageTable | None:
     """Return mean ranks and means of all methods by every column of the leaderboard."""
     grid = material.grids.get(TITLE)
-    if grid is None:
-        return None
-    return PageTable.of("leaderboard-table", grid).limit(MOST_ROWS, LEADERBOARD.path)
+    return None if grid is None else PageTable.of("leaderboard-table", grid, LEADERBOARD.path)

@@ -9,6 +9,7 @@ from confml.report.answers.standings import standings_of
 from confml.report.archives import has_archives
 from confml.report.items import Document, Item
 from confml.report.page.headline import answer_of
+from confml.report.page.images import images_of
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
 from confml.report.page.view_numbers import page_views
@@ -45,6 +46,7 @@ class Page(Section):
         text = json.dumps(found.as_dict(), indent=1, ensure_ascii=False)
         yield Document("answer.json", text + "\n")
         yield Document("summary.md", summary_text(self.results, found, self._material.notes))
+        self._material.images = images_of(self.results)
         yield Document("report.html", run_page(self._material, self.folder, found, self._files()))
 
     def _files(self) -> list[tuple[str, str]]:

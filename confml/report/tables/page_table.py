@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from confml.report.items import Grid, Mark
-from confml.report.tables.columns import definition
+from confml.report.tables.columns import Column, column_of
 
 _NUMBER = "[<\N{MINUS SIGN}+-]?(?:[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?|inf)"
 _NUMERIC = re.compile(
@@ -22,10 +22,12 @@ _LONG = 36  # characters of a text that may be broken
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as text. best: bold. flag: a word that marks it, shown and read aloud. bar: 0 to 1. link:
-    address that the text leads to."""
+    """One value: a text, or a number until `PageTable.add` writes it.
 
-    text: str
+    best: bold. flag: a word that marks it, shown and read aloud. bar: 0 to 1. link: address of the text.
+    """
+
+    text: Any
     best: bool = False
     flag: str = ""
     bar: float | None = None
@@ -59,10 +61,10 @@ class Cell:
 
 @dataclass
 class PageTable:
-    """A table. heads: number of first columns that name the row.
+    """A table, which is false without rows. heads: number of first columns that name the row.
 
     note: a sentence below it. linked: whether its values are link targets, if it is not too large. sortable:
-    whether the script adds sorting and a filter.
+    whether the script adds sorting and a filter. most: largest number of rows shown. file: has all rows.
     """
 
     id: str
@@ -74,26 +76,38 @@ class PageTable:
     sortable: bool = True
     kind: str = ""
     linked: bool = True
+    most: int = 300
+    file: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
 
     def add(self, *values: Any) -> None:
-        self.rows.append([value if isinstance(value, Cell) else Cell(plain(value)) for value in values])
+        """Add a row of texts, numbers, which are written as their columns declare, and cells of either."""
+        cells = (value if isinstance(value, Cell) else Cell(value) for value in values)
+        pairs = zip(cells, map(column_of, self.headings), strict=True)
+        self.rows.append([replace(cell, text=plain(cell.text, column)) for cell, column in pairs])
 
     @classmethod
-    def of(cls, id: str, grid: Grid, note: str = "") -> "PageTable":
+    def of(cls, id: str, grid: Grid, file: str) -> "PageTable":
         """Return a grid as a table; cells with a sign are shaded."""
-        table = cls(id, f"{grid.title}.", grid.headings, note=note or " ".join(grid.notes))
+        table = cls(id, f"{grid.title}.", grid.headings, note=" ".join(grid.notes), file=file)
         for row in grid.rows:
             marks = (cell if isinstance(cell, Mark) else Mark(cell) for cell in row)
             table.add(*(Cell(one.text, one.best, shade=2 if one.best or one.sign else None) for one in marks))
         return table
 
-    def limit(self, most: int, where: str) -> "PageTable":
-        """Keep the first ``most`` rows, and say in which file the others are."""
-        if len(self.rows) > most:
-            cut = f"The first {most} of {len(self.rows)} rows; all of them are in {where}."
-            self.note = f"{self.note} {cut}".strip()
-            self.rows = self.rows[:most]
-        return self
+    @property
+    def shown(self) -> list[list[Cell]]:
+        return self.rows[: self.most]
+
+    @property
+    def below(self) -> str:
+        """The note, with the number of rows that are not shown and their file."""
+        if len(self.rows) <= self.most:
+            return self.note
+        cut = f"The first {self.most} of {len(self.rows)} rows; all of them are in {self.file}."
+        return f"{self.note} {cut}".strip()
 
     def mark_best(self, column: int, lowest: bool = True) -> None:
         """Make the best number of a column bold; all of them if several are equal as printed."""
@@ -109,12 +123,12 @@ class PageTable:
     @property
     def columns(self) -> list[tuple[str, bool, str]]:
         """Heading of each column, whether it has numbers only, and its definition or ""."""
-        return [(one, n, definition(one)) for one, n in zip(self.headings, self.numeric, strict=True)]
+        return [(one, n, column_of(one).about) for one, n in zip(self.headings, self.numeric, strict=True)]
 
     @property
     def numeric(self) -> list[bool]:
         """Whether each column has numbers only, which are aligned to the right."""
-        columns = zip(*([cell.text for cell in row] for row in self.rows), strict=True)
+        columns = zip(*([cell.text for cell in row] for row in self.shown), strict=True)
         found = [all(map(_NUMERIC.fullmatch, column)) and any(column) for column in columns]
         return found or [False] * len(self.headings)
 
@@ -130,25 +144,25 @@ class PageTable:
 
     def _cells(self) -> list[tuple[str, list[tuple[str, Cell]]]]:
         """Return (identifier of the row, (identifier or "", cell) of each of its values) of each row."""
-        with_ids = self.linked and len(self.rows) * len(self.headings) <= WITH_IDS
+        with_ids = self.linked and len(self.shown) * len(self.headings) <= WITH_IDS
         columns = unique([slug(heading) for heading in self.headings])
-        names = unique([slug("-".join(cell.text for cell in row[: self.heads])) for row in self.rows])
+        names = unique([slug("-".join(cell.text for cell in row[: self.heads])) for row in self.shown])
         found = []
-        for name, row in zip(names, self.rows, strict=True):
+        for name, row in zip(names, self.shown, strict=True):
             of_row = f"{self.id}.{name}"
             ids = (f"{of_row}.{column}" if with_ids else "" for column in columns)
             found.append((of_row, list(zip(ids, row, strict=True))))
         return found
 
 
-def plain(value: Any) -> str:
-    """Return a value of a table as text."""
+def plain(value: Any, column: Column) -> str:
+    """Return a value of a column as text."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return short(value)
+        return short(value) if column.digits is None else fixed(value, column.digits, column.factor)
     return str(value)
 
 

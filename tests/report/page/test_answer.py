@@ -211,8 +211,10 @@ def test_best_values_are_marked_by_what_is_printed():
     table.mark_best(1)
     assert [row[1].best for row in table.rows] == [True, True, False]
     assert table.numeric == [False, True]
-    cut = table.limit(2, "summary.csv")
-    assert len(cut.rows) == 2 and "2 of 3 rows" in cut.note
+    table.most, table.file = 2, "summary.csv"
+    assert len(table.shown) == 2 and table.below.endswith(
+        "The first 2 of 3 rows; all of them are in summary.csv."
+    )
 
 
 def test_an_infinite_value_is_a_number():
