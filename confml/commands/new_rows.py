@@ -87,7 +87,7 @@ def _header(path: Path) -> list[str]:
 
 
 def tables_of(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
-    from confml.data.table_chunks import table_chunks
+    from confml.data.table_files import table_chunks
 
     stream = sys.stdin.buffer if new == "-" else None
     return table_chunks(

@@ -12,7 +12,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from confml.data._compressed import compression_of, decompress
 from confml.data._words import short
 from confml.data.memory import available_memory
 from confml.data.text_table import (
@@ -23,6 +22,7 @@ from confml.data.text_table import (
     numbered_names,
     require_regular,
 )
+from confml.data.unpack import compression_of, decompress
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from confml.data._compressed import decompress, zip_member
 from confml.data.parsed import LEAST_BYTES, keep_parsed, parsed_key, read_parsed
+from confml.data.unpack import decompress, zip_member
 from confml.errors import DataError
 
 SEPARATORS = {"blanks": None, "comma": ",", "semicolon": ";"}

@@ -173,7 +173,7 @@ def describe(name: str) -> dict[str, Any]:
     every method accepts.
     """
     if name in WRAPPERS:
-        return WRAPPERS[name].cls.description()
+        return WRAPPERS[name].description()
     cls = method_class(name)
     if cls is not SklearnMethod:
         about = {"views": views_of(cls), "depends_on_processor": cls.depends_on_processor}

@@ -5,49 +5,29 @@ Every method accepts the key ``samples``, the key of one wrapper with a calibrat
 both, the draws are calibrated.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from confml.errors import ConfigError
 from confml.methods.base import Method
 from confml.methods.conformal import Conformal
-from confml.methods.conformal import settings as conformal_settings
 from confml.methods.samples import Samples
-from confml.methods.samples import settings as samples_settings
 from confml.methods.venn_abers import VennAbers
-from confml.methods.venn_abers import settings as venn_settings
 from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.parameters import Parameter
 
-
-class Wrapper(NamedTuple):
-    """A class around a method. check: raises ConfigError for settings."""
-
-    cls: type[WrapperMethod]
-    check: Callable[[str, Mapping[str, Any], Sequence[str]], None]
-
-
-WRAPPERS: Mapping[str, Wrapper] = {
-    samples_settings.KEY: Wrapper(Samples, samples_settings.check_settings),
-    conformal_settings.KEY: Wrapper(Conformal, conformal_settings.check_settings),
-    venn_settings.KEY: Wrapper(VennAbers, venn_settings.check_settings),
-}
-"""Every wrapper by its key in a config, the innermost first."""
-
-
-def wrapper_classes() -> dict[str, type[WrapperMethod]]:
-    """Return the class of every wrapper by its key."""
-    return {key: wrapper.cls for key, wrapper in WRAPPERS.items()}
+WRAPPERS: Mapping[str, type[WrapperMethod]] = {cls.key: cls for cls in (Samples, Conformal, VennAbers)}
+"""The class of every wrapper by its key in a config, the innermost first."""
 
 
 def wrapper_parameters() -> dict[str, Parameter]:
     """Return the parameters that every method accepts: ``conformal``, ``conformal__folds``, ``venn``, ..."""
-    return {name: rule for wrapper in WRAPPERS.values() for name, rule in wrapper.cls.settings.items()}
+    return {name: rule for cls in WRAPPERS.values() for name, rule in cls.settings.items()}
 
 
 def wrapper_of(params: Mapping[str, Any]) -> str | None:
     """Return the key of the wrapper with a calibration part that parameters have settings of, or None."""
-    return next((key for key in _by_key(split_settings(params)[0]) if key != samples_settings.KEY), None)
+    return next((key for key in _by_key(split_settings(params)[0]) if key != Samples.key), None)
 
 
 def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,7 +38,7 @@ def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _is_setting(name: str, value: Any) -> bool:
     # A number of samples is a parameter of the method, such as that of bayes-knn.
-    own = name == samples_settings.KEY and not isinstance(value, str)
+    own = name == Samples.key and not isinstance(value, str)
     return name.partition("__")[0] in WRAPPERS and not own
 
 
@@ -71,22 +51,22 @@ def _by_key(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
     by_key = _by_key(settings)
-    calibrating = [key for key in by_key if key != samples_settings.KEY]
+    calibrating = [key for key in by_key if key != Samples.key]
     if len(calibrating) > 1:
         hint = "list the method twice, with one of them each"
         raise ConfigError(f"{name} has the settings of {' and '.join(sorted(calibrating))}", hint=hint)
     for key, of_key in by_key.items():
-        WRAPPERS[key].check(name, of_key, views)
-        views = WRAPPERS[key].cls.views
+        WRAPPERS[key].check_config(name, of_key, views)
+        views = WRAPPERS[key].views
 
 
 def wrapped(method: Method, settings: Mapping[str, Any]) -> Method:
     """Return a method in the wrappers of these settings, which are checked already."""
     for key, of_key in _by_key(settings).items():
-        method = WRAPPERS[key].cls.around(method, of_key)
+        method = WRAPPERS[key].around(method, of_key)
     return method
 
 
 def wrapper_versions(params: Mapping[str, Any]) -> list[str]:
     """Return key and version of each wrapper that parameters have settings of."""
-    return [f"{key} {WRAPPERS[key].cls.version}" for key in _by_key(split_settings(params)[0])]
+    return [f"{key} {WRAPPERS[key].version}" for key in _by_key(split_settings(params)[0])]

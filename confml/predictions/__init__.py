@@ -181,7 +181,7 @@ def predict(
 
     from confml.config.costs import read_costs
     from confml.data.frame_table import frame_table
-    from confml.data.table_chunks import chunks_of, table_chunks
+    from confml.data.table_files import chunks_of, table_chunks
     from confml.errors import ConfigError
     from confml.measures.costs import costs_of
     from confml.predictions.answers import Answers

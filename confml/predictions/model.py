@@ -16,7 +16,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
-from confml.data.table_chunks import CHUNK_ROWS
+from confml.data.table_files import CHUNK_ROWS
 from confml.errors import ConfigError, ConfmlError, printable
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decider

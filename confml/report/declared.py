@@ -22,11 +22,11 @@ def declared_metrics() -> list[Declared]:
     """
     from confml.methods.base import Method
     from confml.methods.registry import known_methods
-    from confml.methods.wrappers import wrapper_classes
+    from confml.methods.wrappers import WRAPPERS
     from confml.steps.registry import known_steps
 
     found = _of_reports()
-    methods: dict[str, type[Method]] = {**known_methods(), **wrapper_classes()}
+    methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
     for name, cls in methods.items():
         found += [Declared(key, one.named(key), "metrics.csv", name) for key, one in cls.metrics.items()]
     for name, step in known_steps().items():

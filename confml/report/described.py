@@ -139,11 +139,11 @@ def known_settings() -> dict[str, tuple[str, str]]:
 
 def describe_setting(name: str) -> Entry:
     """Return name, about, wrapper, accepted values and default of a setting, and its guarantees."""
-    from confml.methods.wrappers import wrapper_classes
+    from confml.methods.wrappers import WRAPPERS
 
     wrapper, parameter = known_settings()[name]
     described = next(
-        one for one in wrapper_classes()[wrapper].description()["parameters"]
+        one for one in WRAPPERS[wrapper].description()["parameters"]
         if parameter.removeprefix(f"{wrapper}__") == one["name"]
     )  # fmt: skip
     promises = [key for key, one in PROMISES.items() if f"`{name}" in one.condition + one.whom]
@@ -263,9 +263,9 @@ def _types_of_class(name: str, types: list[str]) -> list[str]:
 def _views_of_methods() -> dict[str, list[str]]:
     from confml.methods.base import Method
     from confml.methods.registry import known_methods, views_of
-    from confml.methods.wrappers import wrapper_classes
+    from confml.methods.wrappers import WRAPPERS
 
-    methods: dict[str, type[Method]] = {**known_methods(), **wrapper_classes()}
+    methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
     return {name: views_of(cls) for name, cls in methods.items()}
 
 

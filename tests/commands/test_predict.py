@@ -18,7 +18,7 @@ from sklearn import datasets
 
 import confml
 from confml.commands.predict import predict
-from confml.data import table_chunks
+from confml.data import table_files
 from confml.errors import ConfigError, ConfmlError, DataError
 from confml.measures.coverage_band import coverage_band
 
@@ -111,9 +111,9 @@ def test_missing_columns_are_all_named(files, wine):
 
 def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
     first, _ = run(*WITHOUT_CONFIG, "new.csv")
-    monkeypatch.setattr(table_chunks, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(table_files, "CHUNK_ROWS", 7)
     monkeypatch.setattr(
-        table_chunks.table_chunks, "__kwdefaults__", {**table_chunks.table_chunks.__kwdefaults__, "rows": 7}
+        table_files.table_chunks, "__kwdefaults__", {**table_files.table_chunks.__kwdefaults__, "rows": 7}
     )
     rows, _ = run(*WITHOUT_CONFIG, "-", stdin=(files / "new.csv").read_bytes())
     assert rows == first

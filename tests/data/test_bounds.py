@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from confml.cli import cli
 from confml.config import make_config
 from confml.data import load
-from confml.data.table_chunks import table_chunks
-from confml.data.table_files import column_names_of, read_table
+from confml.data.table_files import column_names_of, read_table, table_chunks
 from confml.errors import ConfigError, ConfmlError, DataError
 
 TABLE = "x,y\n1,a\n2,b\n3,a\n4,b\n"

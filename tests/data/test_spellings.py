@@ -6,8 +6,7 @@ from confml.data import load
 from confml.data.coding import spelled_as
 from confml.data.csv_text import CsvFormat
 from confml.data.new_rows import RowCoder
-from confml.data.table_chunks import table_chunks
-from confml.data.table_files import read_table
+from confml.data.table_files import read_table, table_chunks
 from confml.errors import ConfmlError, DataError
 
 TRAIN = "x,colour,y\n1,red,1.0\n2,blue,2\n3,red,1\n4,blue,2.0\n"

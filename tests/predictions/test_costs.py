@@ -13,7 +13,7 @@ import confml
 from confml.commands.predict import predict
 from confml.config.costs import read_costs
 from confml.data.frame_table import frame_table
-from confml.data.table_chunks import chunks_of
+from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
 from confml.measures.costs import costs_of
 

@@ -14,7 +14,7 @@ from confml.commands.predict import predict
 from confml.config import restore_config
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
-from confml.data.table_chunks import chunks_of
+from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
 from confml.methods.tcm_nn import TCMNN
 from confml.predictions import Choice, Output, Summary, config_values, fit_model, predict_new

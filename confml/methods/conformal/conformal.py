@@ -36,6 +36,7 @@ from confml.methods.conformal.settings import (
     PARAMETERS,
     SPLIT_ONLY,
     check_combined,
+    check_settings,
 )
 from confml.methods.conformal.shifted import CalibrationPart, Shifted
 from confml.methods.divisions import optional
@@ -116,6 +117,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
     metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS, **BEST_OF_METRICS}
     key = KEY
     settings = PARAMETERS
+    check_config = staticmethod(check_settings)
     stored = {
         "scores_": "list[list[f8(*)]](f)",
         "sizes_": "list[float](f)",

@@ -7,13 +7,13 @@ from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
 from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.conformal.wrapper_settings import (
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
+from confml.methods.wrapper_method import (
     check_given,
     check_needed,
     part_parameters,
     seed_parameter,
 )
-from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
 from confml.plugins.by import PREDICTED, By, divisions_in
 from confml.plugins.candidates import Candidates
 from confml.plugins.parameters import (

@@ -1,21 +1,45 @@
 """`VennAbers`: probabilities with bounds for any classifier, from a calibration part or from folds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from confml.errors import ConfmlError
+from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import ProbabilityMethod
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, usual_size
 from confml.methods.validation import rows_of
-from confml.methods.venn_abers.settings import KEY, PARAMETERS
 from confml.methods.venn_abers.tables import VennAbersTable
+from confml.methods.wrapper_method import (
+    check_given,
+    check_needed,
+    part_parameters,
+    seed_parameter,
+)
+from confml.plugins.parameters import Choice, Parameter
 
 _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
+
+KEY = "venn"  # the kind, in a config; the other parameters have the prefix KEY__
+PARAMETERS: dict[str, Parameter] = {
+    KEY: Choice("use a calibration part (inductive), or folds (cross)", options=("inductive", "cross")),
+    **part_parameters(KEY, "inductive"),
+    **seed_parameter(KEY),
+}
+# A setting that has no effect unless another setting has one of these values.
+ONLY_FOR = {f"{KEY}__calibration": (KEY, ("inductive",)), f"{KEY}__folds": (KEY, ("cross",))}
+
+
+def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
+    """Raise ConfigError for settings that a method cannot have, alone or together."""
+    check_given(name, KEY, "inductive", PARAMETERS, settings)
+    if list(views) == ["venn"]:
+        message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
+        raise ConfigError(message, hint=f"remove {KEY}")
+    check_needed(settings, ONLY_FOR)
 
 
 @dataclass(eq=False, repr=False)
@@ -77,6 +101,7 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
     views = ("venn",)
     key = KEY
     settings = PARAMETERS
+    check_config = staticmethod(check_settings)
     stored = {"tables_": "list[list[VennAbersTable]](f)"}
 
     estimator: Any

@@ -9,7 +9,7 @@ from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected, sa
 from confml.config import restore_config
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
-from confml.data.table_chunks import chunks_of
+from confml.data.table_files import chunks_of
 from confml.methods.registry import build
 from confml.predictions import Choice, Output, RiskTarget, Summary, config_values, fit_model, predict_new
 

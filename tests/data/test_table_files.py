@@ -14,8 +14,7 @@ import pytest
 from confml.data import load
 from confml.data.csv_text import CsvFormat, records_of
 from confml.data.new_rows import RowCoder
-from confml.data.table_chunks import table_chunks
-from confml.data.table_files import read_table
+from confml.data.table_files import read_table, table_chunks
 from confml.errors import DataError
 
 TEXT = "a,b,c\n" + "".join(f"{row},{row % 3},x{row % 2}\n" for row in range(25))
