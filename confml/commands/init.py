@@ -54,7 +54,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     found = suggest(table_spec(file, options), None if out is None else out.parent)
     if like is not None:
         found = like_source(found, like)
-    make_config(found.values(), folder=Path() if out is None else out.parent, where="confml init")
+    make_config(found.values(), folder=Path() if out is None else out.parent, where="")
     if as_json:
         report = {
             "config": found.values(),

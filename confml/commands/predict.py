@@ -366,6 +366,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
 def _config(source: str | None, options: dict[str, Any]) -> Any:
     """Return the config of the command line, or the one that --train stands for."""
     from confml.config import load_config, make_config
+    from confml.errors import ConfigErrors
     from confml.predictions import LEVELS, config_values
 
     if source is not None:
@@ -391,4 +392,12 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
         steps=[] if scale == "none" else [scale],
         levels=options["levels"] or LEVELS,
     )
-    return make_config(values, where="confml predict")
+    try:
+        return make_config(values, where="")
+    except ConfigErrors as errors:
+        places = {"datasets.0.": "--", "methods.0.params.": "--param "}
+        for one in errors.errors:
+            for place, option in places.items():
+                if one.message.startswith(place):
+                    one.message = option + one.message.removeprefix(place)
+        raise ConfigErrors(errors.errors) from None

@@ -123,10 +123,8 @@ def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) 
         names = [name for _, _, name in named_columns(dataset)]
     for key, at, message, hint in column_mistakes(dataset, names):
         node = draft.root.at((*place, key))
-        if at is not None and node.is_list and at < len(node.content):
-            draft.say((*place, key, at), message, hint)
-        else:
-            draft.say((*place, key), message, hint)
+        entry = (at,) if at is not None and node.is_list and at < len(node.content) else ()
+        draft.say((*place, key, *entry), f"{file}: {message}", hint)
 
 
 def _check_file(draft: Draft, path: Path, place: tuple) -> None:

@@ -26,7 +26,8 @@ from confml.plugins.by import BY_KEYS, divisions_in
 from confml.predictions.known_rows import KnownRows
 from confml.steps.pipeline import StepPipeline
 
-FEW = 3e8  # training rows x new rows x features up to which the form of a method for few rows is used
+# Up to these, the form of a method for few rows takes less time than the import of compiled kernels.
+FEW, FEW_ROWS = 3e8, 1000  # training rows x new rows x features, and new rows
 
 
 @dataclass(frozen=True)
@@ -353,10 +354,9 @@ class Model:
             return self._views_of(X, rng)
 
     def _views_of(self, X: np.ndarray, rng: np.random.Generator) -> Mapping[str, Prediction]:
-        if len(X) * self.facts.fitted_rows * X.shape[1] <= FEW:
-            few = self.parts["few"]()
-            if few is not None:
-                return few.confident_predict(X, rng)
+        are_few = len(X) <= FEW_ROWS and len(X) * self.facts.fitted_rows * X.shape[1] <= FEW
+        if are_few and "numba" not in sys.modules and (few := self.parts["few"]()) is not None:
+            return few.confident_predict(X, rng)
         return self.method.confident_predict(X, rng)
 
     def features(self, rows: NewRows) -> np.ndarray:

@@ -435,6 +435,20 @@ def test_arguments_that_do_not_fit(files):
     assert "gone.csv: no such file" in str(result.exception) and not result.output  # nothing was fitted
 
 
+def test_errors_of_columns_and_options_have_their_place(files):
+    """A wrong column is an error of the file, and a wrong value one of the option that has it."""
+    given = ["--train", "wine.csv", "new.csv"]
+    label, identifier = run(*given, "--label", "quality", "--id", "number", fails=ConfigError).splitlines()
+    assert label.startswith("wine.csv: there is no label column 'quality'")
+    assert identifier.startswith("wine.csv: there is no column of id: 'number'")
+    message = run(*given, "--label", "target", "--decimal", "x", "--param", "k=-3", fails=ConfigError)
+    assert message.splitlines()[:1] == ["--decimal: expected one of ., ,, got 'x'"]
+    options = ["--encoding", "u8x", "--param", "k=-3"]
+    coded, k = run(*given, "--label", "target", *options, fails=ConfigError).splitlines()
+    assert coded.startswith("--encoding: unknown encoding 'u8x'")
+    assert k == "--param k: expected a whole number at least 1, got -3"
+
+
 def test_the_output_file_is_complete_or_absent(files, wine):
     _, told = run(*WITHOUT_CONFIG, "new.csv", "--out", "answers/regions.csv")
     assert "58 rows in answers/regions.csv" in told

@@ -25,6 +25,7 @@ from confml.methods.few_rows import FewRows
 from confml.methods.registry import known_methods, method_class
 from confml.methods.tcm_nn import TCMNN
 from confml.plugins.parameters import Choice
+from confml.predictions import model as model_module
 from confml.predictions import model_file
 from confml.predictions.declarations import Mismatch
 from confml.predictions.state_codec import CannotStore, Decoder, Encoder
@@ -316,11 +317,34 @@ def test_a_changed_array_is_refused(files):
         confml.predict("n.confml", "new.csv", explain=1)
 
 
-def test_another_version_of_a_method_is_refused(files, monkeypatch):
+@pytest.mark.parametrize("kind", [TCMNN, FewRows])
+def test_another_version_of_a_method_is_refused(files, monkeypatch, kind):
     run(*FIT, "--save", "m.confml")
-    monkeypatch.setattr(FewRows, "version", FewRows.version + 1)
-    with pytest.raises(DataError, match="fitted with version 2 of FewRows, and this confml has version 3"):
+    monkeypatch.setattr(kind, "version", kind.version + 1)
+    if kind is FewRows:
+        monkeypatch.delitem(sys.modules, "numba")
+    name = kind.__name__
+    with pytest.raises(DataError, match=f"fitted with version 2 of {name}, and this confml has version 3"):
         confml.predict("m.confml", "new.csv")
+
+
+def test_many_rows_are_predicted_by_kernels(files, monkeypatch):
+    """A loop over rows takes longer than kernels where they are loaded, and for many rows in any process."""
+    run(*FIT, "--save", "m.confml")
+    expected = confml.predict("m.confml", "new.csv")
+    asked = []
+    few = FewRows.confident_predict
+    monkeypatch.setattr(
+        FewRows, "confident_predict", lambda self, X, rng=None: asked.append(len(X)) or few(self, X, rng)
+    )
+    confml.predict("m.confml", "new.csv")
+    assert not asked
+    monkeypatch.delitem(sys.modules, "numba")
+    pd.testing.assert_frame_equal(confml.predict("m.confml", "new.csv"), expected)
+    assert asked == [expected["prediction"].notna().sum()]
+    monkeypatch.setattr(model_module, "FEW_ROWS", 0)
+    pd.testing.assert_frame_equal(confml.predict("m.confml", "new.csv"), expected)
+    assert len(asked) == 1
 
 
 def test_few_rows_have_the_version_of_the_method():
@@ -460,7 +484,7 @@ def test_attributes_that_are_not_declared_are_neither_written_nor_read(permitted
         decoder.decode({"object": f"{__name__}:Rows", "number": 0, "attributes": {"other": 1}})
 
 
-def test_absurd_class_numbers_are_damaged(files):
+def test_absurd_class_numbers_are_damaged(files, monkeypatch):
     """Counts of 2^63 - 1 classes corrupted the heap."""
     run(*FIT, "--save", "m.confml")
 
@@ -480,7 +504,11 @@ def test_absurd_class_numbers_are_damaged(files):
     (files / "n.confml").write_bytes(signed(members))
     result = run("n.confml", "new.csv")
     assert isinstance(result.exception, DataError)
-    assert "damaged: its section" in str(result.exception) and "9223372036854775807" in str(result.exception)
+    assert "damaged: its section 'method'" in str(result.exception)
+    monkeypatch.delitem(sys.modules, "numba")
+    result = run("n.confml", "new.csv")
+    assert "damaged: its section 'few'" in str(result.exception)
+    assert "9223372036854775807" in str(result.exception)
 
 
 def test_rows_with_nan_are_damaged(files):
