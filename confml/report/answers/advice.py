@@ -182,10 +182,10 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
         return f"{text}."
     other = min(errors, key=lambda line: (line in family.lines and family.worse(line), errors[line], line))
     times = standings.seconds(other) / max(standings.seconds(chosen), 1e-9)
-    price = f"{times:.2g} times the time" if math.isfinite(times) else ""
+    price = f", at {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
     if other in family.lines and family.worse(other):
-        price += ", but shown to be worse"
-    return f"{text}; those of {standings.label(other)} have one, at {price}."
+        price += ", but it is shown to be worse"
+    return f"{text}; those of {standings.label(other)} have one{price}."
 
 
 def promises(standings: Standings, line: Line, level: float) -> list[str] | None:

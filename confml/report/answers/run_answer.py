@@ -184,15 +184,18 @@ def _accepted(found: Sequence[Answer]) -> str:
     """Return the range of certified shares, or that of shares chosen on the test rows."""
     certified = [one.decided for one in found if one.decided.certified is not None]
     if certified and any(one.certified for one in certified):
-        shares = sorted(one.certified or 0.0 for one in certified)
         return (
-            f"Certified thresholds accept between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of "
+            f"Certified thresholds accept {_range([one.certified or 0.0 for one in certified])} of "
             "new predictions at a risk of at most 1 %, depending on the data set."
         )
-    shares = sorted(one.decided.observed for one in found)
     none = "No threshold is certified for a risk of at most 1 %. " if certified else ""
     return (
-        f"{none}Between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of the test predictions of a "
+        f"{none}On the test rows, {_range([one.decided.observed for one in found])} of the predictions of a "
         "method have an observed risk of at most 1 %; method and threshold were chosen on these rows, so "
         "expect a higher risk."
     )
+
+
+def _range(shares: Sequence[float]) -> str:
+    """Return "2 % to 92 %", or one number if both ends are the same."""
+    return " to ".join(dict.fromkeys(percent(one, 0) for one in (min(shares), max(shares))))

@@ -213,7 +213,8 @@ def reliability(
         series.append(Series(one.label, styles[one.label], x, y, low, high, points=True, shown=shown))
     if not series:
         return None
-    bars_text = "Bars: 95 % Wilson intervals as if all examples were independent."
+    _light(series, best)
+    bars_text = "Bars of the highlighted line: 95 % Wilson intervals as if all examples were independent."
     if grouped:
         bars_text = "No intervals, because the rows of a group are dependent."
     return Chart(

@@ -276,7 +276,7 @@
         var on = keys.some(function (key) { return key.getAttribute("aria-pressed") === "false"; });
         keys.forEach(function (key) { if ((key.getAttribute("aria-pressed") === "true") !== on) key.click(); });
       }, "Show all or no lines of " + data.title);
-      every.className = "key";
+      every.className = "key every";
       box.querySelector(".legend").appendChild(make("li")).appendChild(every);
     }
     var copies = button("copy data", function () {

@@ -30,8 +30,8 @@ class Series:
     """One line or set of points: x, y (n,), NaN where undefined; low, high (n,) are a band around it.
 
     style: the same for one method in all charts and figures. points: draw
-    markers with error bars at every point. shown: whether it is visible at first. lit: whether its band is
-    visible at first; those of the others are under the pointer.
+    markers with error bars at every point. shown: whether it is visible at first. lit: whether its band or
+    bars are visible at first; those of the others are under the pointer.
     """
 
     name: str
