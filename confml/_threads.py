@@ -98,6 +98,11 @@ def threads(n: int) -> Iterator[None]:
     n : int
         Number of threads, at least 1.
 
+    Raises
+    ------
+    ValueError
+        For a number below 1, or another value.
+
     Examples
     --------
     >>> with threads(2):

@@ -150,7 +150,10 @@ def neighbour_error(near: Neighbours) -> tuple[float, float, float]:
 
 
 def cover_hart_bound(error: float, n_classes: int) -> float:
-    """Return (K-1)/K (1 - sqrt(1 - K/(K-1) error)), the smallest Bayes error for an asymptotic 1-NN error."""
+    """Return (K-1)/K (1 - sqrt(1 - K/(K-1) error)), the smallest Bayes error for an asymptotic 1-NN error.
+
+    Raises ConfigError for an error that K classes cannot have.
+    """
     if not 0 <= error <= 1 or n_classes < 2:
         raise ConfigError(f"expected an error from 0 to 1 and two classes, got {error} and {n_classes}")
     top = (n_classes - 1) / n_classes

@@ -67,7 +67,7 @@ def extrapolate(X, y, rng, *, k: int = NEIGHBOURS, level: float = 0.95) -> Extra
     number of rows (Snapp and Xu 1995). The estimate is r. Its interval has the quantiles of r over random
     weights of the rows, extended to the lower bound and to m(n) of all n rows, with their sampling error: the
     fitted curve is flat or steep by chance. The interval does not cover curves that are no such power at
-    these sizes, as for many features.
+    these sizes, as for many features. Raises ConfigError for a wrong level.
     """
     check_neighbours(k)
     if not 0 < level < 1:
@@ -79,7 +79,10 @@ def extrapolate(X, y, rng, *, k: int = NEIGHBOURS, level: float = 0.95) -> Extra
 def subsamples(
     X: np.ndarray, k: int, rng: np.random.Generator, lists: np.ndarray | None = None
 ) -> Subsamples:
-    """Return the neighbour lists of subsamples of X (n, d); lists (n, >= k): those of all rows, if known."""
+    """Return the neighbour lists of subsamples of X (n, d); lists (n, >= k): those of all rows, if known.
+
+    Raises DataError for too few rows.
+    """
     n = len(X)
     smallest = FEWEST_ROWS * (k + 1)
     sizes = np.unique((n / RATIO ** np.arange(MOST_SIZES)).astype(np.int64))[::-1]

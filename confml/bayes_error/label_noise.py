@@ -164,7 +164,8 @@ def noise_series(
     R is between 0 and ``best_error``, so R_r is between r (1 - 1/K) and best_error + r (1 - 1/K -
     best_error). With ``true_error`` both are R_r. best_error: error of the best known classifier; the
     smallest leave-one-out k-NN error of these rows if None, a range that favours "k-nn". Trees and neighbours
-    are computed once, as they do not depend on the labels. Estimators: see `ABOUT`.
+    are computed once, as they do not depend on the labels. Estimators: see `ABOUT`. Raises
+    ConfigError for rates or errors outside their range.
     """
     check_neighbours(settings.k)
     if not isinstance(repeats, (int, np.integer)) or repeats < 1:

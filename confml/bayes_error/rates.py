@@ -106,6 +106,13 @@ def bayes_errors(
     -------
     BayesErrors
 
+    Raises
+    ------
+    ConfigError
+        For a wrong number of trees or neighbours, or an unknown ``count``.
+    DataError
+        For rows without two classes, with values that are not finite, or of another number than soft labels.
+
     Examples
     --------
     >>> X, y = np.arange(20.0).reshape(-1, 1), [0] * 10 + [1] * 10

@@ -32,7 +32,10 @@ class RankedTransform:
 
 
 def criterion_of(estimate: np.ndarray, criterion: str = "mean") -> float:
-    """Return one number from pairwise estimates (K, K): the mean over pairs, or the worst pair."""
+    """Return one number from pairwise estimates (K, K): the mean over pairs, or the worst pair.
+
+    Raises ConfigError for another criterion.
+    """
     if criterion not in CRITERIA:
         raise ConfigError(f"criterion: unknown value {criterion!r}", near=(criterion, CRITERIA))
     pairs = estimate[np.triu_indices_from(estimate, 1)]
@@ -56,7 +59,7 @@ def select_attributes(
     X (n, d), y (n,); n_attributes: number of features to select. groups: the columns of each feature, if some
     have several (dummy columns); by default each column is a feature. For equal criteria the feature with the
     smaller number is selected. The cost is about the number of features times n_attributes estimates on small
-    subsets. said(step, attribute) is called for each selected feature.
+    subsets. said(step, attribute) is called for each selected feature. Raises ConfigError for a wrong number.
     """
     X, classes, codes = check(X, y, trees, count)
     groups = [[column] for column in range(X.shape[1])] if groups is None else [list(g) for g in groups]
@@ -135,7 +138,10 @@ def best_transform_of_pairs(ranked: list[RankedTransform]) -> np.ndarray:
 
 
 def pca_transforms(X, components) -> dict[str, Callable]:
-    """Return projections on the first principal components of X, named `pca-2`, `pca-5`, ... by number."""
+    """Return projections on the first principal components of X, named `pca-2`, `pca-5`, ... by number.
+
+    Raises ConfigError for a wrong number.
+    """
     X = np.asarray(X, dtype=float)
     most = min(X.shape)
     for c in components:
@@ -155,7 +161,8 @@ def embedding_transforms(X, components, *, seed: int = 1) -> dict[str, Callable]
 
     They are scikit-learn's `KernelPCA` with an RBF kernel, gamma = 1 / (columns * variance of all values),
     and `SpectralEmbedding` of the graph of the 10 nearest neighbours. They embed the rows of X only, so that
-    each function ignores its argument. Time and memory are quadratic in the number of rows.
+    each function ignores its argument. Time and memory are quadratic in the number of rows. Raises
+    ConfigError for a wrong number.
     """
     from sklearn.decomposition import KernelPCA
     from sklearn.manifold import SpectralEmbedding

@@ -54,7 +54,7 @@ def leave_block_out_intervals(
     classes have width 0, and those of 60 rows of classes that overlap much (a Bayes error of 40 %) miss in 11
     to 15 % of the data sets. A class of fewer than B rows loses no row in some blocks, and always keeps one;
     intervals of a class of one row are NaN. errors: `bayes_errors` of the same rows, whose options are also
-    used without each block; by default those with default options.
+    used without each block; by default those with default options. Raises ConfigError for too few blocks.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
@@ -118,7 +118,8 @@ def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3)
     y has two classes. The trees of all rows are fixed, because they do not depend on the labels; the labels
     are permuted. The p-value is (1 + permutations with at most as many crossings) / (1 + permutations), small
     if the classes are separated. Ties are broken at random and not by row order, which may be that of the
-    classes. For more classes, call it on the rows of each pair.
+    classes. For more classes, call it on the rows of each pair. Raises ConfigError for another number of
+    classes.
     """
     if permutations < 1:
         raise ConfigError(f"permutations: expected at least 1, got {permutations}")

@@ -52,7 +52,10 @@ def expand(grid: Any) -> list[Any]:
 
 
 def parts(grid: Any) -> Iterator[tuple[int | None, list[Any]]]:
-    """Iterate over (index in the list of the config, or None; values) for the entries of a grid."""
+    """Iterate over (index in the list of the config, or None; values) for the entries of a grid.
+
+    Raises GridError for another form.
+    """
     if isinstance(grid, Mapping):
         yield None, _series(grid)
     elif isinstance(grid, str):

@@ -227,7 +227,7 @@ class Card(_Strict):
 
 
 def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
-    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3."""
+    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3. Raises DataError for too many."""
     names: list[str] = []
     for text in written:
         found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)

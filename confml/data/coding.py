@@ -31,7 +31,8 @@ def code_columns(
     table: (n, a) numbers, and for a nominal attribute places in its ``categories`` (None: numeric).
     coding: ``dummy`` makes one 0/1 column a category, called ``colour=red``; ``dummy-drop-first`` leaves
         out the first of each attribute (full rank with an intercept); ``integer`` keeps the place.
-    Returns (n, d) float64 and d names. A missing value (NaN) is NaN in all columns of its attribute.
+    Returns (n, d) float64 and d names. A missing value (NaN) is NaN in all columns of its attribute. Raises
+    ValueError for another coding.
     """
     if coding not in CODINGS:
         raise ValueError(f"coding is one of {', '.join(CODINGS)}, got {coding!r}")

@@ -242,7 +242,7 @@ def records_of(
     lines: Iterable[str], separator: str, path: Path, longest: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records in lines without their ends, as `_records`; fields have at most ``longest``
-    characters.
+    characters. Raises DataError for broken quotes.
     """
     lines, passed = iter(lines), 0
     if separator == " ":
@@ -293,7 +293,7 @@ def _is_plain(text: str, separator: str, longest: int) -> bool:
 
 def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
     """Return the header, once every record has its length; empty fields at the ends of all lines do not
-    count.
+    count. Raises DataError for records of another length.
     """
     widths = {len(fields) for _, fields in records} | {len(header)}
     longest = max(widths)

@@ -112,7 +112,10 @@ def _by_hand(file: CardFile) -> str:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """Create a temporary folder on the file system of the cache, so that renaming a file is atomic."""
+    """Create a temporary folder on the file system of the cache, so that renaming a file is atomic.
+
+    Raises DataError if it cannot.
+    """
     parent = download_folder()
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,7 @@ def read_delimited(
     separator: ``blanks``, ``comma`` or ``semicolon``; blanks around a field do not count.
     names: of the columns; None reads them from the first line after ``skip_lines``.
     text_columns: columns that are not numbers. The label's column is text unless all of it is numbers.
-    missing: the marker of a missing value.
+    missing: the marker of a missing value. Raises DataError for a file of another form.
     """
     data = read_bytes(path, compressed)
     key = None
@@ -129,7 +129,10 @@ def code_rows(
 
 
 def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:
-    """Return rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute."""
+    """Return rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute.
+
+    Raises DataError for another form.
+    """
     lines = read_text(path, member=member).split("\n")
     names: list[str] = []
     nominal: list[str] = []
@@ -159,7 +162,10 @@ def read_keel(path: Path, *, member: str | None = None, missing: str | None = No
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Return the array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples."""
+    """Return the array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples.
+
+    Raises DataError for another form.
+    """
     data = read_bytes(path, "gzip")
     magic = data[:4].hex()
     if len(data) < 4 or data[:3] != b"\x00\x00\x08" or data[3] == 0:

@@ -49,7 +49,7 @@ def uncompress_z(data: bytes, limit: int | None = None) -> bytes:
 
     Lempel-Ziv-Welch (Welch 1984) with codes of 9 bits that grow to at most ``data[2] & 31``, low bits first.
     The peculiarity of the format: codes are written in groups of eight, and the rest of a group is padding
-    whenever the width of the codes changes or the table is cleared.
+    whenever the width of the codes changes or the table is cleared. Raises DataError for broken data.
     """
     if data[:2] != b"\x1f\x9d" or len(data) < 3:
         raise DataError("this is not a file of UNIX compress: it does not begin with 1F 9D")
@@ -215,7 +215,10 @@ def there_are(names: list[str]) -> str:
 
 
 def open_compressed(kind: str, stream: BinaryIO):
-    """Return a reader of the content of a compressed stream."""
+    """Return a reader of the content of a compressed stream.
+
+    Raises DataError without the package of its kind.
+    """
     if kind == "gzip":
         return gzip.GzipFile(fileobj=stream)
     if kind == "bzip2":

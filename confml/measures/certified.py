@@ -74,7 +74,8 @@ def threshold_grid(
 
     They are quantiles of ``confidence`` (from inner cross-validation, for example), evenly spaced in
     coverage. The strictest is expected to accept twice the `minimum_accepted` of ``calibration_rows``
-    examples, or all: stricter ones would have too few examples and end the sequence at the first test.
+    examples, or all: stricter ones would have too few examples and end the sequence at the first test. Raises
+    ValueError without confidences.
     """
     confidence = np.asarray(confidence, dtype=np.float64)
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():

@@ -134,7 +134,8 @@ def certify_paths(paths: Sequence[Path], delta: float = 0.05) -> list[int]:
     that are not finished. Paths without thresholds get no budget.
 
     With probability at least 1 - ``delta`` over calibration parts, no certified threshold is above its limit.
-    So any choice among them keeps the guarantee, whatever the dependence between methods.
+    So any choice among them keeps the guarantee, whatever the dependence between methods. Raises ValueError
+    unless 0 < delta < 1.
     """
     if not 0.0 < delta < 1.0:
         raise ValueError(f"delta must be above 0 and below 1, got {delta}")

@@ -27,7 +27,10 @@ _LEAST = 2.0**-1022  # a p-value of exactly 0 (one draw in 2^53) would make the 
 
 
 def power_martingale(p: np.ndarray, epsilon: float = POWER) -> np.ndarray:
-    """Return (n,) log10 of ``prod epsilon p_i^(epsilon - 1)`` after each p-value (n,); 0 < epsilon <= 1."""
+    """Return (n,) log10 of ``prod epsilon p_i^(epsilon - 1)`` after each p-value (n,); 0 < epsilon <= 1.
+
+    Raises ValueError otherwise.
+    """
     if not 0 < epsilon <= 1:
         raise ValueError(f"epsilon must be above 0 and at most 1, got {epsilon}")
     return np.cumsum(math.log10(epsilon) + (epsilon - 1) * np.log10(_positive(p)))

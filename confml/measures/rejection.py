@@ -202,7 +202,8 @@ def band(curves: Sequence[RejectionCurve], rejection_rates, *, what: str = "sure
     """Return mean and band over splits at common rejection rates in [0, 1].
 
     what: ``sure_incorrect`` (of all), or ``risk`` (of the accepted). NaN at rates that no threshold attains
-    on one of the splits (envelopes of 1 are always accepted), and for the risk if nothing is accepted.
+    on one of the splits (envelopes of 1 are always accepted), and for the risk if nothing is accepted. Raises
+    ValueError for another ``what``.
     """
     grid = np.asarray(rejection_rates, dtype=np.float64)
     if what not in ("sure_incorrect", "risk"):
@@ -263,7 +264,8 @@ def match(
 
     The paper's Table 2 compares methods this way. Of several thresholds the largest is returned, as in the
     paper for the reject method, or the one nearest to ``near``, as for its posterior method. If no proportion
-    is equal to the reference, the nearest one below it is used (``exact`` is False).
+    is equal to the reference, the nearest one below it is used (``exact`` is False). Raises ValueError for
+    another ``by``.
     """
     if by not in ("incorrect", "correct"):
         raise ValueError(f"by must be 'incorrect' or 'correct', got {by!r}")

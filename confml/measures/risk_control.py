@@ -23,7 +23,7 @@ def risk_controlled_threshold(
     confidence, loss: (n,) of the calibration rows; the loss of a row counts if its confidence is at least the
     threshold, and is at most ``bound``. thresholds: must not depend on the calibration rows. If these and a
     new row are exchangeable, the expected loss of the new row at the returned threshold (0 without one,
-    because nothing is accepted) is at most ``limit``.
+    because nothing is accepted) is at most ``limit``. Raises ValueError for losses of another range.
     """
     confidence, loss = np.asarray(confidence, dtype=np.float64), np.asarray(loss, dtype=np.float64)
     if confidence.shape != loss.shape or confidence.ndim != 1 or np.isnan(confidence).any():
@@ -71,7 +71,7 @@ def betting_p_value(losses, limit: float, delta: float = 0.05) -> np.ndarray | f
     losses: (n,) or (n, t) in [0, 1], one column per hypothesis; the rows must be in an order that does not
     depend on the losses, such as a random one. delta: the error probability that the bets are made for; the
     p-value is valid for every delta. Source: Waudby-Smith and Ramdas, Estimating means of bounded random
-    variables by betting, 2024.
+    variables by betting, 2024. Raises ValueError for numbers out of range.
     """
     losses = _checked(losses, limit)
     if not 0.0 < delta < 1.0:

@@ -249,7 +249,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         Otherwise as `evaluate_path`. classes: (c,) all labels that can occur, sorted; an example may have a
         label that has not occurred before, and (X, y) may be empty. schedule: when each label is learnt, if
         labels arrive later; ``extra`` of the views then has `LabelSchedule.extra`. For methods with
-        ``learns_online``.
+        ``learns_online``. By default it raises ConfmlError.
         """
         raise ConfmlError(
             f"{type(self).__name__} does not learn one example at a time",

@@ -30,6 +30,7 @@ class LabelSchedule(NamedTuple):
 
         delays: (n,) whole numbers; the label of row i arrives after the prediction of row i + delays[i].
         label_order: one of `LABEL_ORDERS`. Labels that arrive at the same time are learnt in the given order.
+        Raises ValueError for other delays.
         """
         delays = np.asarray(delays, dtype=np.int64)
         if delays.ndim != 1 or (delays < 0).any():

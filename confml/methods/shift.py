@@ -93,7 +93,8 @@ def covariate_weights(X: np.ndarray, T: np.ndarray, rows: np.ndarray) -> ShiftWe
     The probability q that an example is of the test part is estimated by logistic regression on standardised
     features, by cross-validation with five folds, so that no example has the weight of a fit that has seen
     it. Both parts have the same total weight in the fit, and q is clipped to [0.01, 0.99]; the weight is
-    q / (1 - q). Missing values are replaced by the mean and marked by a further feature.
+    q / (1 - q). Missing values are replaced by the mean and marked by a further feature. Raises ConfmlError
+    for fewer than five examples.
     """
     if len(T) < FOLDS or len(X) < FOLDS:
         raise ConfmlError(

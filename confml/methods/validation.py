@@ -50,6 +50,7 @@ def checked_frame(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
     """Return a data frame X (m, d) as it is, and its labels (m,) as an array; None without labels.
 
     With labels, the names of the columns are stored in the estimator; else they must be those of the fit.
+    Raises ConfmlError without rows.
     """
     validate_data(estimator, X, reset=y is not None, skip_check_array=True)
     if y is None:

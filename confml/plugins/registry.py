@@ -66,7 +66,10 @@ class PluginRegistry(Generic[Kind]):
 
     @functools.cached_property
     def built_in(self) -> dict[str, type[Kind]]:
-        """confml's own classes, sorted by name; all modules of the package are imported."""
+        """confml's own classes, sorted by name; all modules of the package are imported.
+
+        Raises ConfmlError for two of one name.
+        """
         found: dict[str, type[Kind]] = {}
         folder = importlib.import_module(self.package).__path__
         for module_name in sorted(info.name for info in pkgutil.iter_modules(folder)):

@@ -339,7 +339,10 @@ class Model:
             raise self.damaged(f"its {reason} ({type(error).__name__}: {error})") from error
 
     def transformed(self, X: np.ndarray, steps: StepPipeline, width: int | None = None) -> np.ndarray:
-        """Return X (k, d), k > 0, after steps of the model. width: their number of columns, if known."""
+        """Return X (k, d), k > 0, after steps of the model. width: their number of columns, if known.
+
+        Raises ValueError for another.
+        """
         with self._damaged_if_it_fails("steps cannot transform rows"):
             transformed = steps.transform(X)
             if width is not None and transformed.shape[1] != width:

@@ -110,7 +110,7 @@ class ModelFile:
         ]
 
     def section(self, name: str) -> Any:
-        """Return the value of a section; the same object each time."""
+        """Return the value of a section; the same object each time. Raises DataError if it is damaged."""
         if name not in self._decoded:
             try:
                 with zipfile.ZipFile(self.path) as self._archive:

@@ -69,7 +69,7 @@ class BatchMonitor:
         self._lines: list[str] = []
 
     def add(self, batch: Batch) -> None:
-        """Collect the labelled rows of a chunk."""
+        """Collect the labelled rows of a chunk. Raises ConfigError with shift."""
         if batch.rows.labels is None or not len(batch.prediction):
             return
         at = np.flatnonzero(batch.predicted)

@@ -161,7 +161,7 @@ class _Fit:
         self.method = self._fitted(params)
 
     def model(self) -> Model:
-        """Return the fitted model."""
+        """Return the fitted model. Raises ConfigError for a view that it does not have."""
         with named_errors(self.name, "predict"):
             views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
         view = self.choice.view

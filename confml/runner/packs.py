@@ -146,7 +146,7 @@ def _close(files: dict[Path, BinaryIO]) -> None:
 
 
 def frame_bytes(kind: str, key: str, document: bytes, arrays: bytes) -> bytes:
-    """Return a frame; see the documentation of this module."""
+    """Return a frame; see the documentation of this module. Raises ValueError for a key of another length."""
     check = zlib.crc32(arrays, zlib.crc32(document))
     name = key.encode("ascii")
     if len(name) != 32:

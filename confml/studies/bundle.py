@@ -119,7 +119,10 @@ def verify_bundle(
 
 
 def unpack_bundle(bundle: Path, folder: Path) -> dict[str, Any]:
-    """Unpack a bundle after checking the name and SHA-256 of every member; return ``bundle.json``."""
+    """Unpack a bundle after checking the name and SHA-256 of every member; return ``bundle.json``.
+
+    Raises DataError for others.
+    """
     try:
         with zipfile.ZipFile(bundle) as archive:
             infos = {info.filename: info for info in archive.infolist()}

@@ -81,6 +81,7 @@ def test_public_names_have_the_sections_of_numpydoc(name):
         assert name not in METHODS or "classes_ : " in section(text, "Attributes")
     elif inspect.signature(value).return_annotation not in (None, "None", inspect.Signature.empty):
         assert section(text, "Returns") or value is confml.threads  # a context manager
+        assert section(text, "Raises")
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,7 @@ class Polynomial(MarginMethod):
     random_state: int | None = None
 
     def fit(self, X, y) -> Self:
-        """Fit to training examples X (m, d) with labels y (m,)."""
+        """Fit to training examples X (m, d) with labels y (m,). Raises ConfmlError for too many products."""
         X, _ = self.check_fit_data(X, y)
         learner = self._new_learner()
         weights = number_of_weights(X.shape[1], self.order)

@@ -45,7 +45,7 @@ def check_fit(fitted) -> None:
 def negative_hessian(fitted, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return (k e, k e), e = d + 1, of a fitted logistic regression at its maximum; intercepts are last.
 
-    X: (m, d). weights: (m,) v_i.
+    X: (m, d). weights: (m,) v_i. Raises ConfmlError for too many parameters.
     """
     A = contrasts(len(fitted.classes_))
     k, e = A.shape[1], X.shape[1] + 1
@@ -78,7 +78,10 @@ def maximum(fitted) -> np.ndarray:
 def logit_draws(
     fitted, X: np.ndarray, weights: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return (s, k, e) draws of coefficients and intercepts from Laplace's approximation."""
+    """Return (s, k, e) draws of coefficients and intercepts from Laplace's approximation.
+
+    Raises ConfmlError for a flat posterior.
+    """
     check_fit(fitted)
     hessian = negative_hessian(fitted, X, weights)
     try:

@@ -36,6 +36,7 @@ class CodedLabels:
         """Return the labels of ``classes``, the ``classes_`` of a fitted classifier, sorted.
 
         The columns of its scores are put into the same order by `in_order`. None stands for all classes.
+        Raises ConfmlError for a class that is listed twice.
         """
         if classes is None:
             return self.labels
@@ -46,7 +47,10 @@ class CodedLabels:
         return self.labels[numbers[self._columns]]
 
     def in_order(self, scores: np.ndarray, what: str) -> np.ndarray:
-        """Return scores (n, c) with the columns in the order of the sorted labels."""
+        """Return scores (n, c) with the columns in the order of the sorted labels.
+
+        Raises ConfmlError for another shape.
+        """
         expected = len(self.labels) if self._columns is None else len(self._columns)
         if scores.ndim != 2 or scores.shape[1] != expected:
             raise ConfmlError(f"{what} has the shape {scores.shape}, expected {expected} columns")

@@ -100,7 +100,7 @@ def check_values(estimator: Any, prefix: str = "") -> None:
 
 
 def set_parameters(estimator: Any, params: Mapping[str, Any]) -> None:
-    """Call ``set_params`` with confml's errors; outer parameters first, because inner ones belong to them."""
+    """Call ``set_params``, outer parameters first: inner ones belong to them. Raises a `ParameterError`."""
     for key in sorted(params, key=lambda name: name.count("__")):
         known = estimator.get_params()
         owner, _, inner = key.rpartition("__")

@@ -279,7 +279,10 @@ def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
 
 
 def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the factor of C for each class (c,): m / (c m_k) if balanced."""
+    """Return the factor of C for each class (c,): m / (c m_k) if balanced.
+
+    Raises ConfmlError for unknown classes.
+    """
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
     given, known = weight or {}, classes.tolist()

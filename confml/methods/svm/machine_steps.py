@@ -79,7 +79,10 @@ def fitted_steps(steps: Sequence[Any], X: np.ndarray, targets: np.ndarray, seed:
 
 
 def transformed(steps: Sequence[Any], X: np.ndarray) -> np.ndarray:
-    """Return examples X (n, d) after fitted transformers, as C-ordered finite float64 (n, d')."""
+    """Return examples X (n, d) after fitted transformers, as C-ordered finite float64 (n, d').
+
+    Raises ConfmlError for others.
+    """
     for step in steps:
         with without_output():
             X = step.transform(X)

@@ -142,7 +142,10 @@ class SmartSVM(LinearMachines):
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Check the solver, or ``estimator_params`` as parameters of ``estimator`` if it is given by name."""
+        """Check the solver, or ``estimator_params`` as parameters of ``estimator`` if it is given by name.
+
+        Raises BadValue for pair_steps with an estimator.
+        """
         from confml.methods.registry import check
 
         estimator = params.get("estimator")

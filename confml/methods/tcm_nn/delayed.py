@@ -55,7 +55,10 @@ class DelayedLabels:
         return len(self._waiting)
 
     def predict(self, key: Hashable, x) -> Prediction:
-        """Return the prediction of the example x (d,) from all examples learnt so far."""
+        """Return the prediction of the example x (d,) from all examples learnt so far.
+
+        Raises ConfmlError for a key that waits.
+        """
         if key in self._waiting:
             raise ConfmlError(f"example {key!r} is predicted already, and its label is not known")
         view = self.online.predict([x])
@@ -63,7 +66,10 @@ class DelayedLabels:
         return view
 
     def label(self, key: Hashable, y) -> list[Hashable]:
-        """Take the label of a predicted example; return the keys of the examples that are learnt now."""
+        """Take the label of a predicted example; return the keys of the examples that are learnt now.
+
+        Raises ConfmlError for an unknown key or label.
+        """
         if key not in self._waiting:
             raise ConfmlError(f"example {key!r} is not waiting for a label", hint="predict it first")
         if y not in self.online.classes_.tolist():

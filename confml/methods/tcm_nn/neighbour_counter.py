@@ -198,7 +198,8 @@ class NeighbourCounter:
 
         same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
         of the label in question (Mondrian p-values). weights (m,), new_weights (r,): whole numbers; the
-        counts are then sums of weights. By default each example has weight 1.
+        counts are then sums of weights. By default each example has weight 1. Raises ValueError for ks that
+        do not ascend or exceed the lists.
         """
         ks = np.asarray(ks, dtype=np.int64)
         if not (

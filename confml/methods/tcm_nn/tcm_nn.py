@@ -279,7 +279,7 @@ class TCMNN(PValueMethod):
     def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None, schedule=None):
         """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
         also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
-        takes both values).
+        takes both values). Raises ConfmlError with ``shift`` or ``by``.
         """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:

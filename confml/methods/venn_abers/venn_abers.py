@@ -183,7 +183,8 @@ def _size(kind: str, scores: np.ndarray) -> float:
 def score_view(views: Mapping[str, Prediction], name: str) -> Prediction:
     """Return the view whose scores order the examples: probabilities, else decision values, votes, p-values.
 
-    Decision values are preferred to votes, which have few different values.
+    Decision values are preferred to votes, which have few different values. Raises ConfmlError without
+    scores.
     """
     by_kind: dict[str, Prediction] = {}
     for view in views.values():

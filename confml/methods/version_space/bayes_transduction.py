@@ -96,7 +96,7 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         """Return the probabilities of the labellings of the whole working set X (m, d) (equations 1, 3 to 5).
 
         Only for two classes and with a billiard sampler. The number of labellings grows with the number of
-        points, so a few tens of points can be labelled jointly.
+        points, so a few tens of points can be labelled jointly. Raises ConfmlError for more classes.
         """
         X = self.check_predict_data(X)
         trajectories = self.trajectories_

@@ -96,6 +96,7 @@ def compare_estimators(
     """Draw data sets and estimate; `trials_of` says how many per point.
 
     The results of a point do not depend on the other points or on the number of jobs. progress: as in `each`.
+    Raises ConfigError for an unknown problem.
     """
     for name in problems:
         if name not in PROBLEMS:
