@@ -37,3 +37,29 @@ def test_scaling_and_estimates_come_from_the_training_part(tmp_path):
     assert found.test.confusion.sum() == 30
     with pytest.raises(ConfigError, match="training part, not the test part"):
         study(data, Request(classifier="knn", part="test"), lambda text: None)
+
+
+def test_every_declared_column_is_printed(capsys):
+    """A misspelt key of ``printed.yaml`` would omit its column."""
+    import importlib.resources
+
+    import yaml
+
+    from confml.studies.bayes_error import print_study
+    from confml.studies.bayes_error.study import Request, study
+    from confml.studies.bayes_error.tables import TABLES
+
+    request = Request(
+        intervals=0.9, permutations=2, select=2, transforms=True, classifier="knn", noise=(0.1,), repeats=1
+    )
+    found = study(load({"generate": "two-gaussians", "n": 80}), request, lambda text: None)
+    print_study(found)
+    printed = capsys.readouterr().out
+    text = importlib.resources.files("confml.studies.bayes_error").joinpath("printed.yaml").read_text("utf-8")
+    for name, table in yaml.safe_load(text).items():
+        title = table["title"].format(name="two-gaussians", criterion="mean")
+        header = printed[printed.index(title) :].splitlines()[1]
+        for column in table["columns"]:
+            ((heading, form),) = column.items()
+            assert {*form.split()[1:]} <= TABLES[name](found)[0].keys()
+            assert heading.format(level="95", intervals="90") in header

@@ -1,26 +1,45 @@
-"""Printed tables of a Bayes error study: pairs of classes, one-vs-rest, measures, selection, transforms."""
+"""Printed tables of the Bayes error studies: ``printed.yaml`` declares those of `confml bayes-error`."""
 
+import functools
 import math
 import sys
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 from typing import IO, Any
 
 from confml.report.console import print_table
 from confml.studies.bayes_error.study import Study
-from confml.studies.bayes_error.tables import (
-    class_rows,
-    measure_rows,
-    noise_score_rows,
-    overall_rows,
-    pair_rows,
-    selection_rows,
-    transform_rows,
-)
+from confml.studies.bayes_error.tables import TABLES
 
-PAIRS, CLASSES = 20, 40
-Columns = list[tuple[str, Callable[[dict], Any]]]
-"""Headings of a printed table, and for each the text of a row."""
+Columns = Sequence[Mapping[str, str]]
+"""Columns as ``{heading: form and keys of a row}``."""
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return "-" if math.isnan(value) else f"{100 * value:.2f}"
+
+
+def _band(low: float, high: float) -> str:
+    """Return a tie band, empty without ties."""
+    ends = _number(low), _number(high)
+    return "" if "-" in ends or ends[0] == ends[1] else "-".join(ends)
+
+
+FORMS: Mapping[str, Callable[..., Any]] = {
+    "text": lambda value: value,
+    "general": lambda value: f"{value:g}",
+    "p-value": lambda value: f"{value:.3g}",
+    "number": _number,
+    "percent": _percent,
+    "known-percents": lambda *ends: "" if math.isnan(ends[0]) else "-".join(map(_percent, ends)),
+    "range": lambda low, high: "-" if math.isnan(low) else f"{_number(low)}-{_number(high)}",
+    "band": _band,
+}
+"""Functions of the values of a row that return the text of a column."""
 
 
 def print_study(
@@ -28,83 +47,29 @@ def print_study(
 ) -> None:
     """Print the results; long tables are cut, with a note, unless ``every`` is True."""
     stream = stream or sys.stdout
-    if pairs:
-        columns = [*_texts("class=class_a and=class_b rows=rows_a rows=rows_b"), *_estimates(study)]
-        if study.p_values is not None:
-            columns.append(("p-value", lambda row: f"{row['p_value']:.3g}"))
-        title = f"{study.name}: Bayes error of pairs of classes, hardest pair first"
-        _print_cut(title, pair_rows(study), columns, 2, None if every else PAIRS, ("pair", "pairs"), stream)
-    columns = [*_texts("class=class rows=rows"), *_estimates(study)]
-    if study.test is not None:
-        columns += [
-            ("test confusion %", percent("test_confusion_rate")),
-            ("class error %", percent("test_class_error")),
+    level, intervals = (f"{100 * (one or 0.0):g}" for one in (study.request.level, study.request.intervals))
+    words = {"name": study.name, "criterion": study.request.criterion, "level": level, "intervals": intervals}
+    for name, table in _printed().items():
+        rows = TABLES[name](study)
+        if not rows or (name == "pairs" and not pairs):
+            continue
+        most, *names = table.get("most", (None,))
+        shown = rows if every else rows[:most]
+        columns = [
+            {heading.format(**words): form for heading, form in one.items()} for one in table["columns"]
         ]
-    title = f"{study.name}: one-vs-rest Bayes error, hardest class first"
-    _print_cut(title, class_rows(study), columns, 1, None if every else CLASSES, ("class", "classes"), stream)
-    print_rows(
-        f"{study.name}: Bayes error of all classes",
-        overall_rows(study),
-        [
-            *_texts("estimator=estimator"),
-            ("error %", percent("estimate")),
-            (
-                f"{100 * study.request.level:g}% interval",
-                _range("interval_low", "interval_high", percent, ""),
-            ),
-            *_texts("holds=interval_holds"),
-            *((name, percent(name, "")) for name in ("lower", "upper")),
-            *_texts("hold=bounds_hold definition=definition"),
-        ],
-        right=8,
-        stream=stream,
-    )
-    if study.noise is not None:
-        areas = {"area %": "area", "of lower": "area_lower", "of upper": "area_upper"}
-        print_rows(
-            f"{study.name}: label noise, area outside the known range of the Bayes error, best first",
-            noise_score_rows(study),
-            [
-                *_texts("estimator=estimator"),
-                *((heading, percent(name)) for heading, name in areas.items()),
-                *_texts("definition=definition"),
-            ],
-            right=5,
-            stream=stream,
-        )
-    print_rows(
-        "Complexity measures and nearest-neighbour bounds",
-        measure_rows(study),
-        [
-            *_texts("measure=measure"),
-            ("value", _number("value")),
-            ("tie band", _band("least", "most")),
-            *_texts("definition=formula"),
-        ],
-        right=4,
-        stream=stream,
-    )
-    if study.selection is not None:
-        print_rows(
-            f"Forward selection by the {study.request.criterion} estimate of the pairs",
-            selection_rows(study),
-            [*_texts("step=step feature=attribute"), ("criterion", _number("criterion"))],
-            right=2,
-            stream=stream,
-        )
-    if study.ranked:
-        names = ("mean_of_pairs", "worst_pair", "mean_of_classes", "worst_class")
-        print_rows(
-            f"Transforms by the {study.request.criterion} estimate of the pairs, best first",
-            transform_rows(study),
-            [
-                *_texts("transform=transform columns=columns"),
-                *((name.replace("_", " "), _number(name)) for name in names),
-            ],
-            right=1,
-            stream=stream,
-        )
+        print_rows(table["title"].format(**words), shown, columns, right=table["right"], stream=stream)
+        if left := len(rows) - len(shown):
+            stream.write(f"... and {left} more {names[left > 1]} (--all prints them, --out writes them)\n\n")
     stream.writelines(f"{line}\n" for line in _endings(study))
+
+
+@functools.cache
+def _printed() -> dict[str, Any]:
+    import yaml
+
+    text = resources.files("confml.studies.bayes_error").joinpath("printed.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
 
 
 def print_rows(
@@ -117,70 +82,10 @@ def print_rows(
     stream: IO[str],
 ) -> None:
     """Print a table of rows. right, keys: as in `print_table`."""
-    cells = [[text(row) for _, text in columns] for row in rows]
-    print_table(
-        [heading for heading, _ in columns], cells, title=title, right=right, keys=keys, stream=stream
-    )
-
-
-def percent(name: str, missing: str = "-") -> Callable[[dict], str]:
-    """Return a function of a row: its number as per cent with two decimals; ``missing`` for NaN."""
-    return lambda row: missing if math.isnan(row[name]) else f"{100 * row[name]:.2f}"
-
-
-def _number(name: str) -> Callable[[dict], str]:
-    return lambda row: "-" if math.isnan(row[name]) else f"{row[name]:.3f}"
-
-
-def _texts(columns: str) -> Columns:
-    """Return columns of texts and whole numbers: ``heading=key heading=key``."""
-    pairs = (column.split("=") for column in columns.split())
-    return [(heading, itemgetter(key)) for heading, key in pairs]
-
-
-def _range(low: str, high: str, form: Callable, missing: str) -> Callable[[dict], str]:
-    return lambda row: missing if math.isnan(row[low]) else f"{form(low)(row)}-{form(high)(row)}"
-
-
-def _band(low: str, high: str) -> Callable[[dict], str]:
-    """Return a function of a row: its tie band, empty without ties."""
-
-    def text(row: dict) -> str:
-        ends = _number(low)(row), _number(high)(row)
-        return "" if "-" in ends or ends[0] == ends[1] else "-".join(ends)
-
-    return text
-
-
-def _estimates(study: Study) -> Columns:
-    level = study.request.intervals
-    interval = (
-        []
-        if level is None
-        else [(f"{100 * level:g}% interval", _range("interval_low", "interval_high", _number, "-"))]
-    )
-    return [
-        ("share", _number("estimate")),
-        ("tie band", _band("estimate_tie_low", "estimate_tie_high")),
-        *interval,
-        ("error %", percent("bayes_error")),
-        *((name, percent(name)) for name in ("lower", "upper")),
-    ]
-
-
-def _print_cut(
-    title: str,
-    rows: list,
-    columns: Columns,
-    right: int,
-    most: int | None,
-    names: tuple[str, str],
-    stream: IO[str],
-) -> None:
-    """Print a table without its rows from ``most`` on, and a note with their number."""
-    print_rows(title, rows[:most], columns, right=right, stream=stream)
-    if left := len(rows) - len(rows[:most]):
-        stream.write(f"... and {left} more {names[left > 1]} (--all prints them, --out writes them)\n\n")
+    parsed = [(heading, *form.split()) for one in columns for heading, form in one.items()]
+    shown = [(heading, FORMS[form], own) for heading, form, *own in parsed if {*own} <= rows[0].keys()]
+    cells = [[form(*(row[key] for key in own)) for _, form, own in shown] for row in rows]
+    print_table([heading for heading, *_ in shown], cells, title=title, right=right, keys=keys, stream=stream)
 
 
 def _endings(study: Study) -> Sequence[str]:

@@ -5,7 +5,6 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +18,7 @@ from confml.bayes_error.soft_labels import soft_label_error
 from confml.data.generators import GENERATORS
 from confml.errors import ConfigError, DataError, did_you_mean
 from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, save, style
-from confml.studies.bayes_error.console import Columns, percent, print_rows
+from confml.studies.bayes_error.console import print_rows
 from confml.studies.bayes_error.tables import plain, write_json, write_rows
 
 ANNOTATORS = 3
@@ -203,14 +202,10 @@ def print_estimators(points: Sequence[Point], stream: IO[str] | None = None) -> 
     stream = stream or sys.stdout
     rows = best_estimators(points)
     shown = [name for name in NAMES if any(not math.isnan(row[name]) for row in rows)]
-    columns: Columns = [(name, itemgetter(name)) for name in ("problem", "features", "rows")]
-    columns += [
-        ("true", percent("truth")),
-        ("best", itemgetter("best")),
-        *((name, percent(name)) for name in shown),
-    ]
+    columns = {name: f"text {name}" for name in ("problem", "features", "rows")}
+    columns |= {"true": "percent truth", "best": "text best", **{name: f"percent {name}" for name in shown}}
     title = "Root mean squared error of Bayes error estimates (%)"
-    print_rows(title, rows, columns, right=5, keys=3, stream=stream)
+    print_rows(title, rows, [columns], right=5, keys=3, stream=stream)
     for name, problem in PROBLEMS.items():
         if any(row["problem"] == name for row in rows):
             stream.write(f"{name}: {problem.about}\n")

@@ -22,7 +22,7 @@ from confml.report.figures.style import (
     style,
 )
 from confml.report.files import remove_earlier
-from confml.studies.bayes_error.console import Columns, percent, print_rows
+from confml.studies.bayes_error.console import print_rows
 from confml.studies.bayes_error.tables import plain, write_json, write_rows
 
 
@@ -58,15 +58,13 @@ def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
     stream = stream or sys.stdout
     most, count = int(trials.trees[-1]), trials.estimate.shape[3]
     rows = [row for row in trial_rows(trials) if row["trees"] == most]
-    numbers = {"true": "true_bayes_error", "Bhattacharyya": "bhattacharyya"}
-    headings = ("true", "estimate", "bias", "uncorrected", "Bhattacharyya")
-    columns: Columns = [
-        ("prior", lambda row: f"{row['prior']:g}"),
-        ("separation", lambda row: f"{row['separation']:g}"),
-    ]
-    columns += [(heading, percent(numbers.get(heading, heading))) for heading in headings]
+    columns = {name: f"general {name}" for name in ("prior", "separation")}
+    columns |= {"true": "percent true_bayes_error"}
+    columns |= {
+        name: f"percent {name.lower()}" for name in ("estimate", "bias", "uncorrected", "Bhattacharyya")
+    }
     title = f"Bayes error of two Gaussians (%): {count} trials of {trials.rows} rows, trees: {most}"
-    print_rows(title, rows, columns, right=0, stream=stream)
+    print_rows(title, rows, [columns], right=0, stream=stream)
     if len(trials.trees) > 1:
         print_table(
             ["prior", "separation", *_tree_names(trials)],
