@@ -226,9 +226,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     confml predict loans.confml new.csv --explain 3
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
-    from confml.predictions import LEVELS, Output, Summary, predict_new, save_model
+    from confml.predictions import LEVELS, Output, save_model
     from confml.predictions.remedies import Remedies
     from confml.predictions.rounding import DIGITS
+    from confml.predictions.session import BATCH_ROWS, Session
     from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = arguments(files, options)
@@ -253,8 +254,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught
     ):
         say(f"warning: {model.facts.method}: {text}")
-    notes = [*model.facts.notes, *model.notes]
-    for note in notes:
+    for note in (*model.facts.notes, *model.notes):
         say(f"note: {note}")
     if options["save"] is not None:
         save_model(model, options["save"], options["trust"])
@@ -266,51 +266,31 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     remedies = Remedies(in_config=source is not None, stored=model.damaged is not None)
-    summary = Summary(model, output.levels, remedies)
-    monitor = _monitor(model, options)
     drift = None
     if options["drift"] or options["state"] is not None:
         from confml.predictions.two_samples import Drift
 
         drift = Drift(model, options["state"])
-    if options["fcr"] is not None or options["fdr"] is not None:
-        from confml.predictions.selection import Selection
-
-        summary.selection = Selection(model, options["fcr"], options["fdr"])
-
-    def note_columns(text: str) -> None:
-        notes.append(text.removeprefix("note: "))
-        say(text)
-
+    size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
+    selection = {name: options[name] for name in ("fcr", "fdr")}
+    session = Session(model, output, remedies, **selection, batch_rows=size, drift=drift)
     with destination(options["out"]) as file:
         writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
-        for batch in predict_new(model, tables_of(new, model, options), output, summary, note_columns):
+        for batch in session.answers(tables_of(new, model, options), say):
             writer.add(batch)
-            if monitor is not None:
-                monitor.add(batch)
-            if drift is not None:
-                drift.add(batch)
         tested = [] if drift is None else drift.sentences()
-        writer.end({**summary.facts(notes, monitor), "drift": tested} if options["as_json"] else {})
+        writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
+    summary = session.summary
     for text in summary.warnings():
         say(f"warning: {text}")
     for line in filter(None, [*summary.lines(), summary.score()]):
         tell(line)
     for sentence in tested:
         say(sentence)
-    if monitor is not None:
-        _tell_batches(monitor, options["batches"], quiet)
+    if session.monitor is not None:
+        _tell_batches(session.monitor, options["batches"], quiet)
     if options["out"] is not None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
-
-
-def _monitor(model: Any, options: dict[str, Any]) -> Any:
-    """Return the monitor of batches of labelled rows, None if it is not asked for."""
-    if options["batch_rows"] is None and options["batches"] is None:
-        return None
-    from confml.predictions.monitoring import BATCH_ROWS, BatchMonitor
-
-    return BatchMonitor(model, options["batch_rows"] or BATCH_ROWS)
 
 
 def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,11 +188,9 @@ def predict(
     from confml.predictions.batch import Output
     from confml.predictions.model import Model
     from confml.predictions.model_file import is_model_file
-    from confml.predictions.monitoring import BatchMonitor
     from confml.predictions.remedies import Remedies
-    from confml.predictions.selection import Selection
+    from confml.predictions.session import Session
     from confml.predictions.store import load_model, save_model
-    from confml.predictions.summary import Summary
 
     of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
     of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
@@ -215,7 +213,6 @@ def predict(
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
         model = _fitted(train, of_data, of_method, {**of_choice, **of_file}, levels, say)
-    notes = [*model.facts.notes, *model.notes]
     for note in model.notes:
         say(f"note: {note}")
     if save is not None:
@@ -227,30 +224,19 @@ def predict(
             new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
         )
     output = Output(tuple(map(float, levels)), no_empty, explain, read)
-    summary = Summary(model, output.levels, Remedies(in_python=True, stored=stored))
-    if fcr is not None or fdr is not None:
-        summary.selection = Selection(model, fcr, fdr)
-    monitor = None if batch_rows is None else BatchMonitor(model, batch_rows)
-
-    def noted(text: str) -> None:
-        notes.append(text.removeprefix("note: "))
-        say(text)
-
-    frames = []
-    for batch in predict_new(model, tables, output, summary, noted):
-        frames.append(batch.frame())
-        if monitor is not None:
-            monitor.add(batch)
+    remedies = Remedies(in_python=True, stored=stored)
+    session = Session(model, output, remedies, fcr=fcr, fdr=fdr, batch_rows=batch_rows)
+    frames = [batch.frame() for batch in session.answers(tables, say)]
+    summary, monitor = session.summary, session.monitor
     told = [*model.facts.notes, *summary.warnings(), *summary.lines(), summary.score()]
-    told += [] if monitor is None else monitor.sentences()
-    for sentence in filter(None, told):
+    for sentence in filter(None, [*told, *([] if monitor is None else monitor.sentences())]):
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     if isinstance(train, pd.DataFrame):
         found = _with_own_labels(found, train[label])
     if isinstance(new, pd.DataFrame):
         found.index = new.index
-    facts = summary.facts(notes, monitor)
+    facts = session.facts()
     return Answers.of(found, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
 
 
@@ -318,25 +304,6 @@ def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
                 for labels in answers[name].tolist()
             ]
     return answers
-
-
-def predict_new(
-    model: Model, tables: Iterator[Any], output: Output, summary: Summary, say: Callable[[str], None]
-) -> Iterator[Batch]:
-    """Iterate over the predictions of chunks of new rows; check columns, and count rows in ``summary``."""
-    import itertools
-
-    from confml.predictions.batch import predict_tables
-
-    first = next(tables)
-    for note in model.coder.check_columns(first):
-        say(f"note: {note}")
-    batches: Iterable[Batch] = predict_tables(model, itertools.chain([first], tables), output)
-    if summary.selection is not None:
-        batches = summary.selection.apply(batches)
-    for batch in batches:
-        summary.add(batch)
-        yield batch
 
 
 def config_values(

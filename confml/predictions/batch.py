@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,23 @@ from confml.report.region_columns import of_regions, region_fields, score_column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Form(NamedTuple):
+    """Functions of the values of a column: CSV fields with so many digits, and values of a DataFrame."""
+
+    csv: Callable[[Any, int], list[str]]
+    frame: Callable[[Any], Any] = lambda values: values
+
+
+def _tuples(lists: Sequence[Iterable[Any]]) -> list[tuple]:
+    return [tuple(one) for one in lists]
+
+
+PLAIN = Form(lambda values, digits: fields(values.tolist() if isinstance(values, np.ndarray) else values))
+NUMBERS = Form(lambda values, digits: numbers(rounded(values, digits)))
+TEXTS = Form(lambda lists, digits: [field("|".join(map(_escaped, one))) for one in lists], _tuples)
+DISTANCES = Form(lambda lists, digits: ["|".join(numbers(rounded(one, digits))) for one in lists], _tuples)
 
 
 @dataclass(frozen=True)
@@ -73,34 +90,9 @@ class Batch:
         """
         prediction, confidence = with_digits(self.prediction, digits, self.regions, self.thresholds)
         header, columns = score_columns(prediction, confidence)
-        classes = [str(label) for label in prediction.classes.tolist()]
-        for level, region in self.regions.items():
-            header += [f"region@{level!r}", f"reason@{level!r}"]
-            columns += [region_fields(region, classes), self.reasons[level].tolist()]
-        if self.accepted is not None:
-            header.append("accepted")
-            columns.append(fields(self.accepted.tolist()))
-        for name, mask in self._selected().items():
+        for name, values, form in self._more_columns():
             header.append(name)
-            columns.append(fields(mask.tolist()))
-        if self.decisions is not None:
-            header += ["decision", "expected_cost"]
-            columns.append(fields(self.decisions.labels))
-            columns.append(numbers(rounded(self.decisions.costs, digits)))
-        if self.explanation is not None:
-            header.append("runner_up")
-            columns.append(fields(self.explanation.runner_up.tolist()))
-            for side in SIDES:
-                header += [f"lines@{side}", f"distances@{side}"]
-                columns.append([field("|".join(found)) for found in self.explanation.lines[side]])
-                near = self.explanation.distances[side]
-                columns.append(["|".join(numbers(rounded(found, digits))) for found in near])
-            if self.explanation.features is not None:
-                header.append(f"features@{SIDES[0]}")
-                columns.append([field("|".join(map(_escaped, names))) for names in self.explanation.features])
-        if self.filled is not None:
-            header.append("filled")
-            columns.append([field("|".join(map(_escaped, names))) for names in self.filled])
+            columns.append(form.csv(values, digits))
         own = self._own_columns(taken=header)
         full = [_spread(column, self.predicted) for column in columns]
         texts = [map(str, own.pop("line")), *(map(field, column) for column in own.values())]
@@ -112,29 +104,9 @@ class Batch:
         """
         import pandas as pd
 
-        prediction = self.prediction
-        frame = prediction.to_frame()
-        labels = prediction.classes.tolist()
+        frame = self.prediction.to_frame()
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
-        for level, region in self.regions.items():
-            columns[f"region@{level!r}"] = of_regions(
-                region, lambda found: tuple([labels[column] for column in found])
-            )
-            columns[f"reason@{level!r}"] = self.reasons[level]
-        if self.accepted is not None:
-            columns["accepted"] = self.accepted
-        columns |= self._selected()
-        if self.decisions is not None:
-            columns["decision"], columns["expected_cost"] = self.decisions.labels, self.decisions.costs
-        if self.explanation is not None:
-            columns["runner_up"] = self.explanation.runner_up
-            for side in SIDES:
-                columns[f"lines@{side}"] = [tuple(found) for found in self.explanation.lines[side]]
-                columns[f"distances@{side}"] = [tuple(found) for found in self.explanation.distances[side]]
-            if self.explanation.features is not None:
-                columns[f"features@{SIDES[0]}"] = [tuple(names) for names in self.explanation.features]
-        if self.filled is not None:
-            columns["filled"] = self.filled
+        columns |= {name: form.frame(values) for name, values, form in self._more_columns()}
         found = {
             name: pd.Series(list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values))
             for name, values in columns.items()
@@ -145,9 +117,31 @@ class Batch:
             everything.insert(at, name, values)
         return everything
 
-    def _selected(self) -> dict[str, np.ndarray]:
-        masks = {"certain": self.certain, "selected": self.selected}
-        return {name: mask for name, mask in masks.items() if mask is not None}
+    def _more_columns(self) -> Iterator[tuple[str, Any, Form]]:
+        """Yield name, values and form of the columns after those of the scores."""
+        labels = self.prediction.classes.tolist()
+        texts = list(map(str, labels))
+        regions = Form(
+            lambda region, digits: region_fields(region, texts),
+            lambda region: of_regions(region, lambda found: tuple([labels[column] for column in found])),
+        )
+        for level, region in self.regions.items():
+            yield f"region@{level!r}", region, regions
+            yield f"reason@{level!r}", self.reasons[level], PLAIN
+        masks = {"accepted": self.accepted, "certain": self.certain, "selected": self.selected}
+        yield from ((name, mask, PLAIN) for name, mask in masks.items() if mask is not None)
+        if self.decisions is not None:
+            yield "decision", self.decisions.labels, PLAIN
+            yield "expected_cost", self.decisions.costs, NUMBERS
+        if self.explanation is not None:
+            yield "runner_up", self.explanation.runner_up, PLAIN
+            for side in SIDES:
+                yield f"lines@{side}", self.explanation.lines[side], TEXTS
+                yield f"distances@{side}", self.explanation.distances[side], DISTANCES
+            if self.explanation.features is not None:
+                yield f"features@{SIDES[0]}", self.explanation.features, TEXTS
+        if self.filled is not None:
+            yield "filled", self.filled, TEXTS
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""

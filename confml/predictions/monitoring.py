@@ -17,7 +17,6 @@ from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
 
 ALARM = 0.05  # adjusted p-value from which a batch is called different
-BATCH_ROWS = 200
 
 
 class BatchRow(NamedTuple):
@@ -54,7 +53,7 @@ class BatchMonitor:
     adjusted p <= 0.05. For TCM-NN it is approximate.
     """
 
-    def __init__(self, model: Model, rows: int = BATCH_ROWS):
+    def __init__(self, model: Model, rows: int):
         if not has_counts(model.none):
             hint = "add --conformal split, or use tcm-nn"
             raise ConfigError(f"batches need p-values, and {model.facts.method} has none", hint=hint)

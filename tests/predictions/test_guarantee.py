@@ -17,8 +17,9 @@ from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
 from confml.methods.tcm_nn import TCMNN
-from confml.predictions import Choice, Output, Summary, config_values, fit_model, predict_new
+from confml.predictions import Choice, Output, config_values, fit_model
 from confml.predictions.exchangeability import outside_probability
+from confml.predictions.session import Session
 
 
 def said_by(train, new, **options) -> str:
@@ -90,10 +91,9 @@ def model_of(frame, steps=(), **choice):
 
 
 def text_of(model, new) -> str:
-    summary = Summary(model, (0.1,))
-    for _ in predict_new(model, chunks_of(frame_table(new, "new")), Output((0.1,)), summary, print):
-        pass
-    return " ".join(summary.sentences())
+    session = Session(model, Output((0.1,)))
+    list(session.answers(chunks_of(frame_table(new, "new")), print))
+    return " ".join(session.summary.sentences())
 
 
 def test_a_selected_parameter_makes_the_bound_approximate():

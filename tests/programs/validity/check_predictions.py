@@ -11,7 +11,8 @@ from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.methods.registry import build
-from confml.predictions import Choice, Output, RiskTarget, Summary, config_values, fit_model, predict_new
+from confml.predictions import Choice, Output, RiskTarget, config_values, fit_model
+from confml.predictions.session import Session
 
 ZIPF = 1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41))
 
@@ -57,11 +58,9 @@ def frame_of(X, y):
 
 def summary_of(model, X, y, levels):
     """The `Summary` of predictions of new rows."""
-    summary = Summary(model, levels)
-    tables = chunks_of(frame_table(frame_of(X, y), "new"))
-    for _ in predict_new(model, tables, Output(levels), summary, lambda text: None):
-        pass
-    return summary
+    session = Session(model, Output(levels))
+    list(session.answers(chunks_of(frame_table(frame_of(X, y), "new")), lambda text: None))
+    return session.summary
 
 
 def tuned(rng, rows, part):
