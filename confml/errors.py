@@ -97,9 +97,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def family(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that have ``name`` as a word, such as svm in ovo-svm, if there are several."""
+    same = [other for other in known if name in other.split("-")]
+    return same if len(same) > 1 else []
+
+
 def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> str | None:
-    """Return a hint with the most similar known name, or else the list of known names."""
+    """Return a hint with the names of the same family, the most similar known name, or all known names."""
     known = [str(other) for other in known]
+    if same := family(name, known):
+        return f"did you mean one of {', '.join(same[:12])}?"
     found = nearest(name, known)
     if found is not None:
         return f"did you mean '{found}'?"

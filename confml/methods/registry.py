@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from confml._sklearn import sklearn
-from confml.errors import ConfigError, ConfmlError, nearest
+from confml.errors import ConfigError, ConfmlError, family, nearest
 from confml.methods.base import Method
 from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
@@ -46,14 +46,9 @@ def method_class(name: str) -> type[Method]:
         return SklearnMethod
     if methods.has(name):  # names of all methods are only for messages: they import every module
         return methods.find(name)
-    if name.isidentifier() and not name.islower() and name not in methods.names():
-        # A class name, most likely one of scikit-learn's, without its module.
-        found = dotted_name(name)
-        if found:
-            raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
-    words = name.replace("_", "-").split("-")
-    if len(words) > 1 and nearest(name, methods.names()) is None:  # random-forest, logistic-regression
-        found = dotted_name("".join(map(str.capitalize, words)))
+    known = methods.names()
+    if name not in known and (not name.islower() or nearest(name, known) is None) and not family(name, known):
+        found = dotted_name(name)  # RandomForest, random-forest, svc
         if found:
             raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
     return methods.find(name)

@@ -151,9 +151,7 @@ class PluginRegistry(Generic[Kind]):
             return cls
         offers = self.offers.get(name)
         if not offers:
-            same = [other for other in self.names() if name in other.split("-")]
-            hint = f"did you mean one of {', '.join(same)}?" if len(same) > 1 else None
-            raise ConfigError(f"unknown {self.noun} '{name}'", hint=hint or did_you_mean(name, self.names()))
+            raise ConfigError(f"unknown {self.noun} '{name}'", hint=did_you_mean(name, self.names()))
         if len(offers) > 1:
             packages = " and ".join(_origin(offer) for offer in offers)
             raise ConfmlError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError, did_you_mean, family
 from confml.measures.guarantees import GUARANTEE, PROMISES
 from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
@@ -223,6 +223,8 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
     only: one of `known_types`, to select among several things with one name. The dotted name of a classifier
     is a method, that of a transformer a step. Raises ConfigError for an unknown name.
     """
+    from confml.methods.sklearn.names import dotted_name
+
     types = {one: described for one, described in known_types().items() if only in (None, one)}
     found = [one for one, described in types.items() if name in list(described.names())]
     names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
@@ -231,6 +233,8 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
         found = _types_of_class(name, list(types))
     if not found:
         hint = close or "confml methods lists methods and steps"
+        if "method" in types and not family(name, names) and (one := dotted_name(name, similar=False)):
+            hint = f"did you mean '{one}'?"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
     return [{"type": one, **types[one].describe(name)} for one in found]
 

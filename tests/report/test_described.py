@@ -89,6 +89,9 @@ def test_a_protocol_has_only_the_keys_that_it_uses():
     [
         ("fuzzines", "unknown name 'fuzzines'; did you mean 'fuzziness'"),
         ("RandomForest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
+        ("random-forest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
+        ("svm", "did you mean one of .*dag-svm.*kernel-svm.*ovo-svm"),
+        ("svc", "did you mean 'sklearn.svm.SVC'"),
         ("qqqqqqq", "confml methods lists"),
     ],
 )

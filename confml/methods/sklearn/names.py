@@ -83,10 +83,15 @@ def check_interface(name: str, estimator: Any, needed: tuple[str, ...]) -> None:
         )
 
 
-def dotted_name(class_name: str) -> str | None:
-    """Return the dotted name of the classifier with the nearest class name, or None."""
-    by_class = {name.rpartition(".")[2]: name for name in known_classifiers()}
-    return by_class.get(nearest(class_name, by_class) or "")
+def dotted_name(name: str, similar: bool = True) -> str | None:
+    """Return the dotted name of the classifier whose class name contains a name such as ``random-forest``.
+
+    similar: without such a class, return the one with the most similar name. None if there is none.
+    """
+    by_class = {one.rpartition(".")[2]: one for one in known_classifiers()}
+    word = re.sub("[-_ ]", "", name).lower()
+    within = [one for one in by_class if len(word) > 2 and word in one.lower()]
+    return by_class.get(min(within, key=len, default=similar and nearest(name, by_class) or ""))
 
 
 @functools.cache
