@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from confml.runs import Run as Run
     from confml.runs import load_run as load_run
     from confml.runs import run as run
+    from confml.steps.step_transformer import StepTransformer as StepTransformer
 
 _HOMES = {
     "confml._threads": ("threads",),
@@ -71,6 +72,7 @@ _HOMES = {
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions": ("load_model", "predict", "save_model"),
     "confml.runs": ("Run", "load_run", "run"),
+    "confml.steps.step_transformer": ("StepTransformer",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

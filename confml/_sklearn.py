@@ -53,7 +53,7 @@ def postponed(*names: str) -> Iterator[None]:
 with postponed("asyncio", "numpy.f2py", "numpy.testing", "pandas", "scipy.stats"):
     import sklearn
     from sklearn import config_context
-    from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_classifier
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import check_random_state
     from sklearn.utils.metaestimators import available_if
@@ -70,6 +70,7 @@ __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
     "ConvergenceWarning",
+    "TransformerMixin",
     "available_if",
     "check_array",
     "check_classification_targets",

@@ -89,7 +89,7 @@ def test_regions_of_a_run(small_run):
     inside = [label in region for label, region in zip(frame["label"], frame["region@0.1"], strict=True)]
     np.testing.assert_allclose(coverage.mean(), np.mean(inside))
     assert len(small_run.regions()) == 2 * len(frame)
-    with pytest.raises(ConfmlError, match="no method 'tcm'; did you mean 'tcm-nn'"):
+    with pytest.raises(ConfmlError, match="no method 'tcm'; did you mean one of tcm-nn, "):
         small_run.regions(method="tcm")
     with pytest.raises(ConfmlError, match="no view 'votes'"):
         small_run.regions(method="knn", view="votes")

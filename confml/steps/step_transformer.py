@@ -1,0 +1,95 @@
+"""`StepTransformer`: a step of a config as a transformer of scikit-learn."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from confml._sklearn import (
+    BaseEstimator,
+    TransformerMixin,
+    check_is_fitted,
+    check_random_state,
+    validate_data,
+)
+from confml.errors import ConfigError
+from confml.steps.base import Step
+from confml.steps.registry import build_step, imputes, step_class
+
+
+class StepTransformer(TransformerMixin, BaseEstimator):
+    """Step of a config as a transformer, for pipelines, data frames and ``set_output``.
+
+    Steps that remove or relabel training examples are refused, because a transformer keeps every row.
+
+    Parameters
+    ----------
+    step : str, default="standardise"
+        A step of ``confml methods``.
+    params : dict, optional
+        Parameters of the step.
+    random_state : int, RandomState or None, default=0
+        Random seed of the fit.
+
+    Attributes
+    ----------
+    step_ : Step
+        The fitted step.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20.0, 40.0], "height": [150.0, 170.0]})
+    >>> StepTransformer("min-max").set_output(transform="pandas").fit_transform(frame)
+       age  height
+    0  0.0     0.0
+    1  1.0     1.0
+    """
+
+    def __init__(
+        self,
+        step: str = "standardise",
+        params: Mapping[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ):
+        self.step = step
+        self.params = params
+        self.random_state = random_state
+
+    def fit(self, X, y=None) -> Self:
+        """Fit the step to examples X (m, d) with labels y (m,)."""
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
+        if step_class(self.step).fit_training is not Step.fit_training:
+            hint = "use it in steps: of a config, or in confml.predict"
+            raise ConfigError(f"step '{self.step}' changes the rows of the training set", hint=hint)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self.step_ = build_step(self.step, dict(self.params or {})).fit(X, y, rng)
+        self.n_features_out_ = self.step_.transform(X[:1]).shape[1]
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """Return the transformed examples (n, d')."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite())
+        return self.step_.transform(X)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Return the names (d',) of the transformed features; new ones are called after the step."""
+        check_is_fitted(self)
+        given = getattr(self, "feature_names_in_", input_features)
+        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else given
+        kept = self.step_.kept_columns_
+        if kept is None and self.n_features_out_ != self.n_features_in_:
+            names = [f"{self.step}-{j}" for j in range(self.n_features_out_)]
+        names = np.asarray(names, dtype=object)
+        return names if kept is None else names[kept]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = imputes(self.step)
+        return tags
+
+    def _finite(self) -> bool | str:
+        return "allow-nan" if imputes(self.step) else True
