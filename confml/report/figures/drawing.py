@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
@@ -33,6 +34,8 @@ class Drawing:
 
         The figures must be asked for in order.
         """
+        if self._number == 0:
+            gc.freeze()  # objects of the report, which outlive the figures
         self._number += 1
         self._status(f"drawing {self._number} of {len(self._pictures)} figures")
         found = self._answer_for(picture, folder) if self._processes > 1 else None
@@ -52,6 +55,7 @@ class Drawing:
 
     def end(self) -> None:
         """End the other processes."""
+        gc.unfreeze()
         if self._answers is not None:
             self._answers.close()
             self._answers, self._processes = None, 1

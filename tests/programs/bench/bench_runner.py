@@ -22,6 +22,19 @@ import yaml
 Row = tuple
 PR_SET_CHILD_SUBREAPER = 36
 CELLS_OF_REPEAT = 70  # 10 data sets x 7 method variants
+VARIANTS = [
+    {"name": "tcm-nn", "sweep": {"k": [1, 3]}},
+    {"name": "knn", "sweep": {"k": [1, 3, 5]}},
+    "naive-bayes",
+    {"name": "knn", "k": 7, "conformal": "split"},
+]
+MANY_VARIANTS = [
+    {"name": "tcm-nn", "sweep": {"k": list(range(1, 11))}},
+    {"name": "knn", "sweep": {"k": list(range(1, 17))}},
+    "naive-bayes",
+    *({"name": "knn", "k": k, "conformal": "split"} for k in (1, 3, 5, 7)),
+]
+FIGURES = ["accuracy-rejection", "coverage-by-level", "efficiency", "regions-by-level", "validity"]
 REPORT = """
 import resource, sys, time
 import confml.__main__
@@ -34,11 +47,11 @@ print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_
 """
 
 
-def write_config(folder: Path, repeats: int) -> Path:
+def write_config(folder: Path, repeats: int, sets: int = 10, methods=VARIANTS, figures=()) -> Path:
     """Write the data sets and the config, and return its path."""
     rng = np.random.default_rng(0)
     datasets = []
-    for number in range(10):
+    for number in range(sets):
         rows, classes = 40 + 4 * number, 2 + number % 3
         y = rng.permutation(np.arange(rows) % classes)
         X = rng.normal(size=(rows, 3)) + 1.2 * y[:, None]
@@ -51,12 +64,8 @@ def write_config(folder: Path, repeats: int) -> Path:
     config = {
         "name": "tiny",
         "datasets": datasets,
-        "methods": [
-            {"name": "tcm-nn", "sweep": {"k": [1, 3]}},
-            {"name": "knn", "sweep": {"k": [1, 3, 5]}},
-            "naive-bayes",
-            {"name": "knn", "k": 7, "conformal": "split"},
-        ],
+        "methods": list(methods),
+        "figures": list(figures),
         "protocol": {"kind": "holdout", "repeats": repeats, "test-size": 0.4, "stratify": True},
         "levels": [0.05, 0.2],
         "thresholds": [0.8, 0.95],
@@ -127,6 +136,28 @@ def bench_ten_thousand_cells() -> list[Row]:
     return rows_of(143)
 
 
+def bench_report_with_figures() -> Row:
+    """The report of 20 data sets and 31 variants with 100 figures, beside 60 s: two jobs, 30 s."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for figures in ((), FIGURES):  # the second run has only its report to make
+            config = write_config(folder, 3, 20, MANY_VARIANTS, figures)
+            command = (
+                "-m",
+                "confml",
+                "run",
+                str(config),
+                "--out",
+                str(folder / "out"),
+                "--quiet",
+                "--jobs",
+                "2",
+            )
+            seconds, _ = cpu_of(*command)
+    what = f"report of 20 data sets x 31 variants with {20 * len(FIGURES)} figures, beside 60 s"
+    return (what, seconds, 60.0, 60.0 / seconds, {"repeats": 1, "goal": 1.0})
+
+
 def bench_plan_of_many_cells() -> Row:
     """CPU seconds of ``confml plan``, with its imports, for 100,030 cells that are not computed."""
     repeats = 1429
@@ -139,4 +170,4 @@ def bench_plan_of_many_cells() -> Row:
 
 
 BENCHMARKS = (bench_thousand_cells, bench_plan_of_many_cells)
-WHEN_ASKED = (bench_ten_thousand_cells,)
+WHEN_ASKED = (bench_ten_thousand_cells, bench_report_with_figures)
