@@ -17,7 +17,6 @@ from confml.measures.p_values import (
 )
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.run.one_pass import Collector
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
@@ -59,9 +58,7 @@ class Evidence(Collector):
 
     def add(self, result: CellResult) -> None:
         cell, order = result.cell, np.argsort(result.rows, kind="stable")
-        cases = {
-            view: case_of(result, prediction) for view, prediction in result.views.items() if len(prediction)
-        }
+        cases = {view: case for view, case in result.cases.items() if len(case.prediction)}
         online = any(is_online(case) for case in cases.values())
         rows, truth = np.asarray(result.rows)[order], np.asarray(result.truth)[order]
         text = repr((rows.tolist(), truth.tolist()))

@@ -5,20 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from confml.measures import Case, Context
+from confml.measures import Case
 from confml.measures.p_values import counted_examples, is_label_conditional
-
-
-def case_of(result, prediction) -> Case:
-    """Return the case of one view of a finished cell, with its training part as context.
-
-    All sections that process the cell get the same case, so its arrays are computed once.
-    """
-    for case in result.cases.values():
-        if case.prediction is prediction:
-            return case
-    context = Context(result.train_rows, result.train_class_counts, result.cell.params, result.costs)
-    return Case(prediction, result.truth, context=context)
 
 
 class CalibrationParts:

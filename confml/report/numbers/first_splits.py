@@ -35,12 +35,12 @@ class FirstSplit(VariantNumbers):
         self.errors: list[tuple[float, int]] = []
         self.chosen: dict[str, dict[str, Any]] = {}
 
-    def add(self, result, view):
+    def add(self, result, view, case):
         if result.tuning:
             self.chosen[result.cell.split] = dict(result.tuning["chosen"])
         if self.split is None:
             self.split = result.cell.split
             self.chains, self.tree = result.details.chains, result.details.tree
-            labels = result.views[view].labels
+            labels = case.prediction.labels
             nodes = [] if self.tree is None else self.tree.inner_nodes()
             self.errors = [node_error(node, result.truth, labels) for node in nodes]

@@ -16,7 +16,6 @@ from confml.measures.conditional import (
 )
 from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
-from confml.report.numbers.calibration_parts import case_of
 from confml.runner.origins import MISSING
 
 CLASS, SIZE = "class", "size"
@@ -71,16 +70,15 @@ class CoverageOfGroups:
         self._parts: list[tuple[Case, np.ndarray | None]] = []
         self._values: dict[str, list[np.ndarray]] = {}
 
-    def add(self, result, prediction, origins=None) -> None:
+    def add(self, result, case, origins=None) -> None:
         """Add the new test rows of one view of a finished cell. origins: `RowOrigins` of the data set."""
         rows = np.asarray(result.rows).tolist()
         new = [place for place, row in enumerate(rows) if row not in self._seen]
         if new:
             self._seen.update(rows[place] for place in new)
-            whole = case_of(result, prediction)
-            counted = counted_examples(whole) if prediction.kind == "p-value" else None
-            case = Case(prediction.take(new), result.truth[new], context=whole.context)
-            self._parts.append((case, None if counted is None else counted[new]))
+            counted = counted_examples(case) if case.prediction.kind == "p-value" else None
+            part = Case(case.prediction.take(new), case.truth[new], context=case.context)
+            self._parts.append((part, None if counted is None else counted[new]))
             values = {} if origins is None else origins.values_of(result.rows, result.cell.split)
             for name, column in values.items():
                 self._values.setdefault(name, []).append(column[new])

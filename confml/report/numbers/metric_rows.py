@@ -7,7 +7,6 @@ from typing import NamedTuple, overload
 
 from confml.measures import metrics_of
 from confml.measures.block import Block
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.run.one_pass import Collector, ViewBlock
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -108,8 +107,7 @@ class Metrics(Collector):
     def add(self, result: CellResult) -> None:
         names: tuple[Name, ...] = ()
         values: list[float] = []
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
+        for view, case in result.cases.items():
             numbers = case.kept.pop("metrics", None)
             if numbers is None:
                 block = Block([case], self.results.config.levels, self.results.config.thresholds)

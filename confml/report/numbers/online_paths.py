@@ -6,7 +6,6 @@ import numpy as np
 
 from confml.measures.martingales import POWER, learnt_examples, power_martingale, simple_mixture
 from confml.measures.p_values import is_online
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 MOST = 2000  # points of a line
@@ -31,12 +30,12 @@ class Martingales(VariantNumbers):
         self.epsilon = float(options.get("epsilon", POWER))
         self.paths: list[MartingalePath] = []
 
-    def add(self, result, view):
-        learnt = learnt_examples(case_of(result, result.views[view]))
+    def add(self, result, view, case):
+        learnt = learnt_examples(case)
         if learnt is not None and len(learnt.p):
             steps = np.unique(np.rint(np.linspace(1, len(learnt.p), MOST)).astype(int))
             mixture, power = simple_mixture(learnt.p), power_martingale(learnt.p, self.epsilon)
-            begin = int(result.views[view].extra["learnt"][0])
+            begin = int(case.prediction.extra["learnt"][0])
             path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
             self.paths.append(path)
 
@@ -52,11 +51,10 @@ class OnlineErrors(VariantNumbers):
         self.paths: list[tuple[np.ndarray, np.ndarray]] = []
 
     @classmethod
-    def takes(cls, result, prediction):
-        return len(prediction) > 0 and is_online(case_of(result, prediction))
+    def takes(cls, result, case):
+        return len(case.prediction) > 0 and is_online(case)
 
-    def add(self, result, view):
-        case = case_of(result, result.views[view])
+    def add(self, result, view, case):
         p = case.prediction.scores[np.arange(len(case.truth)), case.true_columns]
         n = len(p)
         steps = np.union1d(

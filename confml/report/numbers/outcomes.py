@@ -10,7 +10,6 @@ from confml.measures.novelty import familiarity
 from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, curve_of
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.group_coverage import CoverageOfGroups, GroupLine
 from confml.report.numbers.group_errors import UNSEEN, GroupErrors
 from confml.report.numbers.group_errors import GroupLine as ErrorLine
@@ -26,11 +25,11 @@ class RejectionCurves(VariantNumbers):
         self.curves: list[RejectionCurve] = []
 
     @classmethod
-    def takes(cls, result, prediction):
-        return len(prediction) > 0 and not np.isnan(case_of(result, prediction).certainty).any()
+    def takes(cls, result, case):
+        return len(case.prediction) > 0 and not np.isnan(case.certainty).any()
 
-    def add(self, result, view):
-        self.curves.append(curve_of(result.views[view], result.truth))
+    def add(self, result, view, case):
+        self.curves.append(curve_of(case.prediction, case.truth))
 
 
 class Clouds(VariantNumbers):
@@ -40,14 +39,14 @@ class Clouds(VariantNumbers):
         self._parts: list[np.ndarray] = []
 
     @classmethod
-    def takes(cls, result, prediction):
+    def takes(cls, result, case):
+        prediction = case.prediction
         return prediction.kind == "p-value" and len(prediction.classes) > 1 and len(prediction) > 0
 
-    def add(self, result, view):
-        prediction = result.views[view]
-        second = np.partition(prediction.scores, -2, axis=1)[:, -2]
-        wrong = prediction.labels != result.truth
-        self._parts.append(np.column_stack([prediction.scores.max(axis=1), second, wrong]))
+    def add(self, result, view, case):
+        scores = case.prediction.scores
+        second = np.partition(scores, -2, axis=1)[:, -2]
+        self._parts.append(np.column_stack([scores.max(axis=1), second, ~case.correct]))
 
     def finish(self):
         self.points = np.concatenate(self._parts)
@@ -61,8 +60,8 @@ class ClassConfusions(VariantNumbers):
         self._counts: dict = {}
         self._splits = 0
 
-    def add(self, result, view):
-        prediction, truth = result.views[view], result.truth
+    def add(self, result, view, case):
+        prediction, truth = case.prediction, case.truth
         self._splits += 1
         for label in np.union1d(prediction.classes, truth).tolist():
             false = self._counts.setdefault(label, [0, 0])
@@ -86,8 +85,7 @@ class AbsentClasses(VariantNumbers):
         self.values: dict = {}
         self.kind = ""
 
-    def add(self, result, view):
-        case = case_of(result, result.views[view])
+    def add(self, result, view, case):
         self.kind = case.prediction.kind
         shown, unseen = familiarity(case), case.true_columns < 0
         self.values.setdefault(None, []).append(shown[~unseen])
@@ -107,8 +105,8 @@ class ProbabilityEvents(VariantNumbers):
         self._seen: set[int] = set()
         self._known = True
 
-    def add(self, result, view):
-        prediction, rows = result.views[view], result.rows.tolist()
+    def add(self, result, view, case):
+        prediction, rows = case.prediction, result.rows.tolist()
         new = [place for place, row in enumerate(rows) if row not in self._seen]
         self._seen.update(rows)
         self._known = self._known and prediction.kind in SHARES and not np.isnan(prediction.scores).any()
@@ -139,14 +137,14 @@ class GroupLines(VariantNumbers):
         self.lines: list[GroupLine] = []
 
     @classmethod
-    def takes(cls, result, prediction):
-        return prediction.has_regions
+    def takes(cls, result, case):
+        return case.prediction.has_regions
 
-    def add(self, result, view):
+    def add(self, result, view, case):
         dataset = result.cell.dataset
         if self._found is None:
             self._found = CoverageOfGroups(self.results.has_groups(dataset))
-        self._found.add(result, result.views[view], self.results.origins.get(dataset))
+        self._found.add(result, case, self.results.origins.get(dataset))
 
     def finish(self):
         if self._found is not None:
@@ -165,7 +163,7 @@ class GroupErrorLines(VariantNumbers):
         self._last = ""
         self.lines: list[ErrorLine] = []
 
-    def add(self, result, view):
+    def add(self, result, view, case):
         if result.cell.key != self._last:  # it takes all views of a cell together
             self._last = result.cell.key
             self._found.add(result, self.results.label(result.cell))

@@ -8,7 +8,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.prediction import Prediction
-from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.numbers.calibration_parts import CalibrationParts
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 STEPS = 200
@@ -71,12 +71,11 @@ class RegionErrors(VariantNumbers):
         self.conformal = True
 
     @classmethod
-    def takes(cls, result, prediction):
-        return prediction.has_regions and len(prediction) > 0
+    def takes(cls, result, case):
+        return case.prediction.has_regions and len(case.prediction) > 0
 
-    def add(self, result, view):
-        prediction, numbers = result.views[view], result.rows
-        case = case_of(result, prediction)
+    def add(self, result, view, case):
+        prediction, numbers = case.prediction, result.rows
         self.conformal = self.conformal and prediction.kind == "p-value"
         if prediction.kind == "p-value":
             self._parts.add(case, numbers)
@@ -123,13 +122,13 @@ class RegionSizes(VariantNumbers):
         self._sizes: list[np.ndarray] = []
 
     @classmethod
-    def takes(cls, result, prediction):
-        return prediction.kind == "p-value" and len(prediction) > 0
+    def takes(cls, result, case):
+        return case.prediction.kind == "p-value" and len(case.prediction) > 0
 
-    def add(self, result, view):
-        p = np.sort(result.views[view].scores, axis=None)
+    def add(self, result, view, case):
+        p = np.sort(case.prediction.scores, axis=None)
         larger = p.size - np.searchsorted(p, self.levels, side="right")
-        self._sizes.append(larger / len(result.views[view]))
+        self._sizes.append(larger / len(case.prediction))
 
     def finish(self):
         self.sizes = np.mean(self._sizes, axis=0)
@@ -153,8 +152,7 @@ class ClassErrors(VariantNumbers):
 
     takes = RegionSizes.takes
 
-    def add(self, result, view):
-        case = case_of(result, result.views[view])
+    def add(self, result, view, case):
         self._true_p.append(true_p_values(case))
         self._labels.append(case.truth)
         self._rows.append(result.rows)

@@ -17,7 +17,6 @@ from confml.measures.selected import (
     certain_rows,
     shares_one_calibration,
 )
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA
 from confml.report.numbers.variant_numbers import VariantNumbers
 from confml.runner.results import CellResult
@@ -60,14 +59,13 @@ class SplitSelection(NamedTuple):
     certified: float | None
 
 
-def selections_of(result: CellResult, view: str, rate: float) -> Iterator[tuple[str, SplitSelection]]:
+def selections_of(result: CellResult, case: Case, rate: float) -> Iterator[tuple[str, SplitSelection]]:
     """Yield the certain and the accepted rows of a view of a cell at a rate.
 
     The batch of certain rows is the test part. Accepted rows are those of one half of it, and the other half
     has the labelled rows; the halves are those of ``certified.csv``.
     """
-    prediction = result.views[view]
-    case = case_of(result, prediction)
+    prediction = case.prediction
     wrong = ~case.correct
     if prediction.kind == "p-value" and "own_share" not in prediction.extra:
         certain, _ = certain_rows(prediction.scores, rate, shares_one_calibration(result.cell.params))
@@ -95,12 +93,12 @@ class SelectedShares(VariantNumbers):
         self._found: dict[str, dict[float, list[float]]] = {}
 
     @classmethod
-    def takes(cls, result, prediction):
-        return is_certifiable(prediction)
+    def takes(cls, result, case):
+        return is_certifiable(case.prediction)
 
-    def add(self, result, view):
+    def add(self, result, view, case):
         for rate in self.rates:
-            for kind, one in selections_of(result, view, rate):
+            for kind, one in selections_of(result, case, rate):
                 self._found.setdefault(kind, {}).setdefault(rate, []).append(one.selected)
                 if one.certified is not None:
                     self._found.setdefault(CERTIFIED, {}).setdefault(rate, []).append(one.certified)

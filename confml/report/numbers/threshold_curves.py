@@ -29,15 +29,15 @@ class ThresholdCurve(VariantNumbers):
         self.top = math.inf
 
     @classmethod
-    def takes(cls, result, prediction):
+    def takes(cls, result, case):
         return result.cell.method in (VOLUMES, MACHINES, POINTS)
 
-    def add(self, result, view):
-        prediction = result.views[view]
+    def add(self, result, view, case):
+        prediction = case.prediction
         volume = result.cell.method == VOLUMES
         self.top = 1.0 if volume else math.inf
         self.confidence.append(2.0 * prediction.confidence - 1.0 if volume else prediction.confidence)
-        self.correct.append(prediction.labels == result.truth)
+        self.correct.append(case.correct)
 
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""

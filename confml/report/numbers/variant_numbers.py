@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from confml.measures.prediction import Prediction
+from confml.measures import Case
 from confml.report.run.cells import RunCells
 from confml.report.run.one_pass import Collector, ViewBlock
 from confml.runner.results import CellResult
@@ -37,7 +37,7 @@ class VariantNumbers(ABC):
         return None
 
     @classmethod
-    def takes(cls, result: CellResult, prediction: Prediction) -> bool:
+    def takes(cls, result: CellResult, case: Case) -> bool:
         """Return whether a view of a cell has such numbers."""
         return True
 
@@ -47,8 +47,8 @@ class VariantNumbers(ABC):
         return None
 
     @abstractmethod
-    def add(self, result: CellResult, view: str) -> None:
-        """Add a view of the next split."""
+    def add(self, result: CellResult, view: str, case: Case) -> None:
+        """Add a view of the next split. case: the view with the true labels."""
 
     def finish(self) -> None:
         """Reduce the numbers after the last split."""
@@ -91,14 +91,14 @@ class VariantCollector(Collector, Generic[Kind]):
         here = (cell.dataset, "", "") if kind.of_dataset else (cell.dataset, cell.method, cell.variant)
         if self._open and self._open[0][0][:3] != here:
             self.finish()
-        for view, prediction in result.views.items():
+        for view, case in result.cases.items():
             key = (*here, "" if kind.of_dataset else view)
-            if not kind.takes(result, prediction):
+            if not kind.takes(result, case):
                 continue
             if key not in self.found:
                 self.found[key] = kind(self.results, dict(self._asked.options))
                 self._open.append((key, self.found[key]))
-            self.found[key].add(result, view)
+            self.found[key].add(result, view, case)
 
     def finish(self) -> None:
         for _, one in self._open:

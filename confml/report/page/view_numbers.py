@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.prediction import Prediction
-from confml.report.numbers.calibration_parts import CalibrationParts, case_of
+from confml.report.numbers.calibration_parts import CalibrationParts
 from confml.report.numbers.region_levels import level_counts
 from confml.report.numbers.variant_numbers import OfVariants, VariantNumbers
 from confml.report.run.cells import RunCells
@@ -169,8 +169,8 @@ class ViewData(VariantNumbers):
         return self.key[0]
 
     @classmethod
-    def takes(cls, result, prediction):
-        return len(prediction) > 0
+    def takes(cls, result, case):
+        return len(case.prediction) > 0
 
     @classmethod
     def prepare(cls, results, blocks):
@@ -179,9 +179,8 @@ class ViewData(VariantNumbers):
             for case, numbers in zip(one.block.cases, numbers_of(one.block, levels), strict=True):
                 case.kept["page"] = numbers
 
-    def add(self, result, view):
-        prediction = result.views[view]
-        case = case_of(result, prediction)
+    def add(self, result, view, case):
+        prediction = case.prediction
         if not self.errors:
             self.kind, self.several = prediction.kind, len(result.views) > 1
         self.errors[result.cell.split] = float(1 - case.correct.mean())

@@ -11,7 +11,6 @@ from confml.measures import Case, Metric
 from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry
 from confml.report.items import Item, PrintedTable, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.metric_rows import Metrics
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import Make, RunResults
@@ -149,8 +148,7 @@ class ViewSection(Section):
 
     def add(self, result: CellResult) -> None:
         cell = result.cell
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
+        for view, case in result.cases.items():
             if self.takes(case):
                 key = cell.dataset, cell.method, cell.variant, view
                 if key not in self._views:

@@ -16,7 +16,6 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
 from confml.report.items import Item, Note, Table, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
 from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
@@ -111,8 +110,7 @@ class Certified(Section):
 
     def add(self, result: CellResult) -> None:
         cell = result.cell
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
+        for view, case in result.cases.items():
             if has_halves(case):
                 self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:

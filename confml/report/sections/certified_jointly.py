@@ -13,7 +13,6 @@ import numpy as np
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.items import Item, Note, Table, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
 from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
@@ -144,8 +143,7 @@ class CertifiedJointly(Section):
         key = result.cell.dataset, result.cell.split
         counts = result.train_class_counts
         smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
-        for name, view in result.views.items():
-            case = case_of(result, view)
+        for name, case in result.cases.items():
             if not has_halves(case):
                 continue
             if key not in self._halves:
@@ -153,7 +151,7 @@ class CertifiedJointly(Section):
             self._candidates.setdefault(key, []).append(
                 Candidate(
                     *(result.cell.method, result.cell.variant, name, case.certainty),
-                    *(case.predicted_columns, case.true_columns, view.classes, smallest),
+                    *(case.predicted_columns, case.true_columns, case.prediction.classes, smallest),
                 )
             )
 

@@ -147,7 +147,7 @@ class ConditionalCoverage(ViewSection):
         super().add(result)
 
     def add_view(self, found, result, view, case):
-        found.add(result, case.prediction, self.results.origins.get(result.cell.dataset))
+        found.add(result, case, self.results.origins.get(result.cell.dataset))
 
     def rows_of(self, key, found):
         rows, gaps = [], []

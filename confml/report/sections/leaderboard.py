@@ -14,7 +14,6 @@ from confml.report.answers.majority import MAJORITY, majority_of
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.numbers.joint_paths import DELTA, RISKS
 from confml.report.numbers.selected_shares import is_certifiable
 from confml.report.run.results import RunResults
@@ -80,19 +79,18 @@ class LeaderboardSection(Section):
         if result.tuning:
             seconds += result.tuning["seconds"]
             self._tuned[label] = None
-        for view, prediction in result.views.items():
-            if not len(prediction):
+        for view, case in result.cases.items():
+            if not len(case.prediction):
                 continue
             entry = Entry(label, view if len(result.views) > 1 else "")
             self.board.add("seconds", entry, cell.dataset, seconds)
-            case = case_of(result, prediction)
             curve = case.curve
             if curve is None:
                 continue
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
                 self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
-            if is_certifiable(prediction):
+            if is_certifiable(case.prediction):
                 for one in certified_splits(result, view, case):
                     self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
 

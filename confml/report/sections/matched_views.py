@@ -11,7 +11,6 @@ from confml.measures.matched import AtProportion, at_correct, at_incorrect
 from confml.measures.posterior import VIEWS
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
 from confml.report.items import Item, TableKind
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult
@@ -68,8 +67,11 @@ class MatchedViews(Section):
         return bool(results.config.thresholds)
 
     def add(self, result: CellResult) -> None:
-        cases = {view: case_of(result, result.views[view]) for view in VIEWS if view in result.views}
-        cases = {view: case for view, case in cases.items() if case.curve is not None}
+        cases = {
+            view: result.cases[view]
+            for view in VIEWS
+            if view in result.views and result.cases[view].curve is not None
+        }
         if len(cases) < 2 or not len(result.truth):
             return
         self._cell = result.cell.dataset, result.cell.method, result.cell.variant

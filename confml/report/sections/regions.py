@@ -16,7 +16,6 @@ from confml.measures.regions import reasons
 from confml.report.archives import open_table
 from confml.report.files import field, fields, numbers, safe_name, safe_names
 from confml.report.items import Columns, Item, PrintedTable
-from confml.report.numbers.calibration_parts import case_of
 from confml.report.region_columns import region_fields, score_columns
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
@@ -62,8 +61,7 @@ class Regions(Section):
 
     def add(self, result: CellResult) -> Iterator[Item]:
         stem = f"regions/{self._paths[result.cell.key]}"
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
+        for view, case in result.cases.items():
             table = case.kept.pop("region table", None) or self._table(case, result.rows, result.cell)
             yield Columns(f"{stem}{view_ending(view, result.views)}", *table)
 
@@ -191,9 +189,8 @@ class TruePValues(Section):
                 one.keep_columns("p-value table", *p_value_table(one.block.whole, rows))
 
     def add(self, result: CellResult) -> Iterator[Item]:
-        for view, prediction in result.views.items():
-            case = case_of(result, prediction)
-            if has_counts(prediction) and not is_online(case):
+        for view, case in result.cases.items():
+            if has_counts(case.prediction) and not is_online(case):
                 name = region_paths(self.results)[result.cell.key]
                 table = case.kept.pop("p-value table", None) or p_value_table(case, result.rows)
                 yield Columns(f"p-values/{name}{view_ending(view, result.views)}", *table)

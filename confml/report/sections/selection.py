@@ -67,7 +67,7 @@ class Selection(ViewSection):
     def add_view(self, found, result, view, case):
         cell, label = result.cell, self.results.label(result.cell)
         for rate in map(float, getattr(self.results.config, "selection", ())):
-            for kind, one in selections_of(result, view, rate):
+            for kind, one in selections_of(result, case, rate):
                 shared = kind == ACCEPTED or shares_one_calibration(cell.params)
                 found.setdefault((label, view, kind, rate, int(not shared)), []).append(one)
 
