@@ -180,18 +180,8 @@ def read_datasets(path: Path) -> list[dict[str, Any]]:
 
 def read_summary(path: Path) -> list[SummaryRow]:
     """Return the rows of a ``summary.json``, for tables of several runs."""
-    return [
-        SummaryRow(
-            dataset=row["dataset"],
-            method=row["method"],
-            params=row["params"],
-            variant=parameters_text(row["params"]),
-            view=row["view"],
-            metric=row["metric"],
-            level=row["level"],
-            mean=math.nan if row["mean"] is None else row["mean"],
-            sd=math.nan if row["sd"] is None else row["sd"],
-            n=row["n"],
-        )
-        for row in json.loads(path.read_text(encoding="utf-8"))["summary"]
-    ]
+    rows = json.loads(path.read_text(encoding="utf-8"))["summary"]
+    for row in rows:
+        row["variant"] = parameters_text(row["params"])
+        row |= {key: math.nan for key in ("mean", "sd") if row[key] is None}
+    return [SummaryRow(**row) for row in rows]

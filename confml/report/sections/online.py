@@ -34,8 +34,7 @@ class Online(Section):
     files = {"online": "every step of an online pass"}
 
     def add(self, result: CellResult) -> Iterator[Item]:
-        for view, prediction in result.views.items():
-            case = Case(prediction, result.truth)
+        for view, case in result.cases.items():
             if is_online(case):
                 name = region_paths(self.results)[result.cell.key]
                 path = f"online/{name}{view_ending(view, result.views)}"
@@ -162,8 +161,7 @@ class Monitoring(Section):
 
     def add(self, result: CellResult) -> None:
         cell = result.cell
-        for view, prediction in result.views.items():
-            case = Case(prediction, result.truth)
+        for view, case in result.cases.items():
             learnt = learnt_examples(case)
             if learnt is None or not len(learnt.p):
                 continue

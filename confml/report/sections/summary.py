@@ -25,6 +25,10 @@ SUMMARY = TableKind(
 )
 
 
+OF_DATASETS = ("name", *DATA_METRICS, "train_rows", "test_rows", "checksum")
+"""Keys of a data set in ``summary.json``."""
+
+
 class Summary(Section):
     """``summary.csv`` and ``summary.json``: mean, sd and number of splits of every metric."""
 
@@ -58,32 +62,13 @@ def summary_document(results: RunResults) -> dict[str, Any]:
             "failed": len(results.failures),
         },
         "datasets": [
-            {
-                "name": info.name,
-                "rows": info.rows,
-                "attributes": info.attributes,
-                "classes": info.classes,
-                "smallest_class": info.smallest_class,
-                "largest_class": info.largest_class,
-                "train_rows": info.train_rows,
-                "test_rows": info.test_rows,
-                "checksum": info.checksum,
-            }
+            {name: getattr(info, name) for name in OF_DATASETS}
             for _, info in sorted(results.datasets.items())
         ],
         "notes": notes_of(results),
         "summary": [
-            {
-                "dataset": row.dataset,
-                "method": row.method,
-                "params": dict(row.params),
-                "view": row.view,
-                "metric": row.metric,
-                "level": row.level,
-                "mean": _finite(row.mean),
-                "sd": _finite(row.sd),
-                "n": row.n,
-            }
+            {name: value for name, value in row._asdict().items() if name != "variant"}
+            | {"params": dict(row.params), "mean": _finite(row.mean), "sd": _finite(row.sd)}
             for row in results.summary
         ],
     }
