@@ -3,14 +3,17 @@
 import csv
 import itertools
 import json
+import sys
 from pathlib import Path
 
+import processes
 import pytest
 import yaml
 
 from confml.config import load_config
 from confml.errors import ConfmlError
 from confml.plugins.imports import allow_imports
+from confml.studies.reproduction import actions
 from confml.studies.reproduction import targets as module
 from confml.studies.reproduction.__main__ import main
 from confml.studies.reproduction.actions import Copy, Listing
@@ -158,6 +161,12 @@ def test_a_target_is_executed(tmp_path, monkeypatch, capfd):
     drawn.write_text("of an earlier commit", encoding="utf-8")
     entry = {"about": "a few runs", "values": {"a": {"name": "few"}, "b": {"name": "few"}}, "steps": steps}
     monkeypatch.setattr(module, "targets", lambda: {"small": entry})
+
+    def forked(command, env):
+        assert command[:3] == [sys.executable, "-m", "confml"]
+        return processes.confml(*command[3:], env=env, cwd=tmp_path)
+
+    monkeypatch.setattr(actions.subprocess, "run", forked)
     assert main(["small", "JOBS=1"]) == 0
     kept = tmp_path / "results" / "reference" / "few"
     assert sorted(path.name for path in kept.iterdir()) == ["few-1.csv", "few-2.csv", "provenance.json"]
