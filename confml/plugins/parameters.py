@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from confml.errors import ConfigError, did_you_mean
 
@@ -30,18 +30,21 @@ class ParameterError(ConfigError):
     expected: text of the accepted values, which follows "must be"; None where that does not apply.
     """
 
+    form: ClassVar[str]  # of the message, unless one is given
+
     def __init__(
         self,
-        message: str,
-        *,
         owner: str,
         parameter: str,
         value: Any = None,
         expected: str | None = None,
+        *,
+        message: str | None = None,
         hint: str | None = None,
+        near: tuple[object, Iterable] | None = None,
     ):
-        super().__init__(message, hint=hint)
         self.owner, self.parameter, self.value, self.expected = owner, parameter, value, expected
+        super().__init__(message or self.form.format(**vars(self)), hint=hint, near=near)
 
     def inside(self, parameter: str) -> "ParameterError":
         """Return the same error for a parameter that is part of the value of ``parameter``."""
@@ -51,48 +54,30 @@ class ParameterError(ConfigError):
 
 
 class UnknownParameter(ParameterError):
-    """A parameter that its owner does not have; ``known`` are those that it has."""
+    """A parameter that its owner does not have."""
 
-    def __init__(
-        self, owner: str, parameter: str, known: Iterable[str] | None = None, *, hint: str | None = None
-    ):
-        if known is not None:
-            hint = did_you_mean(parameter, known) or "it has none"
-        super().__init__(
-            f"{owner} has no parameter '{parameter}'", owner=owner, parameter=parameter, hint=hint
-        )
+    form = "{owner} has no parameter '{parameter}'"
 
 
 class MissingParameter(ParameterError):
     """A parameter without a default that is not given, or that another given parameter requires."""
 
-    def __init__(self, owner: str, parameter: str, *, expected: str | None = None, hint: str | None = None):
-        message = f"{owner} needs the parameter '{parameter}'"
-        super().__init__(
-            f"{message}: {expected}" if expected else message,
-            owner=owner,
-            parameter=parameter,
-            expected=expected,
-            hint=hint,
-        )
+    form = "{owner} needs the parameter '{parameter}'"
 
 
 class BadValue(ParameterError):
     """A value that its parameter does not accept."""
 
-    def __init__(self, owner: str, parameter: str, value: Any, expected: str, *, hint: str | None = None):
-        super().__init__(
-            f"{parameter} must be {expected}, got {value!r}",
-            owner=owner,
-            parameter=parameter,
-            value=value,
-            expected=expected,
-            hint=hint,
-        )
+    form = "{parameter} must be {expected}, got {value!r}"
 
 
 class IncompatibleParameters(ParameterError):
     """Parameters that are each accepted and cannot be combined; ``parameter`` is the one to change."""
+
+    def __init__(
+        self, message: str, *, owner: str, parameter: str, value: Any = None, hint: str | None = None
+    ):
+        super().__init__(owner, parameter, value, message=message, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -254,7 +239,7 @@ def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[
     """
     for name, value in given.items():
         if name not in known:
-            raise UnknownParameter(owner, name, known)
+            raise UnknownParameter(owner, name, near=(name, known), hint=None if known else "it has none")
         known[name].check(name, value, owner)
 
 

@@ -175,7 +175,9 @@ class PluginRegistry(Generic[Kind]):
         owner = f"{self.noun} '{name}'"
         check_parameters(owner, cls.parameters, params)
         for missing in sorted(_required(cls) - set(params)):
-            raise MissingParameter(owner, missing, expected=cls.parameters[missing].expected())
+            expected = cls.parameters[missing].expected()
+            message = f"{owner} needs the parameter '{missing}': {expected}"
+            raise MissingParameter(owner, missing, expected=expected, message=message)
         cls.check_combination(params)
 
     def describe(self, name: str) -> dict[str, Any]:

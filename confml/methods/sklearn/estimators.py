@@ -58,7 +58,7 @@ def _new_of_sklearn(cls: Any, params: Mapping[str, Any]) -> Any:
     known = cls._get_param_names()
     for key in params:
         if key not in known:
-            _unknown(cls.__name__, key, known)
+            raise _unknown(cls.__name__, key, known)
     for missing in sorted(required_parameters(cls) - set(params)):
         hint = None
         if missing.endswith("estimator"):
@@ -87,12 +87,9 @@ def check_values(estimator: Any, prefix: str = "") -> None:
             raise _reworded(error, estimator, prefix) from None
     values = estimator.get_params(deep=False)
     if values.get("decision_function_shape") == "ovo":
+        hint = "a margin needs one column for each class"
         raise BadValue(
-            type(estimator).__name__,
-            f"{prefix}decision_function_shape",
-            "ovo",
-            "'ovr'",
-            hint="a margin needs one column for each class",
+            type(estimator).__name__, f"{prefix}decision_function_shape", "ovo", "'ovr'", hint=hint
         )
     for name, value in estimator.get_params().items():  # deep: also the estimators of a pipeline
         if "__" not in name and hasattr(value, "get_params") and not isinstance(value, type):
@@ -107,7 +104,7 @@ def set_parameters(estimator: Any, params: Mapping[str, Any]) -> None:
         if key not in known and not accepts_keyword(known.get(owner) if owner else estimator, inner):
             if owner and known.get(owner, inner) is None:
                 raise MissingParameter(key, owner, hint=f"name a classifier as {owner}")
-            _unknown(type(estimator).__name__, key, known)
+            raise _unknown(type(estimator).__name__, key, known)
         check_side_effects(known.get(owner) if owner else estimator, key, params[key])
         estimator.set_params(**{key: _as_value(params[key])})
 
@@ -137,10 +134,9 @@ def _is_named_class(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2 and _is_class_name(item[1])
 
 
-def _unknown(owner: str, key: str, known) -> None:
+def _unknown(owner: str, key: str, known) -> UnknownParameter:
     outer = key.partition("__")[0]
-    hint = did_you_mean(key if outer in known else outer, known)
-    raise UnknownParameter(owner, key, hint=hint)
+    return UnknownParameter(owner, key, near=(key if outer in known else outer, known))
 
 
 def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
@@ -191,7 +187,8 @@ def new_foreign(name: str, source: Any, params: Mapping[str, Any]) -> Any:
     known, is_open = known_parameters(source)
     for key in params:
         if key not in known and not (is_open and _is_no_mistake(key, known)):
-            raise UnknownParameter(source.__name__, key, sorted(known))
+            hint = None if known else "it has none"
+            raise UnknownParameter(source.__name__, key, near=(key, sorted(known)), hint=hint)
     for missing in sorted(required_parameters(source) - set(params)):
         raise MissingParameter(source.__name__, missing)
     try:
