@@ -10,7 +10,7 @@ import numpy as np
 
 from confml.data._words import MISSING, at_lines, counted, is_missing, is_number, listed, quoted, short
 from confml.data.audit import identifier_finding, is_like_identifier
-from confml.data.coding import check_spelling, sort_categories, spelled_as
+from confml.data.coding import category_codes, codes_of, sort_categories
 from confml.data.csv_spec import HAS_HEADER, CsvSpec
 from confml.data.number_marks import (
     SEPARATORS,
@@ -232,16 +232,14 @@ def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
 
 
 def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
-    place: dict[str, float] = {category: code for code, category in enumerate(categories)}
-    texts = spelled_as(table.column(name), categories)
-    check_spelling(texts, categories, name, str(table.path))
-    unseen = Counter(text for text in texts if text not in place and not is_missing(text))
+    texts, codes = category_codes(table.column(name), codes_of(categories), name, str(table.path))
+    unseen = Counter(text for text, code in zip(texts, codes.tolist(), strict=True) if code == -1)
     if unseen:
         notes.append(
             f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
             f"as none of them: {quoted(unseen)} ({counted(sum(unseen.values()), 'row')})"
         )
-    return np.array([place.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+    return codes
 
 
 def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:

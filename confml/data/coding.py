@@ -1,7 +1,7 @@
 """Coding of nominal attributes: categories, their spellings, and the columns that methods compute with."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -64,25 +64,38 @@ def code_columns(
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")  # 02 and +2 may be codes
 
 
-def spelled_as(texts: Sequence[str], known: Collection[str]) -> list[str]:
-    """Return the texts, with a number that is unknown in its form replaced by the known text of its value."""
-    known = set(known)
-    if known.issuperset(texts):
-        return list(texts)
+def codes_of(categories: Sequence[str]) -> dict[str, float]:
+    """Return the code of each category of a column."""
+    return {text: float(code) for code, text in enumerate(categories)}
+
+
+def category_codes(
+    texts: Sequence[str], codes: Mapping[str, float], column: str, where: str
+) -> tuple[list[str], np.ndarray]:
+    """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of a category without a code."""
+    texts = spelled_as(texts, codes, column, where)
+    return texts, np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+
+
+def spelled_as(texts: Sequence[str], known: Collection[str], column: str, where: str) -> list[str]:
+    """Return the texts, with a number that is unknown in its form replaced by the known text of its value.
+
+    Raises DataError if no text is known, and one differs from a known one in case or blanks only. column,
+    where: name of the column and of the file, for the message.
+    """
+    found, distinct = list(texts), set(known)
+    if distinct.issuperset(found):
+        return found
     by_value: dict[float, str | None] = {}
     for text in known:
         if _NUMBER.fullmatch(text):
             by_value[float(text)] = None if float(text) in by_value else text
-    unknown = [text for text in {*texts} - known if _NUMBER.fullmatch(text)]
+    unknown = [text for text in {*found} - distinct if _NUMBER.fullmatch(text)]
     new = {text: by_value.get(float(text)) or text for text in unknown}
-    return [new.get(text, text) for text in texts]
-
-
-def check_spelling(texts: Sequence[str], known: Collection[str], column: str, where: str) -> None:
-    """Raise DataError if no text is known, and one differs from a known one in case or blanks only."""
-    there = {text for text in texts if not is_missing(text)}
-    if not there or not there.isdisjoint(known):
-        return
+    found = [new.get(text, text) for text in found]
+    there = {text for text in found if not is_missing(text)}
+    if not there or not there.isdisjoint(distinct):
+        return found
     folded = {_folded(text): text for text in known}
     pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]
     if pairs:
@@ -92,6 +105,7 @@ def check_spelling(texts: Sequence[str], known: Collection[str], column: str, wh
             where=where,
             hint=f"use one spelling, such as '{pairs[0][1]}' for '{pairs[0][0]}'",
         )
+    return found
 
 
 def _folded(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from confml.data._csv_columns import Columns, handle_missing, read_columns
 from confml.data._words import SHOWN, at_lines, counted, is_missing, quoted, short
 from confml.data.audit import alike_sentence
-from confml.data.coding import check_spelling, code_columns, spelled_as
+from confml.data.coding import code_columns, spelled_as
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
@@ -162,9 +162,7 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     train = files[0].column(label)
     known = list(dict.fromkeys(train))
     for test in files[1:]:
-        own = spelled_as(test.column(label), known)
-        check_spelling(own, known, label, str(test.path))
-        texts = [*train, *own]
+        texts = [*train, *spelled_as(test.column(label), known, label, str(test.path))]
     distinct = set(texts)
     for variants in label_variants(sorted(distinct)):
         notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.data._csv_columns import numbers_of
 from confml.data._words import at_lines, counted, is_missing, quoted, short
-from confml.data.coding import CODINGS, check_spelling, code_columns, spelled_as
+from confml.data.coding import CODINGS, category_codes, code_columns, codes_of, spelled_as
 from confml.data.csv_spec import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
@@ -111,7 +111,7 @@ class RowCoder:
             data.id_columns,
         )
         self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
-        self._codes = [None if known is None else _codes_of(known) for known in data.categories]
+        self._codes = [None if known is None else codes_of(known) for known in data.categories]
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
 
@@ -198,8 +198,7 @@ class RowCoder:
         ids = [table.column(name) if name in table.place else [""] * n for name in self.id_columns]
         labels = None if self.label is None or self.label not in table.place else table.column(self.label)
         if labels is not None and self.class_texts:
-            labels = spelled_as(labels, self.class_texts)
-            check_spelling(labels, self.class_texts, str(self.label), str(table.path))
+            labels = spelled_as(labels, self.class_texts, str(self.label), str(table.path))
         return NewRows(
             X,
             values,
@@ -238,8 +237,7 @@ class RowCoder:
     def _places(
         self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float]
     ) -> np.ndarray:
-        check_spelling(texts := spelled_as(texts, codes), codes, name, str(table.path))
-        column = np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+        texts, column = category_codes(texts, codes, name, str(table.path))
         unseen = np.flatnonzero(column == -1.0)
         if len(unseen):
             found = self.unknown.setdefault(
@@ -287,7 +285,7 @@ class RowCoder:
         """Raise ValueError for codes of a model file that are not those of its categories."""
         if self._coding not in CODINGS or self.missing not in ("error", "drop", "mean"):
             raise ValueError("the coding of categories or the treatment of missing values is unknown")
-        if self._codes != [None if known is None else _codes_of(known) for known in self.categories]:
+        if self._codes != [None if known is None else codes_of(known) for known in self.categories]:
             raise ValueError("the codes of a column are not those of its categories")
         counts = np.zeros(1) if self.ranges is None else self.ranges[2]
         if not np.all((counts >= 0) & (counts <= MOST_ROWS) & (counts == np.floor(counts))):
@@ -301,8 +299,3 @@ def _coding_of(data: DataSet) -> str:
         if code_columns(none, data.table_attributes, data.categories, coding)[1] == data.attributes:
             return coding
     raise ConfigError(f"data set '{data.name}' has columns that are not made of the columns of a file")
-
-
-def _codes_of(categories: Sequence[str]) -> dict[str, float]:
-    """Return the code of each category of a column."""
-    return {text: float(code) for code, text in enumerate(categories)}

@@ -24,8 +24,8 @@ def test_numbers_compare_as_numbers(tmp_path):
     coder = RowCoder(data, "y")
     new = read_table(file(tmp_path, "b.csv", "x,colour,y\n1,red,2.0\n1,red,1\n"))
     assert coder.code(new).labels == ["2", "1"]
-    assert spelled_as(["1.0", "2", "x"], ["1", "2"]) == ["1", "2", "x"]
-    assert spelled_as(["1.00"], ["1", "1.0"]) == ["1.00"]
+    assert spelled_as(["1.0", "2", "x"], ["1", "2"], "a", "f") == ["1", "2", "x"]
+    assert spelled_as(["1.00"], ["1", "1.0"], "a", "f") == ["1.00"]
 
 
 def test_a_column_that_matches_nothing_stops(tmp_path):
