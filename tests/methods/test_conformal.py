@@ -95,7 +95,8 @@ def literal_counts(calibration, score, size):
     ],
 )
 @pytest.mark.parametrize("size", [0.0, 1.0, 7.5])
-def test_counts_are_those_of_comparisons(draw, size):
+def test_counts_are_those_of_comparisons(draw, size, monkeypatch):
+    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
     rng = np.random.default_rng(3)
     groups = [np.sort(draw(rng, n)) for n in (0, 1, 400)]
     scores, places = draw(rng, 300).reshape(60, 5), np.array([0, 1, 2, 2, 1])
@@ -116,7 +117,7 @@ def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
     X = X.round(1)
     model = Conformal(LogisticRegression(), kind, mondrian=mondrian, random_state=1).fit(X[:120], y[:120])
     one_by_one = model.confident_predict(X[120:])["p-value"]
-    monkeypatch.setattr("confml.methods.conformal.conformal._MANY", 0)
+    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
     at_once = model.confident_predict(X[120:])["p-value"]
     for name in ("n_greater", "n_equal", "nonconformity"):
         assert (at_once.extra[name] == one_by_one.extra[name]).all()

@@ -21,6 +21,7 @@ from confml.methods.conformal.class_groups import (
 from confml.methods.conformal.grouped import Grouped
 from confml.methods.conformal.label_noise import clean_counts, noise_weights
 from confml.methods.conformal.scores import (
+    MANY,
     add_counts,
     counts_against,
     knn_ratio_scores,
@@ -44,7 +45,6 @@ from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
 LEVEL = 0.1  # of best_of
-_MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 CLASS_METRICS = {
     "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
     "mean_rank_cut": Metric("mean over the classes of the largest rank that can be in a region", None),
@@ -234,7 +234,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
                 equal[:] = weights.new
                 sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
                 counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
-            if scores.size >= _MANY and behind is None and weights is None:
+            if behind is None and weights is None:
                 add_counts(groups, self.places_, scores, size, greater, equal)
                 continue
             for column in range(c):
@@ -289,8 +289,9 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        counts = np.zeros((1, 2), np.int64), np.ones((1, 2), np.int64)
-        add_counts([np.zeros(1), np.ones(2)], np.arange(2), np.zeros((1, 2)), 1.0, *counts)
+        scores = np.zeros((MANY, 2))
+        counts = np.zeros(scores.shape, np.int64), np.ones(scores.shape, np.int64)
+        add_counts([np.zeros(1), np.ones(2)], np.arange(2), scores, 1.0, *counts)
 
     @property
     def stratified(self) -> bool:

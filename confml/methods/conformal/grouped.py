@@ -13,15 +13,12 @@ from confml.methods.conformal.quantile_programme import group_threshold
 from confml.methods.conformal.scores import (
     OF_SHARES,
     add_counts,
-    counts_against,
     on_all_classes,
     usual_size,
 )
 from confml.methods.conformal.settings import BY_LEVELS
 from confml.methods.details import FitDetails
 from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisions, split_columns
-
-_MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 
 
 class PartScores(NamedTuple):
@@ -160,16 +157,10 @@ def _count(
         rows = np.flatnonzero(codes == code)
         needed, columns = np.unique(places[rows[0]], return_inverse=True)
         groups = [lists[place] for place in needed.tolist()]
-        if len(rows) * scores.shape[1] >= _MANY and all(map(len, groups)):
-            above, ties = np.zeros((2, len(rows), scores.shape[1]), np.int64)
-            add_counts(groups, columns.reshape(-1), scores[rows], size, above, ties)
-            greater[rows] += above
-            equal[rows] += ties
-            continue
-        for column in range(scores.shape[1]):
-            above, ties = counts_against(groups[columns.reshape(-1)[column]], scores[rows, column], size)
-            greater[rows, column] += above
-            equal[rows, column] += ties
+        above, ties = np.zeros((2, len(rows), scores.shape[1]), np.int64)
+        add_counts(groups, columns.reshape(-1), scores[rows], size, above, ties)
+        greater[rows] += above
+        equal[rows] += ties
 
 
 def _finite(scores: np.ndarray) -> np.ndarray:

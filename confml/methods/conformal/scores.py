@@ -16,6 +16,7 @@ ROUNDING = 1e-12  # relative difference up to which two scores are equal
 SHARES = ("probability", "posterior", "vote", "envelope", "exceedance")
 _PAIRS = 4_000_000  # number of distances per block
 _ROWS_PER_BUCKET = 1
+MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 
 
 def lac_scores(shares: np.ndarray) -> np.ndarray:
@@ -207,8 +208,7 @@ def counts_against(
     raise p-values that are not smoothed, so their bounds hold.
 
     totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
-    are then returned in place of numbers. `add_counts` is faster for many scores without weights.
-    """
+    are then returned in place of numbers."""
     near = rounding_errors(scores, size)
     up_to = np.searchsorted(calibration, scores + near, side="right")
     below = np.searchsorted(calibration, scores - near, side="left")
@@ -229,6 +229,12 @@ def add_counts(
 
     calibration: sorted scores of each group. places: (c,) the group that each label counts.
     """
+    if scores.size < MANY or not any(map(len, calibration)):
+        for column, place in enumerate(places.tolist()):
+            above, ties = counts_against(calibration[place], scores[:, column], size)
+            greater[:, column] += above
+            equal[:, column] += ties
+        return
     from confml.methods.conformal import _kernels_counts as kernels
 
     ends = np.append(0, np.cumsum([len(group) for group in calibration]))
