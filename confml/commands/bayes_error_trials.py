@@ -41,7 +41,13 @@ from confml.commands.options import (
     "--rows", type=click.IntRange(4), default=1000, show_default=True, help="Rows of each data set."
 )
 @click.option(
-    "--attributes", type=click.IntRange(1), default=2, show_default=True, help="Number of features."
+    "--features",
+    "--attributes",
+    "attributes",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Number of features; the older name is --attributes.",
 )
 @seed_option
 @jobs_option

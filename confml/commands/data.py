@@ -54,7 +54,7 @@ def list_command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"datasets": rows, "generators": made}, indent=1))
         return
-    heads = {"name": "NAME", "rows": "ROWS", "attributes": "ATTRIBUTES", "classes": "CLASSES"}
+    heads = {"name": "NAME", "rows": "ROWS", "attributes": "FEATURES", "classes": "CLASSES"}
     print_table(
         [*heads.values(), "FILES", "TITLE"],
         [[*(row[k] for k in heads), row["files"], row["title"]] for row in rows],

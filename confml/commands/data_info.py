@@ -97,7 +97,7 @@ def print_info(report: dict[str, Any]) -> None:
     classes = ", ".join(f"{label}: {rows}" for label, rows in report["class_rows"].items())
     for key, value in {
         "rows": f"{report['rows']}{parts}",
-        "attributes": f"{report['attributes']}{coded}",
+        "features": f"{report['attributes']}{coded}",
         "classes": f"{report['classes']} ({classes})",
         "provider": report["provider"],
         "licence": report["licence"],

@@ -26,7 +26,13 @@ def test_trials_from_the_command_line(tmp_path, every_format):
     drawn = {f"{name}.{ending}" for name in ("bias", "variance") for ending in endings}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == drawn
     assert number_list("--x", "0:1:0.1")[-1] == 1.0 and len(number_list("--x", "0:1:0.1")) == 11
-    run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
+    old, new = (
+        json.loads(
+            run(*arguments[:4], *arguments[6:], option, 3, "--json", "-q", command=bayes_error_trials)[0]
+        )
+        for option in ("--attributes", "--features")
+    )
+    assert old["points"] == new["points"] and len(new["points"]) == 6  # one number of trees
     assert not list((tmp_path / "figures").glob("variance.*"))
     for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
         with pytest.raises(ConfigError, match="from:to:step"):

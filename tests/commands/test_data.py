@@ -116,7 +116,7 @@ def listed(result) -> dict[str, str]:
 def test_list(put_card, tmp_path):
     put_card("http://127.0.0.1:9")
     lines = run("list").stdout.splitlines()
-    assert lines[0].split() == ["NAME", "ROWS", "ATTRIBUTES", "CLASSES", "FILES", "TITLE"]
+    assert lines[0].split() == ["NAME", "ROWS", "FEATURES", "CLASSES", "FILES", "TITLE"]
     assert lines[1].split()[:4] == ["toy", "5", "2", "2"] and lines[1].endswith("to fetch  A toy")
     assert lines[2].split()[:4] == ["toy-merged", "5", "2", "1"]
     assert any(line.startswith("five-gaussians ") for line in lines)

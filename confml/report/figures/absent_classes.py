@@ -51,7 +51,7 @@ FIGURE = Figure(
     about="credibility (or confidence) of test examples of absent classes and of known classes",
     draw=draw,
     numbers=(AbsentClasses,),
-    caption="Fraction of test examples with at most this credibility (confidence for views without "
+    caption="Share of test examples with at most this credibility (confidence for views without "
     "p-values), "
     "all splits pooled, per absent class (at most 6) and for the classes in training together. The "
     "dashed line "

@@ -66,7 +66,7 @@ FIGURE = Figure(
     "leaves it in 6 to 11 % of the splits. It is binomial where no method has p-values",
     draw=draw,
     numbers=(RegionErrors,),
-    caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "
+    caption="Share of regions without (or with) the true label against the level, mean over the splits. "
     "Other lines: views with p-values, which are valid if the examples are exchangeable; dotted "
     "lines: other views, without a guarantee. Grey band: pointwise 95 % range of valid p-values, as if all "
     "different test rows were one test part; a line is a mean over the splits.",

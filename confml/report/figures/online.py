@@ -147,7 +147,7 @@ ERRORS = Figure(
     about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw_errors,
     numbers=(OnlineErrors,),
-    caption="Fraction of regions without the true label among the examples so far, at each significance level"
+    caption="Share of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: pointwise central 95 % of the binomial "
     "distribution at the level, approximate if labels arrive later; none for data with groups. A valid path "
     "leaves them at some step with a probability above 5 %.",

@@ -74,7 +74,7 @@ FIGURE = Figure(
     "exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits",
     draw=draw,
     numbers=(ClassErrors,),
-    caption="Fraction of regions without the true label against significance level, per class (at most 6, "
+    caption="Share of regions without the true label against significance level, per class (at most 6, "
     "those that deviate most) and for all classes together. The curves pool the p-values of all splits; "
     "valid p-values are at or below the diagonal. Grey band: pointwise 95 % band of valid p-values, all "
     "classes together, as if all different test rows were one test part.",
