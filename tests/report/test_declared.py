@@ -21,6 +21,7 @@ from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
+from confml.report.answers.datasets import ranking
 from confml.report.compare import Pair, comparison_table, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
 from confml.report.figures import check_figure, known_figures
@@ -28,7 +29,6 @@ from confml.report.items import Table
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.numbers.row_values import ViewRows
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.ranks import ranking
 from confml.report.write import write_report
 from confml.steps.registry import known_steps
 

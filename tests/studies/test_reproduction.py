@@ -238,7 +238,7 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
 
 def test_figures_of_ranks_show_confml_beside_the_paper(tmp_path):
     labels, scores = ["A", "B", "C"], np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [9.0, 8.0, 7.0]])
-    found = Ranking("ari", labels, ["x", "y", "z"], scores, compare_ranks(scores), [])
+    found = Ranking("ari", labels, ["x", "y", "z"], scores, compare_ranks(scores))
     printed = PublishedRanks("somebody 2017", 3, {"A": 2.5, "B": 1.0, "C": 2.5})
     path = draw_ranks(found, printed, tmp_path / "one.svg")
     text = path.read_text(encoding="utf-8")

@@ -1,13 +1,19 @@
 """Methods over several data sets: which of them are ranked, and which are shown to differ."""
 
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.differences import SIGNIFICANCE
+from confml.report.declared import ranking_metric, shown_metric
+from confml.report.numbers.summaries import TIME_METRICS, training_times
+from confml.report.run.one_pass import Collector
+from confml.report.run.results import RunResults
+from confml.runner.results import CellResult
 
 MOST_MISSING = 0.2
 """A method without results on more than this share of the data sets is left out, not the data sets."""
@@ -176,8 +182,8 @@ def complete(
 class Ranking:
     """Methods ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
 
-    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times,
-    the number of grid points in the inner selection of each method.
+    missing: a sentence on methods and data sets that could not be ranked. points: for times, the number of
+    grid points in the inner selection of each method.
     """
 
     metric: str
@@ -185,13 +191,17 @@ class Ranking:
     datasets: list[str]
     scores: np.ndarray
     comparison: RankComparison
-    left_out: list[str]
     points: list[int] | None = None
     missing: str = ""
 
     @property
     def verdict(self) -> RankVerdict:
         return RankVerdict(self.comparison)
+
+    @property
+    def heading(self) -> str:
+        """Name of the metric in text."""
+        return shown_metric(self.metric).heading
 
 
 def ranking_of(
@@ -214,5 +224,82 @@ def ranking_of(
         return None
     scores = table.scores(means, higher_is_better)
     outcome = compare_ranks(scores, higher_is_better, level)
-    left_out = [*table.dropped, *table.dropped_datasets]
-    return Ranking(metric, table.methods, table.datasets, scores, outcome, left_out, missing=table.sentence())
+    return Ranking(metric, table.methods, table.datasets, scores, outcome, missing=table.sentence())
+
+
+# ---- over the data sets of a run
+
+
+def ranking(
+    results: RunResults,
+    metric: str,
+    level: float = 0.05,
+    without: str | None = None,
+    skip: str | None = None,
+) -> Ranking | None:
+    """Return the ranking by means over the splits of each method's first view.
+
+    None with fewer than two methods or data sets. `complete` says which methods and data sets are ranked;
+    data sets with cells that are still to be computed are not. without: text in the labels of methods to
+    omit. skip: text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or
+    has no better direction.
+    """
+    better = ranking_metric(metric).sign > 0
+    means = _times(results, metric) if metric in TIME_METRICS else first_means(results, metric)
+    failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
+    keys = {one.cell.key for one in results.failures}
+    pending = {
+        cell.dataset for cell in results.cells if cell.key not in results.results and cell.key not in keys
+    }
+    labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
+    labels = [label for label in labels if not without or without not in label]
+    datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))
+    datasets = [name for name in datasets if not skip or skip not in name]
+    found = ranking_of(metric, means, (labels, datasets), better, level, failed)
+    if found is not None and metric in TIME_METRICS:
+        grids = results.collected(TrainingTimes).points
+        found = replace(found, points=[grids[label] for label in found.labels])
+    return found
+
+
+class TrainingTimes(Collector):
+    """Training times of the splits by data set, label and metric, and points of the grid by label."""
+
+    def __init__(self, results: RunResults):
+        super().__init__(results)
+        self.seconds: dict[tuple[str, str, str], list[float]] = {}
+        self.points: dict[str, int] = {}
+
+    def add(self, result: CellResult) -> None:
+        tuning, label = result.tuning or {}, self.results.label(result.cell)
+        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
+        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
+        for metric, value in times.items():
+            self.seconds.setdefault((result.cell.dataset, label, metric), []).append(value)
+        self.points[label] = len(tuning.get("scores", "-"))
+
+
+def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
+    """Return means by data set and label, of the first view that has the metric."""
+    values: dict[tuple[str, str, str], list[float]] = {}
+    for one in results.metrics.cells:
+        for place, (view, name, level) in enumerate(one.names):
+            if name == metric and level is None:
+                key = one.cell.dataset, results.label(one.cell), view
+                values.setdefault(key, []).append(one.values[place])
+    means: dict[tuple[str, str], float] = {}
+    for (dataset, label, _), numbers in values.items():
+        # Means that differ only in their last bits are ties.
+        mean = round(math.fsum(numbers) / len(numbers), 12)
+        if not math.isnan(mean):
+            means.setdefault((dataset, label), mean)
+    return means
+
+
+def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
+    """Return mean training times by data set and label."""
+    return {
+        (dataset, label): math.fsum(numbers) / len(numbers)
+        for (dataset, label, name), numbers in results.collected(TrainingTimes).seconds.items()
+        if name == metric
+    }

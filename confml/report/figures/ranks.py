@@ -7,13 +7,13 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.plugins.parameters import Number
-from confml.report.answers.datasets import Ranking
+from confml.report.answers.datasets import Ranking, ranking
 from confml.report.answers.leaderboard import RankedColumn, order
 from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.sections.ranks import ranking, ranks_options, words_of
+from confml.report.sections.ranks import ranks_options
 
 
 def draw(subject: Subject):
@@ -59,7 +59,7 @@ def draw(subject: Subject):
         text = f"{found.labels[place]}  {rank:.2f}" if left else f"{rank:.2f}  {found.labels[place]}"
         axes.text(beside, height, text, ha="right" if left else "left", va="center", fontsize=7)
     axes.text(1, 0.45, _verdict(found), ha="left", va="bottom", fontsize=7)
-    title = f"mean ranks by {words_of(metric)}, {len(found.datasets)} data sets (1: the best)"
+    title = f"mean ranks by {found.heading}, {len(found.datasets)} data sets (1: the best)"
     figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     return figure
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.report.answers.answer import Answer
-from confml.report.answers.datasets import ranking_of
+from confml.report.answers.datasets import first_means, ranking_of
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
@@ -26,7 +26,6 @@ from confml.report.run.stored import open_run
 from confml.report.sections.base import items_of
 from confml.report.sections.certified import Certified
 from confml.report.sections.of_cells import Timings, Tuning
-from confml.report.sections.ranks import first_means
 from confml.report.sections.rejection import RejectionCurves
 from confml.report.tables.page_table import PageTable
 

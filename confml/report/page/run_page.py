@@ -7,7 +7,7 @@ from typing import Any
 
 from confml.published import known_tables
 from confml.report.answers.answer import Answer
-from confml.report.answers.datasets import Ranking
+from confml.report.answers.datasets import Ranking, ranking
 from confml.report.answers.run_answer import RunAnswer, causes, of_dataset
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.items import TableKind
@@ -39,7 +39,6 @@ from confml.report.run.results import RunResults
 from confml.report.sections.leaderboard import LEADERBOARD, TITLE
 from confml.report.sections.of_cells import FAILURES
 from confml.report.sections.published_tables import COMPUTED, path_of
-from confml.report.sections.ranks import ranking, words_of
 from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import PageTable, slug, unique
 
@@ -263,7 +262,7 @@ def rank_parts(material: Material) -> list[RankPart]:
 def rank_part(found: Ranking) -> RankPart:
     """Return the ranking of methods over data sets."""
     outcome = found.comparison
-    words = words_of(found.metric)
+    words = found.heading
     title = f"Mean ranks by {words}"
     verdict = found.verdict
     text = f"{len(found.labels)} methods on {len(found.datasets)} data sets. {verdict.sentence()}"

@@ -1,73 +1,20 @@
 """Methods ranked over the data sets of a run: ``tables/ranks-<metric>.csv`` and ``.md``."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
-from confml.report.answers.datasets import Ranking, ranking_of
-from confml.report.declared import ranking_metric, shown_metric
+from confml.report.answers.datasets import Ranking, TrainingTimes, ranking
+from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, Table
 from confml.report.numbers.published_points import default_params
-from confml.report.numbers.summaries import TIME_METRICS, training_times
-from confml.report.run.one_pass import Collector
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.published_tables import published_table
-from confml.runner.results import CellResult
-
-
-def ranking(
-    results: RunResults,
-    metric: str,
-    level: float = 0.05,
-    without: str | None = None,
-    skip: str | None = None,
-) -> Ranking | None:
-    """Return the ranking by means over the splits of each method's first view.
-
-    None with fewer than two methods or data sets. `complete` says which methods and data sets are ranked;
-    data sets with cells that are still to be computed are not. without: text in the labels of methods to
-    omit. skip: text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or
-    has no better direction.
-    """
-    better = ranking_metric(metric).sign > 0
-    means = _times(results, metric) if metric in TIME_METRICS else first_means(results, metric)
-    failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
-    keys = {one.cell.key for one in results.failures}
-    pending = {
-        cell.dataset for cell in results.cells if cell.key not in results.results and cell.key not in keys
-    }
-    labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
-    labels = [label for label in labels if not without or without not in label]
-    datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))
-    datasets = [name for name in datasets if not skip or skip not in name]
-    found = ranking_of(metric, means, (labels, datasets), better, level, failed)
-    if found is not None and metric in TIME_METRICS:
-        grids = results.collected(TrainingTimes).points
-        found = replace(found, points=[grids[label] for label in found.labels])
-    return found
-
-
-class TrainingTimes(Collector):
-    """Training times of the splits by data set, label and metric, and points of the grid by label."""
-
-    def __init__(self, results: RunResults):
-        super().__init__(results)
-        self.seconds: dict[tuple[str, str, str], list[float]] = {}
-        self.points: dict[str, int] = {}
-
-    def add(self, result: CellResult) -> None:
-        tuning, label = result.tuning or {}, self.results.label(result.cell)
-        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
-        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
-        for metric, value in times.items():
-            self.seconds.setdefault((result.cell.dataset, label, metric), []).append(value)
-        self.points[label] = len(tuning.get("scores", "-"))
 
 
 class Ranks(Section):
@@ -116,11 +63,6 @@ def ranks_options(options) -> tuple[str, float, str | None, str | None]:
     return metric, level, options.get("without"), options.get("skip")
 
 
-def words_of(metric: str) -> str:
-    """Return the name of a metric in text."""
-    return shown_metric(metric).heading
-
-
 @dataclass(frozen=True)
 class PublishedRanks:
     """Mean ranks of the numbers that a paper prints, by label. datasets: number of data sets."""
@@ -159,14 +101,12 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
     best = [int(np.sum(outcome.ranks[:, place] == outcome.ranks.min(axis=1))) for place in range(len(labels))]
     order = np.argsort(outcome.mean_ranks, kind="stable")
     lines = [
-        f"## Ranks by {words_of(found.metric)}",
+        f"## Ranks by {found.heading}",
         "",
         f"{len(found.datasets)} data sets: {', '.join(found.datasets)}.",
     ]
     if found.missing:
         lines.append(found.missing)
-    elif found.left_out:
-        lines.append(f"Left out, because some results are missing: {', '.join(found.left_out)}.")
     more = ("| by the paper's numbers ", "| ---: ") if printed else ("", "")
     lines += ["", f"| method | mean rank | best on {more[0]}|", f"| --- | ---: | ---: {more[1]}|"]
     for place in order:
@@ -196,29 +136,3 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
                 f"| {labels[a]} / {labels[b]} | {outcome.nemenyi[a, b]:.3g} | {outcome.wilcoxon[a, b]:.3g} |"
             )
     return "\n".join(lines) + "\n"
-
-
-def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Return means by data set and label, of the first view that has the metric."""
-    values: dict[tuple[str, str, str], list[float]] = {}
-    for one in results.metrics.cells:
-        for place, (view, name, level) in enumerate(one.names):
-            if name == metric and level is None:
-                key = one.cell.dataset, results.label(one.cell), view
-                values.setdefault(key, []).append(one.values[place])
-    means: dict[tuple[str, str], float] = {}
-    for (dataset, label, _), numbers in values.items():
-        # Means that differ only in their last bits are ties.
-        mean = round(math.fsum(numbers) / len(numbers), 12)
-        if not math.isnan(mean):
-            means.setdefault((dataset, label), mean)
-    return means
-
-
-def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Return mean training times by data set and label."""
-    return {
-        (dataset, label): math.fsum(numbers) / len(numbers)
-        for (dataset, label, name), numbers in results.collected(TrainingTimes).seconds.items()
-        if name == metric
-    }

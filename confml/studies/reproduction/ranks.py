@@ -12,7 +12,7 @@ from confml.report.declared import ranking_metric
 from confml.report.figures.style import BLACK, BLUE, GREY, legend_below, new_figure, style
 from confml.report.files import read_csv, write_csv, write_file
 from confml.report.numbers.summaries import TIME_METRICS
-from confml.report.sections.ranks import PublishedRanks, ranks_text, words_of
+from confml.report.sections.ranks import PublishedRanks, ranks_text
 from confml.studies.reproduction.figures import write_svg
 from confml.studies.reproduction.sources import RankedTable, Source
 
@@ -96,7 +96,8 @@ def _rankings(
     labels = [table.columns[column] for column in columns]
     points = [table.grid[column] for column in columns] if ranked.metric in TIME_METRICS else None
     outcome = compare_ranks(scores, higher)
-    found = Ranking(ranked.metric, labels, list(datasets), scores, outcome, left_out, points)
+    missing = f"Left out, because some results are missing: {', '.join(left_out)}." if left_out else ""
+    found = Ranking(ranked.metric, labels, list(datasets), scores, outcome, points, missing)
     printed = {row["dataset"]: row for row in table.rows()}
     theirs = np.array([[float(printed[name][column]) for column in columns] for name in datasets])
     means = compare_ranks(theirs, higher).mean_ranks.tolist()
@@ -143,7 +144,7 @@ def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path, fits: str = 
         axes.set_yticks(range(k), [found.labels[place] for place in order])
         axes.set_xlabel("mean rank, 1 for the best")
         axes.set_title(
-            ", ".join(filter(None, (words_of(found.metric), fits, f"{len(found.datasets)} data sets"))),
+            ", ".join(filter(None, (found.heading, fits, f"{len(found.datasets)} data sets"))),
             loc="left",
         )
         axes.annotate("confml (paper)", (k + 0.25, -0.6), va="bottom", fontsize=7, annotation_clip=False)
