@@ -16,7 +16,7 @@ VERBS = frozenset(
     Connect Contain Convert Copy Correct Count Cover Create Cut Decide Decode Decompose Decorate Define
     Delete Derive Describe Detect Determine Discard Dispatch Distribute Divide Do Download Draw Drop
     Embed Emit Encode End Ensure Enter Escape Estimate Evaluate Exclude Execute Expand Export Extend
-    Extract Fetch Fill Filter Find Finish Fit Flatten Fold Follow Forget Format Forward Free Gather
+    Extract Fetch Fill Filter Find Finish Fit Fix Flatten Fold Follow Forget Format Forward Free Gather
     Generate Get Give Go Group Grow Guard Halve Handle Hash Highlight Hold Ignore Import Include
     Increase Index Initialise Insert Inspect Install Integrate Invert Iterate Join Keep Kill Label
     Launch Learn Leave Let Limit Link List Load Locate Lock Look Lower Make Map Mark Mask Match Maximise

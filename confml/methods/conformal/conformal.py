@@ -57,36 +57,17 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
     Notes
     -----
-    ``split`` (inductive conformal prediction) draws a fraction ``calibration`` of the training examples at
-    random as the calibration part and fits the classifier to the others, the proper training part. Label j
-    of a test example has the p-value ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity
-    scores of the n calibration examples under their own labels. Scores that differ by no more than rounding
-    errors count as equal. If training and test examples are exchangeable, the true label's p-value is at most
-    e with probability at most e, for every level e and any classifier.
+    ``split`` calibrates on a random part of the training examples. Label j of a test example has the p-value
+    ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity scores of the n calibration examples
+    under their own labels. If training and test examples are exchangeable, the true label's p-value is at
+    most e with probability at most e, for every level e and any classifier. ``cross`` calibrates on folds;
+    with K folds of m examples, the probability is at most ``2 (e + (1 - e) (K - 1) / (m + K))``.
 
-    ``cross`` (cross-conformal prediction, Vovk 2015) divides the m training examples into K ``folds`` at
-    random. Each fold is the calibration part of a classifier fitted to the other folds, and the p-value is
-    ``(sum of the folds' counts + 1) / (m + 1)``. Its bound is weaker: the true label's p-value is at most ε
-    with probability at most ``2 (ε + (1 - ε) (K - 1) / (m + K))``. The reason is that twice the mean of K
-    p-values is a p-value (Vovk and Wang 2020). The error rate is usually near e if folds are large.
-
-    A class without proper training examples has probability 0, decision value -inf and knn-ratio +inf. Its
-    calibration examples are therefore among the most nonconforming ones. Test examples get a p-value for it
-    as for any other class. If the proper training part has one class only, the classifier is replaced by one
-    that gives this class probability 1. A class without any training example has no p-value; the bounds are
-    on the probability that a true label with a p-value is rejected.
-
-    ``mondrian`` makes p-values label-conditional: only the calibration examples of label j count for j, and
-    the bounds hold for each class (of ``cross``, with m its number of examples). Calibration part and folds
-    are then stratified: drawn at random within each class. A class with one example is never calibrated on,
-    and its p-values are 1. ``smoothed`` counts ties tau ~ U[0, 1) each, with one tau per test example; the
-    p-values of ``split`` are then uniform.
-
-    The page "Conformal prediction with any classifier" of the documentation defines the scores
-    (``nonconformity``) and groups of dependent examples. For `split` it also defines p-values for many
-    classes (``classes``) and weights for another distribution (``shift``). The page "What is promised to
-    whom" defines groups with a guarantee (``by``). For `split` it also defines the best of several methods
-    (``best_of``) and p-values from labels of which a known fraction is wrong (``label_noise``).
+    The page "Conformal prediction with any classifier" of the documentation defines both, the scores
+    (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), many classes
+    (``classes``), groups of dependent examples and ``shift``. The page "What is promised to whom" defines
+    groups with a guarantee (``by``), the best of several methods (``best_of``) and p-values from labels of
+    which a known fraction is wrong (``label_noise``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any

@@ -150,11 +150,9 @@ class Samples(WrapperMethod):
     draws that predict the class. Tuning compares the means of all draws, so each point of a grid is fitted
     as often as there are draws.
 
-    Every share q has the Monte Carlo error ``sqrt(q (1 - q) / draws)`` as ``extra["standard_error"]``, every
-    mean ``sd / sqrt(draws)``. There is a warning below 50 draws. ``reject`` has three entropies in nats as
-    ``extra``: ``total_entropy`` of the mean is ``expected_entropy``, the mean entropy of the draws (aleatoric
-    uncertainty), plus ``mutual_information`` of label and draw (epistemic uncertainty). With ``entropies``
-    there is a view of each: 1 - entropy / ln c is the confidence in the label of ``reject``.
+    Every share has a Monte Carlo error as ``extra["standard_error"]``, and ``reject`` has three entropies, of
+    which ``entropies`` makes views. The page "Reject, envelope, posterior, exceedance" of the documentation
+    has the formulas. There is a warning below 50 draws.
 
     In a config: ``samples: ensemble`` or ``samples: {kind: bootstrap, draws: 100}`` on a method, also
     together with ``conformal``; a sweep names a setting ``samples__draws``. ``bayes-knn`` and

@@ -35,29 +35,9 @@ class CrammerSinger(PenaltyPath):
 
     Notes
     -----
-    ``solver: dual`` is LIBLINEAR's ``-s 4``. A fit takes seconds with a large C and about a hundredth of that
-    with a small C. A running fit cannot be interrupted. LIBLINEAR stops after 1000 passes, where the
-    objective can be several times its minimum if C is above 1000.
-
-    ``solver: path`` is confml's own: proximal multipliers and a semismooth Newton method, for several values
-    of C in one pass. With the objective P and its value P0 at W = 0, the duality gap is at most ``tolerance``
-    / 100 times max(min(P, P0 - P), P / 10). It is deterministic. It solves equations with one unknown per
-    class and feature, up to 8000. Where W = 0 is a solution, W is exactly 0. metrics, with this solver:
-    ``objective``, ``gap``, ``iterations``.
-
-    ``tolerance`` is the stopping tolerance of the solver. For ``solver: dual``, the table shows the excess of
-    the objective over its value with tolerance 1e-5 and the fraction of test labels that differ, each the
-    largest over C = 2^-8, 2^-2, 1, 16, 256, on iris, wine, vehicle and segment up to C = 256, satimage and
-    usps up to C = 1 (at most 2000 training rows, ``min-max``)::
-
-        tolerance         excess        labels changed     relative time
-        0.1 (LIBLINEAR)   175 %         6.7 %              1
-        0.01               20 %         5.0 %              2
-        0.001               1.5 %       1.1 %              4
-        0.0001              0.2 %       0.13 %             7
-
-    The default is 0.0001. The configs of the SmartSVM study use LIBLINEAR's default 0.1 with
-    ``solver: dual``, as in the paper.
+    ``solver: dual`` is LIBLINEAR's ``-s 4``. ``solver: path`` is confml's own, for several values of C in one
+    pass and up to 8000 unknowns; it has the metrics ``objective``, ``gap`` and ``iterations``. The page "How
+    methods compute" of the documentation has both, and the errors of each ``tolerance``.
 
     View ``margin``: the decision values f_k. Ties go to the first class in sorted order. With
     ``solver: path``, decision values within 1e-9 of the largest absolute one are tied, and ties go to the

@@ -34,10 +34,8 @@ class GenSVM(PenaltyPath):
     smooth. It is minimised along a fixed decreasing sequence of ridges. Features are not scaled: use
     ``min-max`` before this method if their units differ.
 
-    ``solver: lbfgs`` is L-BFGS. ``solver: path`` is Newton's method with conjugate gradients: about ten times
-    faster along a path of ridges, and for up to 8000 unknowns, (c - 1) (1 + features). It stops where the
-    estimated excess of the objective over its minimum is at most 100 times ``tolerance`` times the objective.
-    Where the objective at W = 0, t = 0 is within the same distance, the result is exactly 0.
+    ``solver: lbfgs`` is L-BFGS, ``solver: path`` Newton's method with conjugate gradients: about ten times
+    faster along a path of ridges, and for up to 8000 unknowns, (c - 1) (1 + features).
 
     View ``margin``: the products z' u_k, which are largest for the nearest corner. Ties go to the first class
     in sorted order. With ``solver: path``, products within 1e-9 of the largest absolute one are tied, and

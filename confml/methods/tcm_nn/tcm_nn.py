@@ -51,23 +51,13 @@ class TCMNN(PValueMethod):
     them. Prediction: the label with the largest p-value; confidence: 1 minus the second largest; credibility:
     the largest; prediction region at a significance level: the labels whose p-value exceeds it.
 
-    The paper leaves some conventions open. Missing neighbours of a class are at distance +inf. A same-class
-    sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1. Squared differences are added in the order of the
-    features in float64, sums of distances in ascending order. Of labels that share the largest p-value, the
-    one with the smaller alpha_new is predicted, then the first in class order. Features whose squares leave
-    the range of float64 (values near 1e160 or 1e-300) are multiplied by a power of two, which changes no
-    alpha.
-
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
     p-values: the p-value of label j counts only examples of class j and divides by m_j + 1. The guarantee
     holds for each class.
 
     shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
-    is learnt from all test examples together, without labels: ``p_j = (sum of the w_i with alpha_i >=
-    alpha_new + w) / (sum of all w_i + w)``, with weights w_i of the training examples and w of the new one
-    (Tibshirani et al. 2019). The numbers in ``extra`` are then sums of
-    weights in a small unit. ``shift.csv`` reports the effective sample size.
+    is learnt from all test examples together, without labels.
 
     The only view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
     examples whose strangeness exceeds and equals the strangeness of the new example; this example is among
@@ -75,12 +65,7 @@ class TCMNN(PValueMethod):
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
     p-values are those of a fit to the examples before it (`OnlineTCMNN`). With ``delay``, it is learnt when
-    its label arrives. Then ``extra`` also has, all (n,), the place of the example in the order of learning
-    (``label_place``), the number of examples that were predicted by then (``label_after``), and its p-value
-    against the examples learnt before it (``label_p``).
-
-    Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
-    grid come from one pass.
+    its label arrives. The page "How methods compute" of the documentation has the conventions and the cost.
 
     References
     ----------

@@ -48,31 +48,14 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     Notes
     -----
-    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the
-    calibration part and fits the classifier to the others. For a class j, the calibration examples have
-    scores (the classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test
-    example with score s is added with label 0, then with label 1. p0 and p1 are the values at s of the
-    isotonic regressions of the labels on the scores. Only the order of the scores matters; scores that are
-    equal up to rounding errors are one group. The view has ``lower`` = p0 and ``upper`` = p1, always p0 < p1,
-    and the point ``p1 / (1 - p0 + p1)``, which makes the largest possible regret of log loss smallest.
-
-    With more than two classes there is one such predictor per class (one-vs-rest). The points of an example
-    are divided by their sum, and a point can then leave [lower, upper]. With two classes the bounds of the
-    first class are (1 - p1, 1 - p0) of the second.
-
-    Guarantee of ``inductive``, if calibration and test examples are exchangeable: of p0 and p1, the one that
-    belongs to the true label is perfectly calibrated. So in expectation the frequency of each class lies
-    between the means of ``lower`` and ``upper`` over test examples. The point
-    has no guarantee. If the classifier is calibrated already, its own probabilities have the smaller log
-    loss: the calibration part is lost for the fit.
-
-    ``cross`` divides the training examples into ``folds`` at random; each fold is the calibration part of a
-    classifier fitted to the others. ``upper`` is the geometric mean of the p1 of the folds, 1 - ``lower``
-    that of 1 - p0. There is no guarantee.
-
-    A class without proper training examples has the smallest score, as for `Conformal`. Without calibration
-    examples the bounds are 0 and 1. No class of the training examples has probability 0, so log loss is
-    finite if every test example is of such a class.
+    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part
+    and fits the classifier to the others. p0 and p1 of a class are the values of the isotonic regressions of
+    the labels on the scores of the classifier, with the test example added under label 0 and under label 1.
+    The view has ``lower`` = p0 and ``upper`` = p1, and the point ``p1 / (1 - p0 + p1)``. With more than two
+    classes there is one such predictor per class. If calibration and test examples are exchangeable, the
+    frequency of each class in expectation lies between the means of ``lower`` and ``upper`` over test
+    examples; the point has no guarantee. ``cross`` combines folds, without a guarantee. The page "How
+    methods compute" of the documentation has the definitions.
 
     In a config: ``venn: inductive`` or ``venn: {kind: cross, folds: 5}`` on a method; a sweep names a setting
     ``venn__calibration``. In Python: ``VennAbers(LogisticRegression())``, with any classifier of scikit-learn

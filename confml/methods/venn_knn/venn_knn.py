@@ -33,9 +33,6 @@ class VennKNN(ProbabilityMethod):
 
     Notes
     -----
-    taxonomy: ``votes`` is the class of most neighbours (the first one for ties) and their number,
-    ``majority`` that class alone, ``counts`` the number of neighbours of every class.
-
     View ``venn`` of kind probability, with ``extra``: ``lower`` and ``upper`` (n, c), the smallest and the
     largest entry of each column of P. point: ``mean`` of the rows, or ``minimax``, the diagonal of P divided
     by its sum, which minimises the largest regret of log loss for two classes. With many classes it
