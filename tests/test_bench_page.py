@@ -20,11 +20,17 @@ def test_the_table_has_the_processor_and_rows_with_a_peer(tmp_path):
     rows = [
         {"benchmark": "a", "what": "sort, beside NumPy", "unit": "s", "ours": 0.002, "other": 0.001},
         {"benchmark": "b", "what": "alone", "unit": "s", "ours": 1.0, "other": None},
+        {"benchmark": "d", "what": "peak memory", "unit": "MB", "ours": 123.4, "other": None},
+        {"benchmark": "e", "skipped": "no data"},
         {"benchmark": "c", "what": "memory, beside a matrix", "unit": "MB", "ours": 1.0, "other": 2.0},
     ]
     machine = {"processor": "Some CPU", "python": "3.11", "cores": 2}
     stored.write_text(json.dumps({"machine": machine, "rows": rows}))
-    page.write_text("before\n" + "old".join(main.MARKS) + "\nafter\n")
+    heads = "| work | a | b | c |\n| --- | --- | --- | --- |\n"
+    old = f"{heads}| kept | 1 s | 2 s | 0.50 |\n| sort; NumPy | 1 s | 1 s | 1 |\n"
+    begin, end = "<!-- measured: begin -->", main.END
+    values = f"<!-- measured: b d e -->{end}"
+    page.write_text(f"before\n{begin}old\n{old}{end}\nbetween\n{values}\nafter\n")
     for _ in range(2):  # the second one changes nothing
         assert main.main(["--out", str(stored), "--page", str(page)]) == 0
     text = page.read_text()
@@ -33,10 +39,13 @@ def test_the_table_has_the_processor_and_rows_with_a_peer(tmp_path):
     assert [line for line in text.splitlines() if line.startswith("| sort")] == [
         "| sort; NumPy | 2.00 ms | 1.00 ms | 2.00 |"
     ]
-    assert "alone" not in text and "memory" not in text
+    assert text.count("| kept | 1 s | 2 s | 0.50 |") == 1
+    first, second = text.split("between")
+    assert "alone" not in first and "memory" not in text.replace("peak memory", "")
+    assert "| alone | 1.00 s |\n| peak memory | 123 MB |" in second
 
 
 def test_the_page_has_a_measured_table():
     text = (ROOT / "docs/pages/results/benchmarks.md").read_text(encoding="utf-8")
-    table = text.split(bench().MARKS[0])[1].split(bench().MARKS[1])[0]
+    table = text.split("<!-- measured: begin -->")[1].split(bench().END)[0]
     assert "Processor: " in table and "| split conformal, " in table

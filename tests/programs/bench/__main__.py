@@ -16,6 +16,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import time
 import traceback
@@ -28,7 +29,13 @@ sys.path.insert(0, str(HERE))
 
 from _pairs import Skipped  # noqa: E402
 
-MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
+END = "<!-- measured: end -->"
+BLOCK = f"<!-- measured: ((?!end)[^>]*) -->(.*?){END}"
+PAIRS = (
+    "| work, and what it is compared with | confml | other | confml / other |",
+    "| --- | ---: | ---: | ---: |",
+)
+VALUES = ("| work | |", "| --- | ---: |")
 HEADINGS = ("benchmark", "ours", "other", "ratio", "goal")
 
 
@@ -135,25 +142,39 @@ def keep(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def write_page(stored: Path, page: Path) -> None:
-    """Replace the table of the documentation by the stored rows that have a second time."""
+    """Write the tables of the documentation from the stored rows, each between its marks.
+
+    ``<!-- measured: begin -->`` begins the table of all rows that have a second time, and names of benchmarks
+    instead of ``begin`` a table of their rows. Rows of a page that are not stored stay.
+    """
     document = json.loads(stored.read_text())
     machine = document["machine"]
-    lines = [
+    about = (
         f"Processor: {machine['processor']} ({machine['cores']} cores), Python {machine['python']}. "
-        "Times are CPU times of one thread, medians of alternating turns.",
-        "",
-        "| work, and what it is compared with | confml | other | confml / other |",
-        "| --- | ---: | ---: | ---: |",
-    ]
-    for row in document["rows"]:
-        if row.get("other") and row["unit"] in ("s", "ms"):
-            times = (_amount(row[side], row["unit"]) for side in ("ours", "other"))
-            cells = (row["what"].replace(", beside ", "; "), *times, f"{row['ours'] / row['other']:.2f}")
-            lines.append(f"| {' | '.join(cells)} |")
+        "Times are CPU times of one thread, medians of alternating turns."
+    )
+
+    def renewed(match: re.Match) -> str:
+        names = match[1].split()
+        if names == ["begin"]:
+            rows = [row for row in document["rows"] if row.get("other") and row["unit"] in ("s", "ms")]
+            heads, cells = [about, "", *PAIRS], map(_pair_cells, rows)
+        else:
+            rows = [row for row in document["rows"] if row["benchmark"] in names and "what" in row]
+            heads, cells = [*VALUES], ((row["what"], _amount(row["ours"], row["unit"])) for row in rows)
+        earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
+        lines = {line.split(" | ")[0]: line for line in earlier[2:]}
+        lines |= {f"| {one[0]}": f"| {' | '.join(one)} |" for one in cells}
+        table_text = "\n".join(["", "", *heads, *lines.values(), "", ""])
+        return f"<!-- measured: {match[1]} -->{table_text}{END}"
+
     text = page.read_text(encoding="utf-8")
-    before, rest = text.split(MARKS[0])
-    table_text = "\n".join(["", "", *lines, "", ""])
-    page.write_text(before + MARKS[0] + table_text + MARKS[1] + rest.split(MARKS[1])[1], encoding="utf-8")
+    page.write_text(re.sub(BLOCK, renewed, text, flags=re.DOTALL), encoding="utf-8")
+
+
+def _pair_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    times = (_amount(row[side], row["unit"]) for side in ("ours", "other"))
+    return row["what"].replace(", beside ", "; "), *times, f"{row['ours'] / row['other']:.2f}"
 
 
 def _processor() -> str:

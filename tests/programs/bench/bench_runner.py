@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import math
 import os
 import resource
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from _pairs import Skipped
 
 Row = tuple
 PR_SET_CHILD_SUBREAPER = 36
@@ -158,6 +160,27 @@ def bench_report_with_figures() -> Row:
     return (what, seconds, 60.0, 60.0 / seconds, {"repeats": 1, "goal": 1.0})
 
 
+def bench_many_cells() -> list[Row]:
+    """The findings of ``make many-cells``, which runs for an hour."""
+    path = Path("results/many-cells/many-cells.json")
+    if not path.exists():
+        raise Skipped("make many-cells comes first")
+    rows: list[Row] = []
+    for part, found in json.loads(path.read_text()).items():
+        counts = ", ".join(f"{found[name]} {name}" for name in ("kills", "deaths") if name in found)
+        what = f"{found['cells']} cells, {part}" + (f" with {counts}" if counts else "")
+        for name, text, unit in (
+            ("cpu", "CPU of all processes", "s"),
+            ("scheduler_cpu", "CPU of the scheduler", "s"),
+            ("peak_mb", "peak memory of a process", "MB"),
+        ):
+            if name in found:
+                rows.append(
+                    (f"{what}: {text}", found[name], math.nan, math.nan, {"unit": unit, "repeats": 1})
+                )
+    return rows
+
+
 def bench_plan_of_many_cells() -> Row:
     """CPU seconds of ``confml plan``, with its imports, for 100,030 cells that are not computed."""
     repeats = 1429
@@ -170,4 +193,4 @@ def bench_plan_of_many_cells() -> Row:
 
 
 BENCHMARKS = (bench_thousand_cells, bench_plan_of_many_cells)
-WHEN_ASKED = (bench_ten_thousand_cells, bench_report_with_figures)
+WHEN_ASKED = (bench_ten_thousand_cells, bench_report_with_figures, bench_many_cells)

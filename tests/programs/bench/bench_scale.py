@@ -8,9 +8,13 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from _pairs import seconds_of
+from bench_runner import VARIANTS, cpu_of, write_config
 
 from confml.methods.tcm_nn.neighbour_counter import BlockSizes, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
@@ -25,12 +29,13 @@ ONE = """
 import resource, sys, time
 import numpy as np
 from confml.methods.{module} import {name}
-n, m = int(sys.argv[1]), int(sys.argv[2])
+n, m, features, classes = map(int, sys.argv[1:])
 rng = np.random.default_rng(0)
-y, labels = rng.integers(0, {classes}, n), rng.integers(0, {classes}, m)
-centres = 2.0 * rng.normal(size=({classes}, {features}))
-X = rng.normal(size=(n, {features})) + centres[y]
-T = rng.normal(size=(m, {features})) + centres[labels]
+y, labels = rng.integers(0, classes, n), rng.integers(0, classes, m)
+centres = 2.0 * rng.normal(size=(classes, features))
+X = rng.normal(size=(n, features))
+X += centres[y]
+T = rng.normal(size=(m, features)) + centres[labels]
 {name}.compile_kernels()
 {name}().fit(X[:2000], y[:2000]).confident_predict(T[:100])
 before = time.process_time()
@@ -38,11 +43,27 @@ before = time.process_time()
 print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
+PEAK = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+"""
+REGIONS = """
+name: regions
+datasets: [{name: rows, csv: train.csv, test: test.csv, label: y}]
+methods: [naive-bayes]
+protocol: {kind: fixed-split}
+figures: []
+seed: 1
+"""
 
-def measured(module: str, name: str, rows: int) -> tuple[float, float]:
+
+def measured(
+    module: str, name: str, rows: int, features: int = FEATURES, classes: int = CLASSES
+) -> tuple[float, float]:
     """Return CPU seconds and peak MB of a fit to ``rows`` rows and `TEST_ROWS` predictions, on one thread."""
-    text = ONE.format(module=module, name=name, classes=CLASSES, features=FEATURES)
-    command = [sys.executable, "-c", text, str(rows), str(TEST_ROWS)]
+    sizes = map(str, (rows, TEST_ROWS, features, classes))
+    command = [sys.executable, "-c", ONE.format(module=module, name=name), *sizes]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, memory = map(float, done.stdout.split())
     return seconds, memory
@@ -132,5 +153,120 @@ def bench_tcm_nn_large() -> list[Row]:
     return growth("tcm_nn", "TCMNN", LARGE)
 
 
+def bench_growth() -> list[Row]:
+    """Exponents of the time over five sizes, with the peak memory at the largest."""
+    curves = {
+        "rows, TCM-NN, 9 features": ((25_000, 100_000), lambda n: measured("tcm_nn", "TCMNN", n)),
+        "features, TCM-NN, 10000 rows": ((64, 256), lambda n: measured("tcm_nn", "TCMNN", 10_000, n)),
+        "classes, TCM-NN, 25000 rows": ((8, 32), lambda n: measured("tcm_nn", "TCMNN", 25_000, classes=n)),
+        "cells, tiny data sets": ((1400, 5600), lambda n: run_of(n // 70, 7)),
+        "variants of kNN, tiny data sets": ((16, 64), lambda n: run_of(10, n)),
+    }
+    rows: list[Row] = []
+    for what, (sizes, measure) in curves.items():
+        (first, _), (second, memory) = map(measure, sizes)
+        none = (math.nan, math.nan)
+        size = f"{sizes[1]} {what}"
+        rows.append((f"{size}: CPU", second, *none, {"repeats": 1}))
+        rows.append(
+            (
+                f"{size}: exponent of the time, from {sizes[0]}",
+                exponent_of(sizes, (first, second)),
+                *none,
+                {"unit": ""},
+            )
+        )
+        rows.append((f"{size}: peak memory", memory, *none, {"unit": "MB"}))
+    return rows
+
+
+def run_of(repeats: int, variants: int) -> tuple[float, float]:
+    """Return CPU seconds and peak MB of a run with its report, without the start: tiny data sets, one job."""
+    methods = VARIANTS if variants == 7 else [{"name": "knn", "sweep": {"k": list(range(1, variants + 1))}}]
+    with tempfile.TemporaryDirectory() as name:
+        small, folder = Path(name, "small"), Path(name, "large")
+        seconds = []
+        for place, count in ((small, 1), (folder, repeats)):
+            place.mkdir()
+            config = write_config(place, count, 10, methods)
+            command = ("run", str(config), "--out", str(place / "out"), "--jobs", "1", "--quiet")
+            used, memory = peak_of("-m", "confml", *command)
+            seconds.append(used)
+    return seconds[1] - seconds[0], memory
+
+
+def peak_of(*arguments: str) -> tuple[float, float]:
+    """Return CPU seconds of a command and the peak MB of its largest process."""
+    seconds, printed = cpu_of("-c", PEAK, *arguments)
+    return seconds, float(printed.splitlines()[-1])
+
+
+def bench_ten_million_rows() -> list[Row]:
+    """TCM-NN on 10^7 rows of 9 features, beside 6 GB."""
+    seconds, memory = measured("tcm_nn", "TCMNN", 10_000_000)
+    what = f"TCM-NN, 10000000 x {FEATURES} rows and {TEST_ROWS} predictions"
+    return [
+        (f"{what}, CPU", seconds, math.nan, math.nan, {"repeats": 1}),
+        (f"{what}, peak memory beside 6 GB", memory, 6000.0, 6000.0 / memory, {"unit": "MB", "goal": 1.0}),
+    ]
+
+
+def bench_regions() -> list[Row]:
+    """Peak memory of a run whose regions of 10 classes are written, for 10^5 and 10^6 test rows."""
+    rows: list[Row] = []
+    for count in (100_000, 1_000_000):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            _write_rows(folder / "train.csv", 2000, labels=True)
+            _write_rows(folder / "test.csv", count, labels=True)
+            (folder / "config.yaml").write_text(REGIONS)
+            command = (
+                "run",
+                str(folder / "config.yaml"),
+                "--out",
+                str(folder / "out"),
+                "--jobs",
+                "1",
+                "--quiet",
+            )
+            seconds, memory = peak_of("-m", "confml", *command)
+        what = f"run with regions of {count} test rows x 10 classes"
+        rows.append((f"{what}: CPU", seconds, math.nan, math.nan, {"repeats": 1}))
+        rows.append((f"{what}: peak memory", memory, math.nan, math.nan, {"unit": "MB"}))
+    return rows
+
+
+def bench_predictions() -> list[Row]:
+    """Peak memory of ``confml predict`` for 10^5, 10^6 and 10^7 rows of CSV: it does not grow."""
+    rows: list[Row] = []
+    for count in (100_000, 1_000_000, 10_000_000):
+        with tempfile.TemporaryDirectory() as name:
+            train, new, out = (Path(name, file) for file in ("train.csv", "new.csv", "out.csv"))
+            _write_rows(train, 2000, labels=True)
+            _write_rows(new, count, labels=False)
+            fit = ("--train", str(train), "--label", "y", "--method", "naive-bayes")
+            seconds, memory = peak_of("-m", "confml", "predict", *fit, str(new), "--out", str(out), "--quiet")
+        what = f"confml predict, naive-bayes, {count} rows of CSV"
+        rows.append((f"{what}: CPU", seconds, math.nan, math.nan, {"repeats": 1}))
+        rows.append((f"{what}: peak memory", memory, math.nan, math.nan, {"unit": "MB"}))
+    return rows
+
+
+def _write_rows(path: Path, count: int, labels: bool) -> None:
+    """Write rows of 6 features and 10 classes: blocks of at most 100,000 rows, again and again."""
+    rng = np.random.default_rng(1)
+    some = min(count, 100_000)
+    y = rng.integers(10, size=some)
+    frame = pd.DataFrame(np.round(rng.normal(size=(some, 6)) + y[:, None], 4)).add_prefix("x")
+    text = (frame.assign(y=y) if labels else frame).to_csv(index=False)
+    head, _, body = text.partition("\n")
+    with open(path, "w") as file:
+        file.write(head + "\n")
+        for _ in range(count // some):
+            file.write(body)
+
+
 BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online, bench_online_thousand, bench_products)
-WHEN_ASKED = (bench_tcm_nn_large,)
+WHEN_ASKED = (
+    bench_tcm_nn_large, bench_growth, bench_ten_million_rows, bench_regions, bench_predictions,
+)  # fmt: skip

@@ -85,11 +85,17 @@ def profile(function: Callable[[], object]) -> str:
 
 
 def main() -> None:
-    names = sys.argv[1:] or [path.__name__ for path in PATHS]
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    parts = [f"{path.__name__}\n{profile(path())}\n" for path in PATHS if path.__name__ in names]
-    Path(__file__).with_name("profiles.txt").write_text("\n".join(parts), encoding="utf-8")
+    """Profile the paths that are named, by default all; the profiles of the others are kept."""
+    path = Path(__file__).with_name("profiles.txt")
+    kept = {text.partition("\n")[0]: text.strip() for text in path.read_text(encoding="utf-8").split("\n\n")}
+    for function in PATHS:
+        name = function.__name__
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            kept[name] = f"{name}\n{profile(function())}"
+            texts = [kept[one.__name__] for one in PATHS if one.__name__ in kept]
+            path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     main()
