@@ -185,16 +185,14 @@ class Run:
 
     def __repr__(self) -> str:
         results = self._results
-        done = sum(cell.key in results.results for cell in results.cells)
-        head = f"Run '{self.name}' in {self.folder}: {done} of {len(results.cells)} cells"
-        return f"{head}\n\n{self._printed_table().to_string(index=False)}" if done else head
+        head = f"Run '{self.name}' in {self.folder}: {results.done} of {len(results.cells)} cells"
+        return f"{head}\n\n{self._printed_table().to_string(index=False)}" if results.done else head
 
     def _repr_html_(self) -> str:
         from html import escape
 
         results = self._results
-        done = sum(cell.key in results.results for cell in results.cells)
-        head = f"Run {escape(self.name)}: {done} of {len(results.cells)} cells"
+        head = f"Run {escape(self.name)}: {results.done} of {len(results.cells)} cells"
         return f"<p>{head}</p>{self._printed_table().to_html(index=False)}"
 
 

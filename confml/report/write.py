@@ -146,12 +146,9 @@ def _still_to_come(results: RunResults) -> set[str]:
     """
     if has_archives(results):
         return set()
-    failed = {failure.cell.key for failure in results.failures}
+    paths = region_paths(results)
     return {
-        f"{top}/{path}"
-        for key, path in region_paths(results).items()
-        if key not in results.results and key not in failed
-        for top in ("regions", "p-values", "online")
+        f"{top}/{paths[cell.key]}" for cell in results.pending for top in ("regions", "p-values", "online")
     }
 
 

@@ -247,10 +247,7 @@ def ranking(
     better = ranking_metric(metric).sign > 0
     means = _times(results, metric) if metric in TIME_METRICS else first_means(results, metric)
     failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
-    keys = {one.cell.key for one in results.failures}
-    pending = {
-        cell.dataset for cell in results.cells if cell.key not in results.results and cell.key not in keys
-    }
+    pending = {cell.dataset for cell in results.pending}
     labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
     labels = [label for label in labels if not without or without not in label]
     datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))

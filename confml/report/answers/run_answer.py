@@ -53,8 +53,7 @@ def without_numbers(error: str) -> str:
 def state(results: RunCells) -> str:
     """Return what is missing in a run as a sentence; "" if all cells are done."""
     planned, failed = len(results.cells), len(results.failures)
-    done = sum(cell.key in results.results for cell in results.cells)
-    left = planned - done - failed
+    left = planned - results.done - failed
     if not (failed or left):
         return ""
     parts = [f"{failed} of {planned} cells failed"] if failed else []

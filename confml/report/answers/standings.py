@@ -216,20 +216,17 @@ class Standings:
 
     @functools.cached_property
     def _progress(self) -> dict[str, Progress]:
-        open_cells: dict[str, set[str]] = {}
-        planned: dict[str, set[str]] = {}
-        pending: dict[str, int] = {}
+        planned: dict[str, list[str]] = {}  # splits of the cells of a data set
+        pending: dict[str, list[str]] = {}
         for _, results in self.runs:
-            failed = {one.cell.key for one in results.failures}
-            for cell in results.cells:
-                planned.setdefault(cell.dataset, set()).add(cell.split)
-                if cell.key not in results.results and cell.key not in failed:
-                    open_cells.setdefault(cell.dataset, set()).add(cell.split)
-                    pending[cell.dataset] = pending.get(cell.dataset, 0) + 1
-        return {
-            name: Progress(len(own) - len(open_cells.get(name, ())), len(own), pending.get(name, 0))
-            for name, own in planned.items()
-        }
+            for cells, own in ((results.cells, planned), (results.pending, pending)):
+                for cell in cells:
+                    own.setdefault(cell.dataset, []).append(cell.split)
+        found = {}
+        for name, splits in planned.items():
+            left, whole = pending.get(name, []), len({*splits})
+            found[name] = Progress(whole - len({*left}), whole, len(left))
+        return found
 
     def progress(self, dataset: str) -> Progress:
         """Return how much of a data set is computed; there are no verdicts before everything is."""

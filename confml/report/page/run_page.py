@@ -115,12 +115,11 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         "audit": audit_table(results),
         "provenance": provenance_table(manifest),
     }
-    done = sum(cell.key in results.results for cell in results.cells)
     return render(
         "run.html",
         name=results.config.name,
         about=" ".join((getattr(results.config, "about", None) or "").split()),
-        cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
+        cells=f"{results.done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         levels=material.levels.tolist(),
         files=files,
         figures=[(one.path, one.caption) for one in material.pictures],

@@ -100,6 +100,17 @@ class RunCells:
         """The planned cells in the order of the CSV files."""
         return sorted(self.cells, key=cell_order)
 
+    @property
+    def done(self) -> int:
+        """Number of finished cells."""
+        return sum(cell.key in self.results for cell in self.cells)
+
+    @property
+    def pending(self) -> list[Cell]:
+        """The planned cells that are neither finished nor failed."""
+        failed = {one.cell.key for one in self.failures}
+        return [cell for cell in self.cells if cell.key not in self.results and cell.key not in failed]
+
     @cached_property
     def _labels(self) -> dict[tuple[str, str], str]:
         """Short names of method variants; the full name if two variants would have the same one."""

@@ -136,8 +136,7 @@ class Notes(Section):
 def notes_of(results: RunResults) -> list[str]:
     """Return notes on missing cells and the data, warnings, and notes on steps and chains."""
     notes = []
-    planned = len(results.cells)
-    done = sum(cell.key in results.results for cell in results.cells)
+    planned, done = len(results.cells), results.done
     if done < planned:
         failed = f", {len(results.failures)} failed (failures.csv)" if results.failures else ""
         notes.append(

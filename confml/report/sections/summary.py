@@ -58,7 +58,7 @@ def summary_document(results: RunResults) -> dict[str, Any]:
         "name": results.config.name,
         "cells": {
             "planned": len(results.cells),
-            "done": sum(cell.key in results.results for cell in results.cells),
+            "done": results.done,
             "failed": len(results.failures),
         },
         "datasets": [
