@@ -107,6 +107,31 @@ class Step:
         check_parameters(type(self).__name__, self.parameters, {name: getattr(self, name) for name in names})
 
 
+class ColumnSelection(Step):
+    """A step that keeps some columns: its fit sets ``_kept``, their numbers, and ``_given``, their number."""
+
+    metrics = {
+        "removed_attributes": Metric("number of features that the step removed", None),
+        "kept_attributes": Metric("number of features that the step kept", None),
+    }
+    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)"}
+
+    _kept: np.ndarray
+    _given: int
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(X)[:, self._kept]
+
+    @property
+    def kept_columns_(self) -> np.ndarray:
+        return self._kept
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        kept = len(self._kept)
+        return {"removed_attributes": float(self._given - kept), "kept_attributes": float(kept)}
+
+
 def complete(X: np.ndarray, step: str) -> np.ndarray:
     """Return X (n, d) as C-ordered float64; raise ConfmlError where values are missing (NaN)."""
     X = np.ascontiguousarray(X, dtype=np.float64)

@@ -9,7 +9,7 @@ from confml.data.folds import fold_numbers
 from confml.measures.metric import Metric
 from confml.methods.registry import build, method_class, methods
 from confml.plugins.parameters import Integer, Parameter
-from confml.steps.base import Step, complete
+from confml.steps.base import ColumnSelection, complete
 
 
 class MethodName(Parameter):
@@ -23,7 +23,7 @@ class MethodName(Parameter):
 
 
 @dataclass(eq=False, repr=False)
-class SelectAttributes(Step):
+class SelectAttributes(ColumnSelection):
     """Drop features one at a time as long as the cross-validated accuracy of a method does not decrease.
 
     Backward selection from all features. The training set is divided into ``folds`` stratified parts, and
@@ -51,8 +51,7 @@ class SelectAttributes(Step):
     version = 2
     breaks_exchangeability = True
     metrics = {
-        "removed_attributes": Metric("number of features that the step removed", None),
-        "kept_attributes": Metric("number of features that the step kept", None),
+        **ColumnSelection.metrics,
         "score_before": Metric("cross-validated accuracy with all features", "higher"),
         "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
@@ -61,7 +60,7 @@ class SelectAttributes(Step):
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }
-    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "score_before_": "float", "score_after_": "float"}
+    stored = {"score_before_": "float", "score_after_": "float"}
 
     method: str = "knn"
     folds: int = 5
@@ -88,25 +87,14 @@ class SelectAttributes(Step):
         self.score_after_, self._kept, self._given = score, np.array(kept), X.shape[1]
         return self
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(X)[:, self._kept]
-
     @classmethod
     def compile_kernels(cls) -> None:
         method_class(cls().method).compile_kernels()
 
     @property
-    def kept_columns_(self) -> np.ndarray:
-        return self._kept
-
-    @property
     def fit_metrics_(self) -> dict[str, float]:
-        return {
-            "removed_attributes": float(self._given - len(self._kept)),
-            "kept_attributes": float(len(self._kept)),
-            "score_before": self.score_before_,
-            "score_after": self.score_after_,
-        }
+        scores = {"score_before": self.score_before_, "score_after": self.score_after_}
+        return {**super().fit_metrics_, **scores}
 
     def _score(self, X: np.ndarray, y: np.ndarray, columns: list[int], part: np.ndarray, seed: int) -> float:
         """Return the cross-validated accuracy of the method on these columns."""

@@ -9,11 +9,11 @@ from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metric import Metric
 from confml.plugins.parameters import Choice, Integer, or_null
-from confml.steps.base import Step, complete
+from confml.steps.base import ColumnSelection, complete
 
 
 @dataclass(eq=False, repr=False)
-class SelectByBayesError(Step):
+class SelectByBayesError(ColumnSelection):
     """Select features by the estimated Bayes error of the pairs of classes, without training a classifier.
 
     Forward selection: in each round the feature that gives the smallest estimate is added, the first one of
@@ -43,8 +43,7 @@ class SelectByBayesError(Step):
     version = 3
     breaks_exchangeability = True
     metrics = {
-        "kept_attributes": Metric("number of features that the step kept", None),
-        "removed_attributes": Metric("number of features that the step removed", None),
+        **ColumnSelection.metrics,
         "criterion": Metric("mean or largest estimated Bayes error with the features kept", "lower"),
     }
     parameters = {
@@ -59,7 +58,7 @@ class SelectByBayesError(Step):
             Integer("", low=2),
         ),
     }
-    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "criterion_": "float"}
+    stored = {"criterion_": "float"}
 
     attributes: int = 10
     criterion: str = "mean"
@@ -83,24 +82,14 @@ class SelectByBayesError(Step):
         self._kept, self.criterion_ = np.sort(found.attributes), float(found.criterion[-1])
         return self
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(X)[:, self._kept]
-
     @classmethod
     def compile_kernels(cls) -> None:
         BayesErrorKernels.compile_kernels()
 
     @property
-    def kept_columns_(self) -> np.ndarray:
-        return self._kept
-
-    @property
     def fit_metrics_(self) -> dict[str, float]:
-        metrics = {
-            "kept_attributes": float(len(self._kept)),
-            "removed_attributes": float(self._given - len(self._kept)),
-        }
-        return metrics if np.isnan(self.criterion_) else {**metrics, "criterion": self.criterion_}
+        own = {} if np.isnan(self.criterion_) else {"criterion": self.criterion_}
+        return {**super().fit_metrics_, **own}
 
 
 def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
