@@ -11,7 +11,7 @@ from typing import Any
 
 from confml.runner.documents import fits
 from confml.runner.lease import is_abandoned, seconds_since_renewal
-from confml.runner.pace import Pace
+from confml.runner.progress import Pace
 from confml.runner.store import write_atomically
 
 WRITE_SECONDS = 2.0  # between two writes

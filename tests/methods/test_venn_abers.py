@@ -16,8 +16,7 @@ from confml.methods import registry
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.methods.venn_abers import VennAbers
-from confml.methods.venn_abers.tables import VennAbersTable
-from confml.methods.venn_abers.venn_abers import score_view
+from confml.methods.venn_abers.venn_abers import VennAbersTable, score_view
 
 
 def blobs(seed, rows, c=3):

@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 from confml.runner.heartbeat import Heartbeat, running_parts
-from confml.runner.pace import Pace
-from confml.runner.progress import LogProgress
+from confml.runner.progress import LogProgress, Pace
 from confml.runner.workspace import Workspace
 
 SLOWER = [0.125] * 1000 + [10.0] * 100  # exact sums

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from _pairs import Row, Skipped, paired, seconds_of
 
-from confml.methods.venn_abers.tables import VennAbersTable
+from confml.methods.venn_abers.venn_abers import VennAbersTable
 from confml.methods.venn_knn import VennKNN
 
 CALIBRATION, TEST = 50_000, 20_000
