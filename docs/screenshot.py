@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 import confml
 
 HERE = Path(__file__).parent
-WIDTH, HEIGHT, COLOURS = 1000, 760, 64
+WIDTH, HEIGHT, COLOURS = 1000, 850, 64
 
 
 def main() -> None:

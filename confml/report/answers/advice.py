@@ -169,9 +169,9 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
             f"Regions of {label} at level {level!r} contain the label of a new row with probability at least "
             f"{share}, on average over training sets and rows, if the rows are exchangeable{about}."
         )
-    text = f"The regions of {label} have no guarantee of {share}"
+    text, have = f"The regions of {label} have no guarantee of {share}", "one"
     if standings.of(chosen, SIZE, level) is None:
-        text = f"{label} has no regions"
+        text, have = f"{label} has no regions", f"a guarantee of {share}"
     others = [
         line
         for line in standings.of_dataset(dataset)
@@ -185,7 +185,7 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
     price = f", at {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
     if other in family.lines and family.worse(other):
         price += ", but it is shown to be worse"
-    return f"{text}; those of {standings.label(other)} have one{price}."
+    return f"{text}; the regions of {standings.label(other)} have {have}{price}."
 
 
 def promises(standings: Standings, line: Line, level: float) -> list[str] | None:

@@ -173,9 +173,12 @@ def _lowest(found: Sequence[Answer], aim: str) -> str:
     if not tested:
         return f"Errors: {best}{rest}; nothing to compare with."
     clear = sum(not one.alike for one in tested)
+    where = (
+        f"{clear} of {len(tested)} data sets all other methods are" if clear else "no data set are all others"
+    )
     return (
-        f"Lowest error: {best}{rest}. On {clear} of {len(tested)} data sets all other methods are shown to "
-        f"be worse (5 %, Holm over all pairs); {detectable_text([one.detectable for one in tested])}."
+        f"Lowest error: {best}{rest}. On {where} shown to be worse (5 %, Holm over all pairs); "
+        f"{detectable_text([one.detectable for one in tested])}."
     )
 
 

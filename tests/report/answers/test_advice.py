@@ -89,7 +89,7 @@ def test_a_guarantee_and_its_price():
     found = advice_of(run, "error")
     assert found.best == "knn"
     assert found.guarantee.startswith(
-        "The regions of knn have no guarantee of 95 %; those of slow have one, at "
+        "The regions of knn have no guarantee of 95 %; the regions of slow have one, at "
     )
     assert "50 times the time" in found.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
