@@ -13,7 +13,12 @@ from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.sections.ranks import ranks_options
+
+
+def ranks_options(options) -> tuple[str, float, str | None, str | None]:
+    """Return the options of a ``ranks`` figure: metric, level, methods and data sets to omit."""
+    metric, level = options.get("metric", "accuracy"), float(options.get("level", 0.05))
+    return metric, level, options.get("without"), options.get("skip")
 
 
 def draw(subject: Subject):

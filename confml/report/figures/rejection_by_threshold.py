@@ -8,8 +8,22 @@ splits, with bars of the standard errors of both means.
 
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import COLUMN, add_legend, new_figure
-from confml.report.numbers.threshold_curves import ThresholdCurve
-from confml.report.sections.threshold_curves import threshold_curves
+from confml.report.numbers.threshold_curves import MACHINES, VOLUMES, ThresholdCurve, limit_machines
+
+
+def threshold_curves(
+    subject: Subject,
+) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
+    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label."""
+    volumes, machines = {}, {}
+    for label, curve in subject.numbers(ThresholdCurve).items():
+        variant = subject.variants[label]
+        if (variant.method, variant.view) == (VOLUMES, "probability"):
+            volumes[label.removesuffix(" (probability)")] = curve
+        elif (variant.method, variant.view) == (MACHINES, "margin"):
+            machines[label] = curve
+    limit_machines(volumes, machines)
+    return volumes, machines
 
 
 def draw(subject: Subject):

@@ -9,6 +9,7 @@ from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.datasets import Ranking, TrainingTimes, ranking
 from confml.report.declared import ranking_metric
+from confml.report.figures.ranks import ranks_options
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, Table
 from confml.report.numbers.published_points import default_params
@@ -55,12 +56,6 @@ def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
         ranks = (printed.mean_ranks.get(label) for label in found.labels)
         rows.append(("mean rank of the paper's numbers", *ranks))
     return rows
-
-
-def ranks_options(options) -> tuple[str, float, str | None, str | None]:
-    """Return the options of a ``ranks`` figure: metric, level, methods and data sets to omit."""
-    metric, level = options.get("metric", "accuracy"), float(options.get("level", 0.05))
-    return metric, level, options.get("without"), options.get("skip")
 
 
 @dataclass(frozen=True)

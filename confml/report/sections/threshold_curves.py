@@ -11,6 +11,7 @@ from pathlib import Path
 
 from confml.measures import Metric
 from confml.report.figures import Subject
+from confml.report.figures.rejection_by_threshold import threshold_curves
 from confml.report.items import Item, Table
 from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd
 from confml.report.numbers.threshold_curves import (
@@ -20,7 +21,6 @@ from confml.report.numbers.threshold_curves import (
     RATES,
     VOLUMES,
     ThresholdCurve,
-    limit_machines,
     theta_max,
 )
 from confml.report.numbers.variant_numbers import OfVariants
@@ -60,21 +60,6 @@ METRICS = {
 }
 """Declarations of the metrics of ``threshold-curves.csv``."""
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
-
-
-def threshold_curves(
-    subject: Subject,
-) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
-    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label."""
-    volumes, machines = {}, {}
-    for label, curve in subject.numbers(ThresholdCurve).items():
-        variant = subject.variants[label]
-        if (variant.method, variant.view) == (VOLUMES, "probability"):
-            volumes[label.removesuffix(" (probability)")] = curve
-        elif (variant.method, variant.view) == (MACHINES, "margin"):
-            machines[label] = curve
-    limit_machines(volumes, machines)
-    return volumes, machines
 
 
 def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
