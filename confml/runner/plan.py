@@ -16,7 +16,7 @@ from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
-from confml.errors import ConfigError, ConfigErrors, ConfmlError, did_you_mean
+from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.measures.costs import costs_of
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
@@ -169,10 +169,11 @@ def _check_coverage_by(config: Config, loaded: Mapping[str, DataSet]) -> None:
             continue
         ignored = [key for key, spec in specs.items() if name in (spec.ignore or ())]
         known = [column for data in loaded.values() for column in (*data.table_attributes, *data.id_columns)]
-        hint = did_you_mean(name, known)
+        message = f"coverage-by: no data set has the column '{name}'"
         if ignored:
             hint = f"list it under id: in place of ignore: of {ignored[0]}; methods do not see either"
-        raise ConfigError(f"coverage-by: no data set has the column '{name}'", hint=hint)
+            raise ConfigError(message, hint=hint)
+        raise ConfigError(message, near=(name, known))
 
 
 def _check_steps_of_groups(config: Config, data: DataSet) -> None:
