@@ -1,20 +1,15 @@
 """``confml bayes-error-estimators``."""
 
 import time
-from pathlib import Path
 
 import click
 
 from confml.commands.options import (
     compile_bayes_error_kernels,
-    jobs_option,
-    json_option,
-    keeps_files,
+    drawn_study,
     names_of,
     put_out_study,
-    quiet_option,
     say_unless,
-    seed_option,
     whole_numbers,
 )
 
@@ -34,15 +29,7 @@ from confml.commands.options import (
     "--trials", type=click.IntRange(1), default=20, show_default=True,
     help="Data sets drawn at each point; at most 20,000 rows in total from 4 data sets on.",
 )  # fmt: skip
-@seed_option
-@jobs_option
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Output folder of CSV files, JSON and the figure.",
-)  # fmt: skip
-@json_option
-@quiet_option
-@keeps_files
+@drawn_study("CSV files, JSON and the figure")
 def bayes_error_estimators(problems, features, rows, trials, jobs, **options) -> None:
     """Compare the Bayes error estimators where the Bayes error is known.
 

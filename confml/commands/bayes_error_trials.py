@@ -1,20 +1,15 @@
 """``confml bayes-error-trials``."""
 
 import time
-from pathlib import Path
 
 import click
 
 from confml.commands.options import (
     compile_bayes_error_kernels,
-    jobs_option,
-    json_option,
-    keeps_files,
+    drawn_study,
     number_list,
     put_out_study,
-    quiet_option,
     say_unless,
-    seed_option,
     whole_numbers,
 )
 
@@ -49,15 +44,7 @@ from confml.commands.options import (
     show_default=True,
     help="Number of features; the older name is --attributes.",
 )
-@seed_option
-@jobs_option
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Output folder of CSV files, JSON and figures.",
-)  # fmt: skip
-@json_option
-@quiet_option
-@keeps_files
+@drawn_study("CSV files, JSON and figures")
 def bayes_error_trials(priors, separations, trees, jobs, **options) -> None:
     """Measure bias and variance of the estimates.
 

@@ -306,3 +306,14 @@ def status_of(results: Any, quiet: bool) -> Iterator[None]:
 def say_unless(quiet: bool) -> Callable[[str], None]:
     """Return `say`, or with ``--quiet`` a function that prints nothing."""
     return (lambda text: None) if quiet else say
+
+
+def drawn_study(about: str) -> Callable[[Callable], Callable]:
+    """Return the decorator with the options of a study on drawn data sets. about: what ``--out`` gets."""
+
+    def decorate(command: Callable) -> Callable:
+        kind = click.Path(file_okay=False, path_type=Path)
+        out = click.option("--out", type=kind, metavar="DIR", help=f"Output folder of {about}.")
+        return seed_option(jobs_option(out(json_option(quiet_option(keeps_files(command))))))
+
+    return decorate

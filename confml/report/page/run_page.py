@@ -43,32 +43,10 @@ from confml.report.sections.summary import SUMMARY
 from confml.report.tables.page_table import PageTable, slug, unique
 
 RESERVED = (
-    *(
-        "answer",
-        "answer-table",
-        "warnings",
-        "ranks",
-        "published",
-        "failures",
-        "failures-table",
-        "files",
-        "figures",
-    ),
-    *(
-        "data",
-        "glossary",
-        "data-sets",
-        "data-audit",
-        "audit",
-        "config",
-        "provenance",
-        "provenance-table",
-        "cite",
-        "status",
-    ),
-    *("theme", "top", "leaderboard", "leaderboard-table", "ranks-error", "ranks-augrc", "pairs", "paired"),
-    *("incomparable", "settings", "runs", "runs-table"),
-)
+    "answer answer-table warnings ranks published failures failures-table files figures data glossary "
+    "data-sets data-audit audit config provenance provenance-table cite status theme top leaderboard "
+    "leaderboard-table ranks-error ranks-augrc pairs paired incomparable settings runs runs-table"
+).split()
 """Identifiers of the page that no data set may have."""
 MANY, FEW_ROWS = 8, 20
 """With more data sets than this, their tables have this number of views, and one table with linked values."""
