@@ -63,14 +63,13 @@ def compare(
     from confml.errors import ConfmlError, did_you_mean
     from confml.report.compare import compare as compare_runs
     from confml.report.compare import (
-        comparison_latex,
-        comparison_notes,
-        comparison_table,
+        comparison_grid,
+        signed_rank_grid,
         signed_rank_rows,
-        signed_rank_table,
         write_comparison,
     )
     from confml.report.console import print_table
+    from confml.report.tables.grid import latex
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
@@ -90,17 +89,17 @@ def compare(
             for name, own in (("comparisons", rows), ("signed_rank", tests))
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-    elif as_latex:
-        click.echo(comparison_latex(rows, constants, tests), nl=False)
-    elif not quiet:
-        headings, table = comparison_table(rows, constants)
-        print_table(headings, table, title="First minus second, means over splits", right=5, keys=4)
-        for note in comparison_notes(rows):
-            echo(note)
+    elif as_latex or not quiet:
+        grids = {"comparison": comparison_grid(rows, constants)}
         if tests:
-            title = f"Bayesian signed-rank test over data sets, equivalent within {rope:g} (probability, %)"
-            headings, table = signed_rank_table(tests)
-            print_table(headings, table, title=title, right=3, keys=4)
+            grids["signed-rank"] = signed_rank_grid(tests)
+        for label, grid in grids.items():
+            if as_latex:
+                click.echo(latex(grid, label), nl=False)
+            else:
+                print_table(grid.headings, grid.texts(), title=grid.title, right=grid.keys, keys=4)
+                for note in grid.notes:
+                    echo(note)
     if out is not None:
         for path in write_comparison(rows, curves, out, tests):
             if not quiet:

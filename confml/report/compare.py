@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from confml.report.method_pairs import (
 from confml.report.numbers.metric_rows import Metrics
 from confml.report.numbers.row_values import Asked, RowValues, ViewRows
 from confml.report.run.stored import open_run
-from confml.report.tables.grid import latex, named_once
+from confml.report.tables.grid import named_once
 from confml.report.write import write_items
 
 Families = dict[Asked, Family]
@@ -235,24 +235,25 @@ def signed_rank_rows(rows: Sequence[ComparisonRow], rope: float) -> list[SignedR
     return found
 
 
-def signed_rank_table(rows: Sequence[SignedRankRow]) -> tuple[list[str], list[list[str]]]:
-    """Return headings and cells of the table of signed-rank tests, in per cent."""
+def signed_rank_grid(rows: Sequence[SignedRankRow]) -> Grid:
+    """Return the table of signed-rank tests, in per cent."""
     headings = ["compared", "view", "metric", "level", "data sets", "first better", "equivalent"]
     table = []
     for row in rows:
         level = "" if row.level is None else f"{row.level!r}"
         sides = (f"{100 * side:.1f}" for side in row[-3:])
         table.append([f"{row.first} - {row.second}", row.view, row.metric, level, str(row.datasets), *sides])
-    return [*headings, "second better"], list(named_once(table, 2))
+    title = f"Bayesian signed-rank test over data sets, equivalent within {rows[0].rope:g} (probability, %)"
+    return Grid(title, [*headings, "second better"], list(named_once(table, 2)), 3)
 
 
 # ---- tables and files
 
 
-def comparison_table(
+def comparison_grid(
     rows: Sequence[ComparisonRow], constants: Mapping[str, Sequence[Majority]] = MappingProxyType({})
-) -> tuple[list[str], list[list[Any]]]:
-    """Return headings and cells as text; ``better`` is the declared direction of the metric.
+) -> Grid:
+    """Return the table of the comparisons; ``better`` is the declared direction of the metric.
 
     A star marks means that are shown to be worse than the best one of the data set. constants: errors of the
     majority class by data set, the last rows.
@@ -280,10 +281,12 @@ def comparison_table(
         for one in own:
             cells = [one.label, "error", "lower", "", f"{one.error.mean:.4f}"]
             table.append([dataset, "", *cells, *[""] * 4, str(one.error.n)])
-    return headings, table
+    return Grid(
+        "Comparison of methods: first minus second, means over splits", headings, table, 5, _notes(rows)
+    )
 
 
-def comparison_notes(rows: Sequence[ComparisonRow]) -> list[str]:
+def _notes(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return which pairs the intervals and p-values of each data set account for, and what a star is."""
     pairs: dict[int, list[str]] = {}
     for row in rows:
@@ -299,19 +302,6 @@ def comparison_notes(rows: Sequence[ComparisonRow]) -> list[str]:
             else f"{listed(names)}: no tests (cells are still to be computed, or the splits differ)."
         )
     return notes
-
-
-def comparison_latex(
-    rows: Sequence[ComparisonRow], constants: Mapping[str, Sequence[Majority]], tests: Sequence[SignedRankRow]
-) -> str:
-    """Return the tables of comparisons, and of tests over data sets if there are any, for LaTeX."""
-    headings, cells = comparison_table(rows, constants)
-    notes = ("Means over splits; difference: first minus second.", *comparison_notes(rows))
-    text = latex(Grid("Comparison of methods", headings, cells, 6, notes), "comparison")
-    if tests:
-        title = "Bayesian signed-rank test over data sets (probability, %)"
-        text += latex(Grid(title, *signed_rank_table(tests), 4), "signed-rank")
-    return text
 
 
 def write_comparison(

@@ -22,7 +22,7 @@ from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
-from confml.report.compare import Pair, comparison_table, rows_of_pair
+from confml.report.compare import Pair, comparison_grid, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
 from confml.report.figures import check_figure, known_figures
 from confml.report.items import Table
@@ -250,7 +250,8 @@ def test_compare_shows_the_direction_of_each_metric():
     run = ranked_run((0.1, 0.4))
     first, second = ({"r0": ViewRows.of(run.results[one.key], "p-value", (0.9,))} for one in run.cells[:2])
     pair = Pair("a", "p-value", "k=1", "k=2", ("p-value", "p-value"), (first, second))
-    headings, table = comparison_table(rows_of_pair(pair))
+    grid = comparison_grid(rows_of_pair(pair))
+    headings, table = grid.headings, grid.rows
     metric, better = headings.index("metric"), headings.index("better")
     found = {row[metric]: row[better] for row in table}
     assert found["error"] == "lower" and found["sure_correct"] == "higher"

@@ -319,12 +319,12 @@ def test_methods_without_a_common_view_are_compared(tmp_path, monkeypatch):
 
 
 def test_small_p_values_are_not_shown_as_zero():
-    from confml.report.compare import ComparisonRow, comparison_table
+    from confml.report.compare import ComparisonRow, comparison_grid
 
     row = ComparisonRow("wine", "reject", "a", "b", "error", None, 5, 0.1, 0.2, -0.1, -0.11, -0.09, 1e-6)
     row = row._replace(pairs=1, p_holm=1e-5)
-    assert comparison_table([row])[1][0][-2] == "<0.001"
-    assert comparison_table([row._replace(p_holm=0.0312)])[1][0][-2] == "0.031"
+    assert comparison_grid([row]).rows[0][-2] == "<0.001"
+    assert comparison_grid([row._replace(p_holm=0.0312)]).rows[0][-2] == "0.031"
 
 
 def test_pairs_of_views_at_equal_proportions(tmp_path):
