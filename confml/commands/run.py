@@ -30,6 +30,8 @@ from confml.commands.plan import show_plan
 if TYPE_CHECKING:
     from confml.runner.run import Execution
 
+LARGE = 10_000  # cells of a run whose report only the last shard writes: a report takes 1 ms per cell
+
 
 @click.command()
 @config_argument
@@ -121,6 +123,11 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
 
             with guarded(folder):
                 results = open_run(folder, known=state.done)
+                left = len(results.cells) - len(results.results) - len(results.failures)
+                if execution.shard and left and not as_json and len(results.cells) > LARGE:
+                    later = f"the shard that finishes last, or 'confml report {folder}', writes the report"
+                    say_unless(quiet)(f"{left} cells of other shards are not finished; {later}")
+                    return 1 if state.failed or state.left else 0
                 results.processes = min(execution.jobs, joblib.cpu_count())
                 with status_of(results, quiet):
                     update_report(results, folder, tried=bool(state.tried), whole=execution.shard is None)

@@ -250,10 +250,17 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     assert tables(tmp_path / "out") == whole
 
 
-def test_shards_make_the_whole(reference, tmp_path):
+@pytest.mark.parametrize("large", [False, True])
+def test_shards_make_the_whole(reference, tmp_path, monkeypatch, large):
+    """In a large run only the shard that finishes last writes the report."""
+    if large:
+        monkeypatch.setattr("confml.commands.run.LARGE", 7)
     config = write_config(tmp_path)
-    for shard in ("1/3", "3/3", "2/3"):
-        quick(config, tmp_path / "out", "--shard", shard)
+    for shard in ("1/3", "3/3"):
+        said = quick(config, tmp_path / "out", "--shard", shard).stderr
+        assert (tmp_path / "out" / "metrics.csv").exists() is not large
+        assert ("cells of other shards are not finished; the shard that finishes last" in said) is large
+    quick(config, tmp_path / "out", "--shard", "2/3")
     assert tables(tmp_path / "out") == tables(reference)
 
 
