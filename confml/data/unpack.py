@@ -215,10 +215,7 @@ def there_are(names: list[str]) -> str:
 
 
 def open_compressed(kind: str, stream: BinaryIO):
-    """Return a reader of the content of a compressed stream.
-
-    Raises DataError without the package of its kind.
-    """
+    """Return a reader of the content of a compressed stream. Raises DataError without its package."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=stream)
     if kind == "bzip2":

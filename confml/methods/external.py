@@ -67,10 +67,7 @@ class External(Method):
         return copy if self.table is None else copy.use_table(self.table, *self.split)
 
     def fit(self, X, y) -> Self:
-        """Fit nothing. X: (m, 1) row numbers of the data set. y: (m,) labels.
-
-        Raises ConfmlError outside a run.
-        """
+        """Fit nothing. X: (m, 1) row numbers of the data set. y: (m,). Raises ConfmlError outside a run."""
         if self.table is None:
             raise ConfmlError(
                 "external predicts the rows of a data set in a run",

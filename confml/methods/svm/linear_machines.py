@@ -279,10 +279,7 @@ def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
 
 
 def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the factor of C for each class (c,): m / (c m_k) if balanced.
-
-    Raises ConfmlError for unknown classes.
-    """
+    """Return the factor of C per class (c,), m / (c m_k) if balanced. ConfmlError for unknown classes."""
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
     given, known = weight or {}, classes.tolist()

@@ -143,10 +143,7 @@ class Study:
 def study(
     data: DataSet, request: Request, say: Callable[[str], None], true_error: float | None = None
 ) -> Study:
-    """Compute the estimates of a request. say: called with progress messages.
-
-    Raises DataError for one class.
-    """
+    """Compute the estimates of a request. say: called with messages. Raises DataError for one class."""
     check_request(request, data)
     train, test = _parts(data, request)
     fill, about = _filled(data, train, request)

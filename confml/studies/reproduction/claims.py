@@ -37,10 +37,7 @@ class Claim:
 
 
 def read_claims(key: str) -> list[Claim]:
-    """Return the claims of the source ``key`` in the order of its text.
-
-    Raises ValueError for a wrong entry.
-    """
+    """Return the claims of a source in the order of its text. Raises ValueError for a wrong entry."""
     path = FOLDER / f"{key}.yaml"
     claims = []
     for place, one in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
