@@ -59,7 +59,10 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None) -> Self:
-        """Fit the step to examples X (m, d), labels y (m,). Raises ConfigError if it changes the rows."""
+        """Fit the step to examples X (m, d) with labels y (m,).
+
+        Raises ConfigError for an unknown step, wrong parameters, and a step that changes rows.
+        """
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
         if step_class(self.step).fit_training is not Step.fit_training:
             hint = "use it in steps: of a config, or in confml.predict"
