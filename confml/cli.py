@@ -16,7 +16,7 @@ import click
 
 from confml._version import __version__
 from confml.errors import ConfmlError, printable
-from confml.terminal import escape_controls, use_fallbacks
+from confml.terminal import echo, escape_controls, use_fallbacks
 
 SOFTWARE, INTERRUPTED = 70, 130
 
@@ -138,7 +138,8 @@ def _code_of(arguments: list[str]) -> int:
         if debug:
             raise
         code, words = _explain(error)
-        print(printable(words), file=sys.stderr)
+        for line in printable(words).split("\n"):
+            echo(line, err=True)
         return code
 
 

@@ -39,7 +39,8 @@ def width_of(stream: IO[str]) -> int | None:
 
 
 def folded(line: str, width: int | None) -> list[str]:
-    """Return a line in parts of at most ``width`` characters, broken at blanks; paths are not broken.
+    """Return a line in parts of at most ``width`` characters, broken at blanks; paths are not broken, nor
+    is ``file:line:column``.
 
     The parts after the first are indented: to the second column, where two or more blanks precede it.
     """
@@ -50,10 +51,14 @@ def folded(line: str, width: int | None) -> list[str]:
 
     column = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
     indent = len(column[0]) if column and len(column[0]) <= width // 2 else len(line) - len(line.lstrip()) + 2
+    place = re.match(r".*?:\d+:\d+:", line)  # file:line:column, where a name may have blanks
+    if place:
+        line = place[0].replace(" ", "\0") + line[place.end() :]
     further = " " * indent
-    return textwrap.wrap(
+    parts = textwrap.wrap(
         line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )
+    return [part.replace("\0", " ") for part in parts]
 
 
 def echo(text: str = "", *, err: bool = False) -> None:

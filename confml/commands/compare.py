@@ -1,11 +1,13 @@
 """``confml compare``."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from confml.commands.options import json_option, keeps_files, quiet_option, say
-from confml.terminal import echo
+from confml.terminal import echo, width_of
 
 
 @click.command()
@@ -68,7 +70,6 @@ def compare(
         signed_rank_rows,
         write_comparison,
     )
-    from confml.report.console import print_table
     from confml.report.tables.grid import latex
 
     if len(runs) > 2:
@@ -97,10 +98,23 @@ def compare(
             if as_latex:
                 click.echo(latex(grid, label), nl=False)
             else:
-                print_table(grid.headings, grid.texts(), title=grid.title, right=grid.keys, keys=4)
+                _print(grid)
                 for note in grid.notes:
                     echo(note)
     if out is not None:
         for path in write_comparison(rows, curves, out, tests):
             if not quiet:
                 say(f"wrote {path}")
+
+
+def _print(grid: Any) -> None:
+    """Print a table of comparisons; on a terminal, a table for each pair of methods."""
+    from confml.report.compare import pair_blocks
+    from confml.report.console import print_table
+
+    if not width_of(sys.stdout):
+        print_table(grid.headings, grid.texts(), title=grid.title, right=grid.keys, keys=4)
+        return
+    echo(f"{grid.title}\n")
+    for pair, (names, *own) in pair_blocks(grid.headings, grid.texts()).items():
+        print_table(names, own, title=pair, right=1, keys=1)

@@ -10,6 +10,7 @@ import click
 from confml.commands.completion import complete_dataset
 from confml.commands.data_info import print_table
 from confml.commands.options import json_option, named_or_table, table_options
+from confml.terminal import echo
 
 if TYPE_CHECKING:
     from confml.data.dataset import DataSet
@@ -80,16 +81,16 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
         return
     features, classes = len(loaded.table_attributes), loaded.class_counts()
     nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""
-    click.echo(f"{loaded.name}: {len(loaded)} rows, {features} features{nominal}, {len(classes)} classes")
+    echo(f"{loaded.name}: {len(loaded)} rows, {features} features{nominal}, {len(classes)} classes")
     shown = [f"{label}: {count}" for label, count in list(classes.items())[:20]]
-    click.echo(f"classes: {', '.join(shown)}{', ...' if len(classes) > 20 else ''}")
+    echo(f"classes: {', '.join(shown)}{', ...' if len(classes) > 20 else ''}")
     for note in notes:
-        click.echo(f"note: {' '.join(note.split())}")
+        echo(f"note: {' '.join(note.split())}")
     for finding in findings:
-        click.echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
+        echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
     for sentence in shift:
-        click.echo(sentence.replace("new rows", "test rows"))
-    click.echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
+        echo(sentence.replace("new rows", "test rows"))
+    echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
     if labels is not None:
         _print_suspects(suspects)
 
@@ -130,8 +131,8 @@ def _suspects(loaded: DataSet, most: int) -> list[dict[str, Any]]:
 
 def _print_suspects(suspects: list[dict[str, Any]]) -> None:
     if not suspects:
-        click.echo("labels: every label is the likeliest class of its row")
+        echo("labels: every label is the likeliest class of its row")
         return
-    click.echo("labels, the most doubtful first (probabilities from classifiers fitted to other rows):")
+    echo("labels, the most doubtful first (probabilities from classifiers fitted to other rows):")
     heads = [name.upper().replace("_", " ") for name in suspects[0]]
     print_table(heads, [list(one.values()) for one in suspects])

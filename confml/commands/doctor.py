@@ -7,6 +7,7 @@ import shutil
 import click
 
 from confml.commands.options import json_option, say
+from confml.terminal import echo
 
 
 @click.command()
@@ -47,7 +48,7 @@ def doctor(warm: bool, as_json: bool) -> None:
             value = ", ".join(f"{key} {_word(one)}" for key, one in value.items())
         elif isinstance(value, list):
             value = "; ".join(", ".join(f"{key} {one}" for key, one in entry.items()) for entry in value)
-        click.echo(f"{name}: {_word(value)}")
+        echo(f"{name}: {_word(value)}")
 
 
 def _threads() -> dict:

@@ -14,6 +14,7 @@ from confml.commands.options import (
     out_option,
     set_option,
 )
+from confml.terminal import echo
 
 
 @click.command()
@@ -65,8 +66,8 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
     headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
     print_table(headings, [[*row, *counts] for row, counts in rows.items()])
     for note in step_notes(settings):
-        click.echo(f"note: {note}", err=True)
-    click.echo(
+        echo(f"note: {note}", err=True)
+    echo(
         f"{len(whole.cells)} cells in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"
     )

@@ -153,7 +153,7 @@ def _draw_merged(runs: Sequence[Path], out: Path, quiet: bool) -> None:
     if not quiet:
         click.echo("".join(f"{path}\n" for path in paths), nl=False)
     for note in undrawn:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
 
 
 def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: bool) -> None:

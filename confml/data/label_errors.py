@@ -11,9 +11,9 @@ from confml.errors import DataError
 
 FOLDS = 5
 TREES = 200
-_CONFIDENT = (
-    0.5  # margin of another class above which a row is left out of the training rows of the second round
-)
+# Margin of another class above which a row is left out of the training rows of the second round.
+_CONFIDENT = 0.5
+_SHARPNESS, _LEAST = 5.0, 0.02  # of the weights of classifiers: factor of L, and least probability in it
 
 
 class LabelEvidence(NamedTuple):
@@ -39,9 +39,10 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
     """Return the rows of a data set by the out-of-fold probability of their label, the smallest first.
 
     The probability of a row comes from classifiers that were fitted without its fold, and without its group
-    if the data set has groups: the mean of a random forest, of extremely randomised trees and of logistic
-    regression. A second round leaves out the training rows for which another class is more probable by more
-    than 0.5; the result is the mean of both rounds. Missing values are replaced by training means.
+    if the data set has groups: a random forest, extremely randomised trees and logistic regression. They are
+    averaged with weights exp(5 L), where L is the mean log probability of the labels. A second round has
+    other folds and leaves out the training rows for which another class is more probable by more than 0.5;
+    the result is the mean of both rounds. Missing values are replaced by training means.
 
     Raises DataError for fewer than 10 rows.
     """
@@ -49,11 +50,14 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
     if n < 2 * FOLDS:
         raise DataError(f"{n} rows are too few to find label errors: expected at least {2 * FOLDS}")
     classes, codes = np.unique(data.y, return_inverse=True)
-    pairs = train_test_pairs(codes, data.groups, FOLDS, True, seed, data.name)
-    first = _probabilities(data.X, codes, len(classes), pairs, np.ones(n, dtype=bool), seed)
-    _, own, _, most = _against(first, codes)
-    second = _probabilities(data.X, codes, len(classes), pairs, most - own <= _CONFIDENT, seed + 1)
-    rows, own, other, most = _against((first + second) / 2, codes)
+    kept, rounds = np.ones(n, dtype=bool), []
+    for one in (seed, seed + 1):
+        pairs = train_test_pairs(codes, data.groups, FOLDS, True, one, data.name)
+        p = _probabilities(data.X, codes, len(classes), pairs, kept, one)
+        rounds.append(_averaged(p, codes))
+        _, own, _, most = _against(p.mean(axis=0), codes)
+        kept = most - own <= _CONFIDENT
+    rows, own, other, most = _against((rounds[0] + rounds[1]) / 2, codes)
     return LabelEvidence(rows, own[rows], classes[other[rows]], most[rows])
 
 
@@ -71,20 +75,25 @@ def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 def _probabilities(
     X: np.ndarray, codes: np.ndarray, classes: int, pairs, kept: np.ndarray, seed: int
 ) -> np.ndarray:
-    """Return (n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
-    p = np.zeros((len(X), classes))
+    """Return (classifiers, n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
+    p = np.zeros((len(_models(seed)), len(X), classes))
     for train, test in pairs:
         used = train[kept[train]]
         if len(np.unique(codes[used])) < 2:
             used = train
-        models = _models(seed)
-        for model in models:
+        for number, model in enumerate(_models(seed)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(X[used], codes[used])
-            columns = np.ix_(test, model.classes_)
-            p[columns] += model.predict_proba(X[test]) / len(models)
+            p[number][np.ix_(test, model.classes_)] = model.predict_proba(X[test])
     return p
+
+
+def _averaged(p: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the weighted mean (n, classes) of the probabilities of classifiers; see `label_evidence`."""
+    of_labels = np.log(np.maximum(p[:, np.arange(len(codes)), codes], _LEAST)).mean(axis=1)
+    weights = np.exp(_SHARPNESS * (of_labels - of_labels.max()))
+    return np.tensordot(weights / weights.sum(), p, axes=1)
 
 
 def _models(seed: int) -> list:

@@ -286,6 +286,32 @@ def comparison_grid(
     )
 
 
+def pair_blocks(headings: Sequence[str], table: Sequence[Sequence[str]]) -> dict[str, list[list[str]]]:
+    """Return the rows of a table of comparisons for each pair, whose title has its methods and view.
+
+    table: as of `comparison_grid` or `signed_rank_grid`. The first row of a block has the headings; a row
+    begins with the metric and its level.
+    """
+    n_keys, level = headings.index("metric"), headings.index("level")
+    left_out = ("better", "splits", "level", "metric")
+    at = [place for place, name in enumerate(headings) if place > n_keys and name not in left_out]
+    blocks: dict[str, list[list[str]]] = {}
+    keys: Sequence[str] = ()
+    for row in table:
+        if any(row[:n_keys]):
+            first = next(place for place, name in enumerate(row) if name)
+            keys = [*keys[:first], *row[first:n_keys]]
+        named = dict(zip(headings, keys, strict=False))
+        view = f" ({named['view']})" if named["view"] else ""
+        dataset = f"{named['data set']}: " if "data set" in named else ""
+        block = blocks.setdefault(
+            f"{dataset}{named['compared']}{view}", [["metric", *(headings[place] for place in at)]]
+        )
+        metric = row[n_keys] + (f" at {row[level]}" if row[level] else "")
+        block.append([metric, *(row[place] for place in at)])
+    return blocks
+
+
 def _notes(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return which pairs the intervals and p-values of each data set account for, and what a star is."""
     pairs: dict[int, list[str]] = {}

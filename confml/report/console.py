@@ -142,7 +142,9 @@ def print_table(
         numeric = [place >= right for place in range(len(headings))]
     cells = [[carried(str(value), encoding) for value in row] for row in rows]
     names = [carried(heading, encoding) for heading in headings]
-    stream.write(plain_table(names, cells, numeric, carried(title, encoding), width_of(stream), keys))
+    width = width_of(stream)
+    title = "\n".join(folded(carried(title, encoding), width))
+    stream.write(plain_table(names, cells, numeric, title, width, keys))
 
 
 def list_outputs(folder: Path) -> list[str]:

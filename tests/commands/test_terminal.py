@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import confml
 from confml import commands
-from confml.cli import COMMANDS, cli
+from confml.cli import COMMANDS, cli, main
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """name: tiny
@@ -98,3 +98,33 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help():
     assert {name.replace("-", "_") for name in COMMANDS} == modules - parts
     shown = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
     assert re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_fit_the_terminal(tiny, width, monkeypatch, capsys):
+    """Errors begin with their place, which is one word; comparisons have a table for each pair."""
+    for module in ("confml.terminal", "confml.report.console", "confml.commands.compare"):
+        monkeypatch.setattr(f"{module}.width_of", lambda stream: width)
+    folder = tiny / "a folder"
+    folder.mkdir(exist_ok=True)
+    (folder / "my.csv").write_text("height,weight,class\n" + "1,2,a\n1.5,2,b\n" * 8)
+    data = "datasets: [{csv: my.csv, label: klass, ignore: [wieght]}]\n"
+    (folder / "my config.yaml").write_text(f"{data}methods: [knn]\nprotocol: {{kind: k-fold}}\n")
+    monkeypatch.chdir(tiny)
+    printed = {}
+    for arguments in (
+        ("plan", "a folder/my config.yaml"),
+        ("data", "check", "a folder/my.csv", "--label", "class"),
+        ("compare", "run"),
+        ("doctor",),
+    ):
+        with pytest.raises(SystemExit):
+            main(list(arguments))
+        out, err = capsys.readouterr()
+        printed[arguments[0]] = out + err
+        longest = max((out + err).splitlines(), key=len)
+        assert len(longest) <= width or " " not in longest.strip(), longest  # a path is not broken
+    assert "confml: a folder/my config.yaml:1:33: my.csv: there" in printed["plan"]
+    assert "\nconfml: a folder/my config.yaml:1:49: my.csv:" in printed["plan"]
+    assert re.search(r"knn k=3 - tcm-nn k=1 .*\nmetric +first", printed["compare"])
+    assert re.search(r"^sure_correct at 0\.9 ", printed["compare"], re.MULTILINE)
