@@ -8,6 +8,7 @@ import pytest
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
+from confml.report.figures import style as style_module
 from confml.report.figures.style import save, style
 
 
@@ -45,6 +46,17 @@ def test_outlines_are_kept_and_layout_tables_of_european_texts_are_not(tmp_path,
             names.add(name)
     used = {original.getBestCmap()[ord(one)] for one in ("жук" if text == "жук" else "oceAV2⁻¹⁸→ŝ")}
     assert used <= names
+
+
+def test_another_version_of_matplotlib_embeds_fonts_itself(monkeypatch):
+    from matplotlib.backends import _backend_pdf_ps
+
+    def older(fontfile, characters):
+        raise AssertionError
+
+    monkeypatch.setattr(_backend_pdf_ps, "get_glyphs_subset", older)
+    with style_module._small_fonts():
+        assert _backend_pdf_ps.get_glyphs_subset is older
 
 
 def test_ticks_and_axis_labels_are_where_matplotlib_places_them(tmp_path, every_format):

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import inspect
 import io
 import math
 from collections.abc import Iterator, Sequence
@@ -226,6 +227,9 @@ def _small_fonts() -> Iterator[None]:
     """
     backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
     whole = backend.get_glyphs_subset
+    if "glyphs" not in inspect.signature(whole).parameters:  # before matplotlib 3.11
+        yield
+        return
 
     @contextmanager
     def reduced(file: Any, glyphs: Any) -> Iterator[Any]:
