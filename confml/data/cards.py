@@ -6,6 +6,7 @@ card with ``base: <card>``, which inherits all keys of the other card that it do
 
 import functools
 import json
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -253,11 +254,13 @@ def read_card(name: str) -> Card:
 
     Raises ConfigError for an unknown name, DataError with file:line for a card with an error.
     """
+    hint = "confml data list shows them; a config loads a data set of OpenML as {openml: NAME}"
+    if os.path.isfile(name):  # False for any text, too long ones included
+        hint = f"confml data check {name} describes a file"
     if not _CARD_NAME.fullmatch(name):
-        raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
+        raise ConfigError(f"'{name}' is not the name of a data set", hint=hint)
     path = resource_folder("datasets") / f"{name}.yaml"
     if not path.is_file():
-        hint = "confml data list shows them"
         raise ConfigError(f"unknown data set '{name}'", hint=hint, near=(name, known_cards()))
     return read_card_file(path)
 
