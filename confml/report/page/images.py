@@ -33,11 +33,11 @@ def images_of(results: RunResults) -> dict[str, Images]:
     The rows are loaded again, without noise and without the steps of the run.
     """
     specs = getattr(results.config, "datasets", ())
-    found = ((spec.name, _images(spec, results.config.protocol.kind)) for spec in specs)
+    found = ((spec.name, _images(spec, results.config)) for spec in specs)
     return {name: images for name, images in found if images is not None}
 
 
-def _images(spec: Any, protocol: str) -> Images | None:
+def _images(spec: Any, config: Any) -> Images | None:
     from confml.data.cards import read_card
     from confml.data.from_card import load_card
 
@@ -48,8 +48,10 @@ def _images(spec: Any, protocol: str) -> Images | None:
         data = None if size is None else load_card(spec.spec())
     except (ConfmlError, OSError):
         return None
-    places = None if data is None else data.test_rows if protocol == "fixed-split" else np.arange(len(data.X))
-    if size is None or data is None or places is None or data.X.shape[1] != size[0] * size[1]:
+    if size is None or data is None:
+        return None
+    places = data.test_rows if config.protocol.kind == "fixed-split" else np.arange(len(data.X))
+    if places is None or data.X.shape[1] != size[0] * size[1]:
         return None
     low, high = float(np.nanmin(data.X)), float(np.nanmax(data.X))
     grey = (high - data.X[places]) / ((high - low) or 1.0)
