@@ -27,7 +27,7 @@ from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
-_LOOKED_AT = 200  # records that the separator is found out from
+_LOOKED_AT = 200  # records from which the separator is detected
 _TOGETHER = 1024  # lines that are looked at together
 _HEAD = 1 << 20  # bytes that the header is read from
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's

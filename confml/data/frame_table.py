@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def frame_table(frame: "pd.DataFrame", name: str) -> TextTable:
     """Return the rows of a DataFrame as text; its index is left out, and ``lines`` count its rows from 1.
 
-    name: what messages call it. Numbers become text that reads back as the same number. Raises DataError for
+    name: its name in messages. Numbers become text that reads back as the same number. Raises DataError for
     columns of one name.
     """
     if not len(frame.columns):

@@ -64,7 +64,7 @@ def column_names_of(
 
 
 CHUNK_ROWS = 4096
-_HEAD_LINES = 400  # that the separator is found out from
+_HEAD_LINES = 400  # lines from which the separator is detected
 _LONGEST_FIELD = 1 << 24  # characters
 _BLOCK = 1 << 16  # bytes
 

@@ -253,7 +253,7 @@ def bench_predictions() -> list[Row]:
 
 
 def _write_rows(path: Path, count: int, labels: bool) -> None:
-    """Write rows of 6 features and 10 classes: blocks of at most 100,000 rows, again and again."""
+    """Write rows of 6 features and 10 classes: blocks of at most 100,000 rows, repeatedly."""
     rng = np.random.default_rng(1)
     some = min(count, 100_000)
     y = rng.integers(10, size=some)
