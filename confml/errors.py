@@ -11,7 +11,8 @@ class ConfmlError(ValueError):
     message: one sentence, without a final full stop.
     where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed before the message.
     hint: the remedy; printed after the message.
-    near: an unknown name, and the known names: the hint is `did_you_mean`, or ``hint`` if none is similar.
+    near: an unknown name, and the known names: the hint is `did_you_mean`, or if none is similar ``hint``,
+    which is "" for no hint, or else all known names.
     It is a ``ValueError`` because scikit-learn's estimator checks expect one.
     """
 

@@ -11,7 +11,7 @@ import click
 
 def check_source(source: str | None, new: str | None) -> None:
     """Raise UsageError for a table in the place of a config, DataError for a device or a pipe."""
-    from confml.data.text_table import require_regular
+    from confml.data.table_files import require_regular
 
     if source is None or not Path(source).is_file():
         if source is not None:
@@ -26,7 +26,7 @@ def check_source(source: str | None, new: str | None) -> None:
 
 def check_new(new: str) -> None:
     """Raise DataError, before anything is fitted, if there is no file of new rows, or it is a model."""
-    from confml.data.text_table import file_error
+    from confml.data.table_files import file_error
     from confml.errors import DataError
 
     if new == "-":

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 from confml.config.draft import Draft
-from confml.data.text_table import require_regular
+from confml.data.table_files import require_regular
 from confml.errors import ConfigError
 from confml.measures.costs import ABSTAIN, Costs, cost_number, costs_of
 from confml.yaml import Document, Node, Problems, read_file

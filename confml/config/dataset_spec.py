@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from confml.config.part import Part
 from confml.config.values import Name, NameList, Separator, Switch, Words, one_of, wrong
-from confml.data.text_table import table_name
+from confml.data.table_files import table_name
 
 
 def folder_name(text: str) -> str:

@@ -190,7 +190,7 @@ def _columns(
     ]
     given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
     texts = [name for name in (*categorical, *data.id_columns) if name not in given]
-    dates = [name for name in texts if are_dates(table.column(name))]
+    dates = [name for name in texts if are_dates(table.columns[name])]
     ids = [name for name in data.id_columns if name not in dates]
     if "identifier" in findings:
         ids += [name for name in findings["identifier"].columns if name not in given and name not in dates]
@@ -220,7 +220,7 @@ def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
     """Return questions on columns that may name subjects with several rows each."""
     questions = []
     for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True):
-        distinct = len(set(table.column(name)))
+        distinct = len(set(table.columns[name]))
         few = max(10, len(data) // 20) <= distinct <= len(data) // 2
         if name not in known and few and (is_nominal or _SUBJECT.search(name)):
             questions.append(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from confml.data._words import at_lines, counted, quoted, short
 from confml.data.dataset import DataSet, label_variants
+from confml.data.text_table import at_lines, counted, quoted, short
 
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile

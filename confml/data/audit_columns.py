@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confml.data._words import counted, short
 from confml.data.audit import Finding, of_columns
 from confml.data.dataset import DataSet
+from confml.data.text_table import counted, short
 
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
 RARE = 0.005  # share of the rows

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from confml.data._words import listed, short
-from confml.data.number_marks import SEPARATORS
-from confml.data.text_table import TextTable, header_hint, numbered_names, table_name
-from confml.errors import ConfigError, ConfigErrors, did_you_mean
+from confml.data.coding import SEPARATORS
+from confml.data.table_files import table_name
+from confml.data.text_table import TextTable, column_hint, short
+from confml.errors import ConfigError, ConfigErrors
 
+MISSING = ("error", "drop", "mean")  # values of the key missing
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
 _SINGLE = ("label", "groups")
-HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,12 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
         if key in values:
             values[key] = str(values[key])
     spec = CsvSpec(**values)
-    if spec.missing not in ("error", "drop", "mean"):
-        hint = did_you_mean(str(spec.missing), ("error", "drop", "mean"), list_all=False)
-        raise ConfigError(f"missing must be error, drop or mean, got '{spec.missing}'", hint=hint)
+    if spec.missing not in MISSING:
+        raise ConfigError(
+            f"missing must be error, drop or mean, got '{spec.missing}'",
+            hint="",
+            near=(spec.missing, MISSING),
+        )
     if spec.duplicates not in ("keep", "drop"):
         raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
     check_decimal(spec.decimal)
@@ -108,18 +111,18 @@ def named_columns(spec: NamesColumns) -> Iterator[tuple[str, int | None, str]]:
 
 
 def column_mistakes(
-    spec: NamesColumns, names: Sequence[str], rows: Sequence[Sequence[str]] = ()
+    spec: NamesColumns, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Iterate over (key, position in its list, message, hint) for every key that names a wrong column.
 
-    names: the columns of the file. rows: its rows, where they are read.
+    names: the columns of the file. columns: their fields, where they are read.
     """
     there = set(names)
     used: dict[str, str] = {}  # the key that named a column first
     for key, at, name in named_columns(spec):
         if name not in there:
             what = "label column" if key == "label" else f"column of {key}:"
-            yield key, at, f"there is no {what} '{short(name, 60)}'", _columns_hint(name, names, rows)
+            yield key, at, f"there is no {what} '{short(name, 60)}'", column_hint(name, names, columns)
             continue
         other = used.setdefault(name, key)
         if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
@@ -138,22 +141,12 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     where = str(table.path)
     found = [
         ConfigError(text, where=where, hint=hint)
-        for _, _, text, hint in column_mistakes(spec, table.names, table.rows)
+        for _, _, text, hint in column_mistakes(spec, table.names, table.columns)
     ]
     if found:
         raise found[0] if len(found) == 1 else ConfigErrors(found)
     left_out = {spec.label, spec.groups, *spec.ignore, *spec.id}
-    features = [name for name in table.names if name not in left_out]
+    features = [name for name in table.columns if name not in left_out]
     if not features:
         raise ConfigError("no features are left besides the label", where=where)
     return features
-
-
-def _columns_hint(name: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if list(names) == numbered_names(len(names)):
-        return f"the columns are {listed(names, 20)}; {HAS_HEADER}"
-    hint = did_you_mean(name, names[:2000], list_all=False)
-    there = f"the columns are {listed(names, 20)}"
-    hint = f"{hint} ({there})" if hint else there
-    of_header = header_hint(names, rows)
-    return f"{hint}; {of_header}" if of_header else hint

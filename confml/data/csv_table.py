@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from confml.data._csv_columns import Columns, handle_missing, read_columns
-from confml.data._words import SHOWN, at_lines, counted, is_missing, quoted, short
 from confml.data.audit import alike_sentence
 from confml.data.coding import code_columns, spelled_as
+from confml.data.columns import Columns, handle_missing, read_columns
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable
-from confml.errors import DataError, did_you_mean
+from confml.data.text_table import SHOWN, TextTable, at_lines, counted, is_missing, quoted, short
+from confml.errors import DataError
 
 LONGEST_LABEL = 1000  # characters; a longer text is no class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
@@ -53,7 +52,7 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
     wanted = read_spec(spec)
     paths = [path for path in (wanted.csv, wanted.test) if path is not None]
     how = (wanted.separator, wanted.encoding, wanted.header, wanted.sheet)
-    return load_tables(spec, [read_table(path, *how) for path in paths])
+    return _load(wanted, [read_table(path, *how) for path in paths])
 
 
 def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
@@ -62,7 +61,10 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
 
     The rows of a table that are left out are taken out of it.
     """
-    wanted = read_spec(spec)
+    return _load(read_spec(spec), files)
+
+
+def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
     train = files[0]
     features = check_columns(wanted, train)
     for test in files[1:]:
@@ -91,9 +93,9 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
         table_attributes=tuple(columns.names),
         nominal=np.array([known is not None for known in columns.categories], dtype=bool),
         categories=columns.categories,
-        train_rows=np.arange(len(train.rows)) if divided else None,
-        test_rows=np.arange(len(train.rows), len(y)) if divided else None,
-        groups=_texts([text for file in files for text in file.column(groups[0])]) if groups else None,
+        train_rows=np.arange(len(train)) if divided else None,
+        test_rows=np.arange(len(train), len(y)) if divided else None,
+        groups=_texts([text for file in files for text in file.columns[groups[0]]]) if groups else None,
         lines=np.array([line for file in files for line in file.lines]),
         ids=_ids(files, id_columns),
         id_columns=id_columns,
@@ -104,15 +106,14 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
 
 def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
     groups = () if wanted.groups is None else (wanted.groups,)
-    lacking = [name for name in (wanted.label, *groups, *features) if name not in test.place]
-    more = [name for name in test.names if name not in train.place]
+    lacking = [name for name in (wanted.label, *groups, *features) if name not in test.columns]
+    more = [name for name in test.names if name not in train.columns]
     if wanted.label in lacking:
         message, needed = f"there is no label column '{wanted.label}'", "a test file needs the true classes"
         raise DataError(message, where=str(test.path), hint=needed, near=(wanted.label, test.names))
     if lacking:
-        hint = did_you_mean(lacking[0], more, list_all=False)
         message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
-        raise DataError(message, where=str(test.path), hint=hint)
+        raise DataError(message, where=str(test.path), hint="", near=(lacking[0], more))
     if more:
         test.notes.append(
             f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(more)}"
@@ -121,11 +122,9 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
 
 def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) -> None:
     """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    places = [table.place[name] for name in used]
     seen: set[tuple[str, ...]] = set()
     kept = []
-    for fields in table.rows:
-        row = tuple(fields[place] for place in places)
+    for row in zip(*(table.columns[name] for name in used), strict=True):
         kept.append(row not in seen)
         seen.add(row)
     gone = kept.count(False)
@@ -139,7 +138,7 @@ def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) ->
 
 def _check_labels(file: TextTable, label: str) -> None:
     """Raise DataError for rows without a label, and for a label that is too long for a class."""
-    texts = file.column(label)
+    texts = file.columns[label]
     lines = [at for at, text in zip(file.lines, texts, strict=True) if is_missing(text)]
     if lines:
         where = f"{file.path}, {at_lines(lines, file.unit)}, column '{label}'"
@@ -155,14 +154,14 @@ def _check_labels(file: TextTable, label: str) -> None:
 
 def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndarray:
     """Return (n,) int64 if every label is a whole number in its usual form, else text."""
-    texts = [text for file in files for text in file.column(label)]
+    texts = [text for file in files for text in file.columns[label]]
     distinct = set(texts)
     if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text.partition(".")[0]) for text in texts], dtype=np.int64)
-    train = files[0].column(label)
+    train = files[0].columns[label]
     known = list(dict.fromkeys(train))
     for test in files[1:]:
-        texts = [*train, *spelled_as(test.column(label), known, label, str(test.path))]
+        texts = [*train, *spelled_as(test.columns[label], known, label, str(test.path))]
     distinct = set(texts)
     for variants in label_variants(sorted(distinct)):
         notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
@@ -171,7 +170,7 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
 
 def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
     train = files[0]
-    own, rest = y[: len(train.rows)].tolist(), y[len(train.rows) :].tolist()
+    own, rest = y[: len(train)].tolist(), y[len(train) :].tolist()
     counts = Counter(own)
     where = f"{train.path}, column '{wanted.label}'"
     if len(counts) == 1:
@@ -212,7 +211,7 @@ def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
         return None
     columns = []
     for name in names:
-        parts = [file.column(name) if name in file.place else [""] * len(file.rows) for file in files]
+        parts = [file.columns[name] if name in file.columns else [""] * len(file) for file in files]
         columns.append(_texts([text for part in parts for text in part]))
     return np.column_stack(columns)
 

@@ -1,4 +1,4 @@
-"""The text of a CSV file as rows of fields: encoding, separator, quotes, header; each row with its line.
+"""The text of CSV files: from bytes to text, and from text to records of fields with their lines.
 
 The fields are divided by `csv.reader`, from the first quote or blank on. `pandas.read_csv` is not used: it
 gives no lines for messages, fills short rows, and converts values before they can be checked.
@@ -6,30 +6,21 @@ gives no lines for messages, fills short rows, and converts values before they c
 
 import codecs
 import csv
+import io
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from confml.data._words import short
-from confml.data.memory import available_memory
-from confml.data.text_table import (
-    TextTable,
-    check_width,
-    checked_names,
-    file_error,
-    numbered_names,
-    require_regular,
-)
-from confml.data.unpack import compression_of, decompress
+from confml.data.memory import check_width
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
+_BLOCK = 1 << 16  # bytes that are decoded at a time
 _LOOKED_AT = 200  # records from which the separator is detected
 _TOGETHER = 1024  # lines that are looked at together
-_HEAD = 1 << 20  # bytes that the header is read from
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -37,10 +28,8 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_WINDOWS = re.compile(
-    rb"[\x80-\x9f]"
-)  # control characters in latin-1, dashes, quotes and the euro sign in cp1252
-_NO_HEADER = "every field of the file is empty: it has no header line"
+# Control characters in latin-1; dashes, quotes and the euro sign in cp1252.
+_WINDOWS = re.compile(rb"[\x80-\x9f]")
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
@@ -58,86 +47,7 @@ class CsvFormat(NamedTuple):
     header: bool = True
 
 
-def read_csv(
-    path: Path, separator: str | None = None, encoding: str | None = None, has_header: bool = True
-) -> TextTable:
-    """Read a CSV file with a header line; without one, columns are called as in `numbered_names`.
-
-    separator: one character, or one of the words of `SEPARATORS`; ``" "`` stands for any run of blanks. None
-        finds it out. encoding: None for UTF-8, or the encoding that a byte-order mark names.
-    Raises DataError with the file and the line for a file that cannot be read as a table.
-    """
-    text = _decode(path, _read(path), encoding)
-    taken = _taken(path, text, separator)
-    records = list(_records(text, taken, path))
-    if not records:
-        raise DataError(_NO_HEADER, where=str(path))
-    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
-    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
-        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
-        raise DataError(
-            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
-            where=str(path),
-            hint="give the right separator",
-        )
-    if not records:
-        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
-    header = even_records(path, header, line, records)
-    names, notes = checked_names(path, header, f"{path}, line {line}")
-    if separator is None and taken != ",":
-        notes.insert(0, f"{path.name}: columns are separated by {_in_words(taken)}, as it seems")
-    return TextTable(path, names, [row for _, row in records], [at for at, _ in records], taken, notes=notes)
-
-
-def read_header(
-    path: Path, separator: str | None = None, encoding: str | None = None, has_header: bool = True
-) -> list[str]:
-    """Return the names of the columns, from the beginning of the file. Raises as `read_csv`."""
-    data = _read(path, _HEAD)
-    if len(data) == _HEAD:  # cut at a line, whose end is one byte at least in every encoding
-        data = data[: data.rindex(b"\n") + 1] if b"\n" in data else data
-        try:
-            text = _decode(path, data, encoding)
-        except DataError:  # the cut went through a character of several bytes
-            text = _decode(path, _read(path), encoding)
-    else:
-        text = _decode(path, data, encoding)
-    line, header = next(_records(text, _taken(path, text, separator), path), (0, []))
-    if not header:
-        raise DataError(_NO_HEADER, where=str(path))
-    if not has_header:
-        return numbered_names(len(header))
-    return checked_names(path, header, f"{path}, line {line}")[0]
-
-
-def _taken(path: Path, text: str, separator: str | None) -> str:
-    """Return the separator given, or the one found in the text."""
-    if not text.strip():
-        raise DataError("the file is empty", where=str(path))
-    return separator_of(separator) if separator is not None else sniff(text)
-
-
 # ---- bytes to text
-
-
-def _read(path: Path, most: int = -1) -> bytes:
-    """Return the bytes of a file, uncompressed; only the first ``most`` if the file is not compressed."""
-    require_regular(path)
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(most)
-            if compression_of(data):
-                data += stream.read()
-    except OSError as error:
-        raise file_error(path, error) from None
-    kind = compression_of(data)
-    if kind is not None:
-        try:
-            data = decompress(kind, data, (available_memory() or 1 << 32) // 8)
-        except DataError as error:
-            raise DataError(error.message, where=str(path), hint=error.hint) from None
-    check_is_text(path, data)
-    return data
 
 
 def check_is_text(path: Path, data: bytes) -> None:
@@ -152,7 +62,8 @@ def marked_encoding(data: bytes) -> str | None:
     return next((name for bom, name in _BOMS if data.startswith(bom)), None)
 
 
-def _decode(path: Path, data: bytes, encoding: str | None) -> str:
+def decode(path: Path, data: bytes, encoding: str | None) -> str:
+    """Return the text of a whole file with plain line ends; raise DataError with the byte that is wrong."""
     if encoding is not None:
         check_encoding(encoding)
     marked = marked_encoding(data)
@@ -172,6 +83,59 @@ def _decode(path: Path, data: bytes, encoding: str | None) -> str:
         hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
         raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line}", hint=hint)
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decoded_lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
+    """Yield the lines of a stream of text without their ends, as `table_chunks` of table files reads it."""
+    data = stream.read(_BLOCK)
+    check_is_text(path, data)
+    chosen = marked_encoding(data) or encoding or usual or "utf-8"
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+    is_unsure = chosen == usual and encoding is None and not is_utf8(chosen)
+    pending, line = "", 1
+    while True:
+        if is_unsure and not data.isascii():
+            _check_is_not_utf8(path, data, chosen)
+            is_unsure = False
+        try:
+            block = decoder.decode(data, final=not data)
+        except UnicodeError as error:
+            raise DataError(
+                f"not {chosen} text: {error}",
+                where=f"{path}, line {line} or later",
+                hint=f"name the encoding of this file: --encoding {other_encoding(chosen, data)}",
+            ) from None
+        if "\0" in block:
+            raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")
+        if line == 1 and not pending:
+            block = block.removeprefix("\ufeff")
+        *whole, pending = (pending + block).split("\n")
+        line += len(whole)
+        yield from whole
+        if not data:
+            break
+        data = stream.read(_BLOCK)
+    if pending:
+        yield pending
+
+
+def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
+    """Raise DataError for a block of UTF-8 text where another encoding is usual.
+
+    Text of an encoding with one byte per letter is hardly ever valid UTF-8. Read in it, text in UTF-8 would
+    be other text without an error.
+    """
+    if b"\0" in data:  # of two bytes per letter
+        return
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return
+    raise DataError(
+        f"this is text in UTF-8, and the training file has the encoding {usual}",
+        where=str(path),
+        hint=f"name the encoding of this file: --encoding utf-8 (or --encoding {usual})",
+    )
 
 
 def other_encoding(chosen: str, data: bytes) -> str:
@@ -218,7 +182,7 @@ def sniff(text: str) -> str:
     for candidate in (*_SNIFFED, " "):
         widths = []
         try:
-            for _, fields in _records(text, candidate, Path()):
+            for _, fields in records_in(text, candidate, Path()):
                 widths.append(len(fields))
                 if len(widths) == _LOOKED_AT:
                     break
@@ -233,7 +197,7 @@ def sniff(text: str) -> str:
     return best or ","
 
 
-def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def records_in(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that hold anything, with the line on which each begins."""
     yield from records_of(text.split("\n"), separator, path, len(text) + 1)
 
@@ -241,7 +205,7 @@ def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[
 def records_of(
     lines: Iterable[str], separator: str, path: Path, longest: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records in lines without their ends, as `_records`; fields have at most ``longest``
+    """Yield the records in lines without their ends, as `records_in`; fields have at most ``longest``
     characters. Raises DataError for broken quotes.
     """
     lines, passed = iter(lines), 0
@@ -327,5 +291,5 @@ def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[li
         yield fields
 
 
-def _in_words(separator: str) -> str:
+def in_words(separator: str) -> str:
     return {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(separator, repr(separator))

@@ -4,15 +4,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.data.memory import gigabytes, most, raised_by, require_memory
-from confml.data.text_table import (
-    TextTable,
-    check_width,
-    checked_names,
-    file_error,
-    numbered_names,
-    require_regular,
-)
+from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
+from confml.data.text_table import TextTable, numbered_names
 from confml.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,10 +20,8 @@ def frame_table(frame: "pd.DataFrame", name: str) -> TextTable:
     """
     if not len(frame.columns):
         raise DataError("the DataFrame has no columns", where=name)
-    names, notes = checked_names(Path(name), [str(column) for column in frame.columns], name)
-    columns = [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
-    rows = [list(fields) for fields in zip(*columns, strict=True)]
-    return TextTable(Path(name), names, rows, list(range(1, len(rows) + 1)), unit="row", notes=notes)
+    header = [str(column) for column in frame.columns]
+    return TextTable.of(Path(name), header, _texts(frame), range(1, len(frame) + 1), name, unit="row")
 
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
@@ -50,23 +41,21 @@ def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None
             where=str(path),
             hint="pip install 'confml[files]', or save the table as CSV",
         )
-    require_regular(path)
-    try:
-        with open(path, "rb"):
-            pass
-    except OSError as error:
-        raise file_error(path, error) from None
     names, columns, lines, notes = _read(path, kind, what, has_header, sheet)
     if not names:
         raise DataError("the table has no columns", where=str(path))
-    rows = [list(fields) for fields in zip(*columns, strict=True)]
-    kept = [at for at, fields in enumerate(rows) if any(fields)]
-    if not kept:
+    kept = [any(fields) for fields in zip(*columns, strict=True)]  # rows without a value are left out
+    if not any(kept):
         raise DataError("the table has no rows", where=str(path))
-    names, more = checked_names(path, names, f"{path}, header")
-    return TextTable(
-        path, names, [rows[at] for at in kept], [lines[at] for at in kept], unit="row", notes=notes + more
-    )
+    table = TextTable.of(path, names, columns, lines, f"{path}, header", unit="row", notes=notes)
+    if not all(kept):
+        table.keep(kept)
+    return table
+
+
+def _texts(frame: "pd.DataFrame") -> list[list[str]]:
+    """Return the columns of a DataFrame as text."""
+    return [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
 
 
 def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None):
@@ -101,7 +90,7 @@ def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None)
                 frame, first = frame.iloc[1:], 2
             else:
                 names, first = numbered_names(frame.shape[1]), 1
-        columns = [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
+        columns = _texts(frame)
     except DataError:
         raise
     except MemoryError:

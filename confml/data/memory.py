@@ -19,6 +19,13 @@ def raised_by(name: str) -> str:
     return f"if it is right, raise the limit: CONFML_MOST_{name}"
 
 
+def check_width(columns: int, where: str) -> None:
+    """Raise DataError for more columns than the limit."""
+    if columns > (limit := most("COLUMNS", 200_000)):
+        message = f"{columns:,} columns are more than the limit of {limit:,}"
+        raise DataError(message, where=where, hint=raised_by("COLUMNS"))
+
+
 def available_memory() -> int | None:
     """Return bytes that this machine can still give, or None where that is not known."""
     try:

@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from confml.data._csv_columns import numbers_of
-from confml.data._words import at_lines, counted, is_missing, quoted, short
-from confml.data.coding import CODINGS, category_codes, code_columns, codes_of, spelled_as
+from confml.data.coding import (
+    CODINGS,
+    category_codes,
+    code_columns,
+    codes_of,
+    numbers_of,
+    spelled_as,
+    without_marks,
+)
 from confml.data.csv_spec import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
-from confml.data.number_marks import without_marks
-from confml.data.text_table import TextTable
+from confml.data.text_table import TextTable, at_lines, counted, is_missing, quoted, short
 from confml.errors import ConfigError, DataError, did_you_mean
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
@@ -153,8 +158,9 @@ class RowCoder:
 
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
-        lacking = [name for name in self.features if name not in table.place]
-        more = [name for name in table.names if name not in self.columns]
+        lacking = [name for name in self.features if name not in table.columns]
+        known = set(self.columns)
+        more = [name for name in table.columns if name not in known]
         if lacking:
             column = "a column" if len(lacking) == 1 else "columns"
             similar = did_you_mean(lacking[0], more, list_all=False)
@@ -170,7 +176,7 @@ class RowCoder:
             notes.append(
                 f"{table.path.name}: columns that the training rows do not have are not used: {quoted(more)}"
             )
-        gone = [name for name in self.id_columns if name not in table.place]
+        gone = [name for name in self.id_columns if name not in table.columns]
         if gone:
             notes.append(
                 f"{table.path.name}: identifier columns of the training rows are missing: {quoted(gone)}"
@@ -181,10 +187,10 @@ class RowCoder:
         """Return the rows of a table. Raises DataError for a text, an infinite or a missing value in a
         feature.
         """
-        n, names = len(table.rows), self.features
+        n, names = len(table), self.features
         values = np.empty((n, len(names)))
         for j, (name, codes) in enumerate(zip(names, self._codes, strict=True)):
-            texts = table.column(name)
+            texts = table.columns[name]
             column = (
                 self._numbers(table, name, texts)
                 if codes is None
@@ -195,8 +201,8 @@ class RowCoder:
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
         X, _ = code_columns(values, names, self.categories, self._coding)
-        ids = [table.column(name) if name in table.place else [""] * n for name in self.id_columns]
-        labels = None if self.label is None or self.label not in table.place else table.column(self.label)
+        ids = [table.columns[name] if name in table.columns else [""] * n for name in self.id_columns]
+        labels = None if self.label is None or self.label not in table.columns else table.columns[self.label]
         if labels is not None and self.class_texts:
             labels = spelled_as(labels, self.class_texts, str(self.label), str(table.path))
         return NewRows(

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from confml.data._words import short
 from confml.data.cards import CardFile
 from confml.data.csv_table import load_tables
 from confml.data.dataset import DataSet
 from confml.data.download import ATTEMPTS, TIMEOUT, Transfers, workspace
 from confml.data.files import download_folder
-from confml.data.text_table import TextTable, checked_names
+from confml.data.text_table import TextTable, columns_of, short
 from confml.errors import DataError
 
 SERVER = "https://www.openml.org"
@@ -73,7 +72,7 @@ def load_openml(spec: Mapping[str, Any]) -> DataSet:
     own = {key: value for key, value in spec.items() if key != "openml"}
     of_columns = {"id": found.row_ids, "ignore": found.ignored, "nominal": nominal}
     for key, names in of_columns.items():
-        kept = [name for name in names if name in table.names and name != label]
+        kept = [name for name in names if name in table.columns and name != label]
         own[key] = list(dict.fromkeys([*own.get(key, ()), *kept]))
     own["ignore"] = [name for name in own["ignore"] if name not in own["id"]]
     left_out = {*own["id"], *own["ignore"], own.get("groups")}
@@ -219,8 +218,7 @@ def read_arff(path: Path) -> tuple[TextTable, list[str]]:
         places.append(place)
     if not rows:
         raise DataError("the ARFF file has no rows", where=str(path))
-    names, notes = checked_names(path, names, str(path))
-    return TextTable(path, names, rows, places, notes=notes), nominal
+    return TextTable.of(path, names, columns_of(rows, len(names)), places, str(path)), nominal
 
 
 def _fields(text: str) -> list[str]:

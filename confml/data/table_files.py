@@ -1,29 +1,95 @@
-"""A table file of any format (CSV, Parquet, Excel) as `TextTable`, whole or in chunks."""
+"""Table files of any format (CSV, Parquet, Excel): opened, and read as `TextTable`, whole or in chunks."""
 
-import codecs
+import contextlib
 import io
+import os
+import stat
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from confml.data import csv_text as text
-from confml.data.csv_text import read_csv, read_header
 from confml.data.frame_table import read_frame
-from confml.data.text_table import TextTable, checked_names, file_error, numbered_names, require_regular
-from confml.data.unpack import BROKEN, compression_of, in_words, open_compressed
-from confml.errors import ConfigError, DataError
+from confml.data.memory import available_memory
+from confml.data.text_table import TextTable, columns_of, numbered_names, short
+from confml.data.unpack import BROKEN, compression_of, decompress, in_words, open_compressed
+from confml.errors import ConfigError, DataError, did_you_mean
 
 FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
-
-
 _TEXTS = (".csv", ".tsv", ".txt", ".dat")
+_COMPRESSED = (".gz", ".bz2", ".zst")
+_HEAD = 1 << 20  # bytes that the header is read from
+_NO_HEADER = "every field of the file is empty: it has no header line"
+
+
+def table_name(path: Path | str) -> str:
+    """Return the name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
+    path = Path(path)
+    return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
 def is_table_name(name: str) -> bool:
     """Return whether a path has the ending of a table file, such as ``.csv``, ``.csv.gz`` or ``.xlsx``."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes[-2:]]
     return bool(suffixes) and (suffixes[-1] in FRAMES or any(suffix in _TEXTS for suffix in suffixes))
+
+
+# ---- files
+
+
+def require_regular(path: Path, pipes: bool = False) -> None:
+    """Raise DataError for a path that is there and is no regular file. pipes: whether a pipe is accepted."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # reported where the file is opened
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or pipes and stat.S_ISFIFO(mode)):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        hint = "save its content as a file; confml predict reads new rows from standard input, as -"
+        raise DataError(f"this is {kind}, not a regular file", where=str(path), hint=hint)
+
+
+def file_error(path: Path, error: OSError) -> DataError:
+    """Return the error of a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        try:
+            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
+        except OSError:
+            return DataError(f"no such file, nor a folder {path.parent}", where=str(path))
+        hint = did_you_mean(path.name, beside, list_all=False)
+        return DataError("no such file", where=str(path), hint=hint)
+    if isinstance(error, IsADirectoryError):
+        return DataError("this is a folder, not a table file", where=str(path))
+    return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
+
+
+def opened(path: Path, pipes: bool = False) -> BinaryIO:
+    """Return a file that is open for reading. Raises DataError for one that cannot be opened."""
+    require_regular(path, pipes)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise file_error(path, error) from None
+
+
+def _read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return the bytes of a text file, uncompressed; only the first ``most`` if it is not compressed."""
+    try:
+        with opened(path) as stream:
+            data = stream.read(most)
+            if kind := compression_of(data):
+                data = decompress(kind, data + stream.read(), (available_memory() or 1 << 32) // 8)
+    except OSError as error:
+        raise file_error(path, error) from None
+    except DataError as error:
+        raise DataError(error.message, where=str(path), hint=error.hint) from None
+    text.check_is_text(path, data)
+    return data
+
+
+# ---- whole tables
 
 
 def read_table(
@@ -36,17 +102,34 @@ def read_table(
     """Read a table file.
 
     ``.parquet`` and ``.xlsx`` files are read with pandas; any other file is CSV, plain or compressed by gzip,
-    bzip2 or Zstandard. separator, encoding: of a CSV file, detected if omitted. has_header: False for a
-    file whose columns are called column-1, column-2 and so on. sheet: of a workbook, the first by default.
-    Raises DataError with the file and the line for a file that cannot be read as a table.
+    bzip2 or Zstandard. separator: of a CSV file, one character or one of the words of `SEPARATORS`; ``" "``
+    stands for any run of blanks. encoding: of a CSV file, by default that of its byte-order mark, or UTF-8.
+    has_header: False for a file whose columns are called column-1, column-2 and so on. sheet: of a workbook,
+    the first by default. Raises DataError with the file and the line for a file that is not a table.
     """
     path = Path(path)
-    kind = FRAMES.get(path.suffix.lower())
-    if kind is not None:
+    if kind := FRAMES.get(path.suffix.lower()):
+        opened(path).close()
         return read_frame(path, kind, has_header, sheet)
-    if sheet is not None:
-        raise ConfigError(f"{path} has no sheets: sheet is for Excel workbooks")
-    return read_csv(path, separator, encoding, has_header)
+    _refuse_sheet(path, sheet)
+    content, taken = _text_of(path, _read_bytes(path), separator, encoding)
+    records = list(text.records_in(content, taken, path))
+    if not records:
+        raise DataError(_NO_HEADER, where=str(path))
+    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
+    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
+        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
+        raise DataError(
+            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
+            where=str(path),
+            hint="give the right separator",
+        )
+    if not records:
+        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
+    table = _table_of(path, header, line, records, taken)
+    if separator is None and taken != ",":
+        table.notes.insert(0, f"{path.name}: columns are separated by {text.in_words(taken)}, as it seems")
+    return table
 
 
 def column_names_of(
@@ -56,17 +139,56 @@ def column_names_of(
     has_header: bool = True,
     sheet: str | None = None,
 ) -> list[str]:
-    """Return the names of the columns of a table file without reading its rows. Raises as `read_table`."""
+    """Return the names of the columns of a table file, from its beginning. Raises as `read_table`."""
     path = Path(path)
     if path.suffix.lower() in FRAMES:
         return read_table(path, has_header=has_header, sheet=sheet).names
-    return read_header(path, separator, encoding, has_header)
+    data = _read_bytes(path, _HEAD)
+    whole = len(data) < _HEAD
+    if not whole and b"\n" in data:  # cut at a line, whose end is one byte at least in every encoding
+        data = data[: data.rindex(b"\n") + 1]
+    try:
+        content, taken = _text_of(path, data, separator, encoding)
+    except DataError:
+        if whole:
+            raise
+        # The cut went through a character of several bytes.
+        content, taken = _text_of(path, _read_bytes(path), separator, encoding)
+    line, header = next(text.records_in(content, taken, path), (0, []))
+    if not header:
+        raise DataError(_NO_HEADER, where=str(path))
+    return _table_of(path, header, line, [], taken).names if has_header else numbered_names(len(header))
 
+
+def _refuse_sheet(path: Path, sheet: str | None) -> None:
+    if sheet is not None:
+        raise ConfigError(f"{path} has no sheets: sheet is for Excel workbooks")
+
+
+def _text_of(path: Path, data: bytes, separator: str | None, encoding: str | None) -> tuple[str, str]:
+    """Return the text of a CSV file, and its separator: the one given, or the one that is detected."""
+    content = text.decode(path, data, encoding)
+    if not content.strip():
+        raise DataError("the file is empty", where=str(path))
+    return content, text.sniff(content) if separator is None else text.separator_of(separator)
+
+
+def _table_of(
+    path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]], separator: str
+) -> TextTable:
+    """Return the table of records under a header. Raises DataError for records of another length."""
+    if records:
+        header = text.even_records(path, header, line, records)
+    columns = columns_of([fields for _, fields in records], len(header))
+    lines = [at for at, _ in records]
+    return TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=separator)
+
+
+# ---- tables in chunks
 
 CHUNK_ROWS = 4096
 _HEAD_LINES = 400  # lines from which the separator is detected
 _LONGEST_FIELD = 1 << 24  # characters
-_BLOCK = 1 << 16  # bytes
 
 
 def table_chunks(
@@ -94,34 +216,19 @@ def table_chunks(
     path = Path(path)
     if stream is None and path.suffix.lower() in FRAMES:
         yield from chunks_of(read_table(path, has_header=usual.header, sheet=sheet), rows)
-    elif sheet is not None:
-        raise ConfigError(f"{path} has no sheets: sheet is for Excel workbooks")
-    elif stream is not None:
-        yield from _chunks(path, stream, rows, separator, encoding, expected, usual)
-    else:
-        require_regular(path, pipes=True)
-        try:
-            opened = open(path, "rb")
-        except OSError as error:
-            raise file_error(path, error) from None
-        with opened:
-            yield from _chunks(path, opened, rows, separator, encoding, expected, usual)
+        return
+    _refuse_sheet(path, sheet)
+    with contextlib.nullcontext(stream) if stream is not None else opened(path, pipes=True) as source:
+        yield from _chunks(path, source, rows, separator, encoding, expected, usual)
 
 
 def chunks_of(table: TextTable, rows: int = CHUNK_ROWS) -> Iterator[TextTable]:
     """Iterate over the rows of a table in chunks: at least one, without rows if the table has none."""
-    for first in range(0, max(1, len(table.rows)), rows):
+    for first in range(0, max(1, len(table)), rows):
         part = slice(first, first + rows)
-        notes = table.notes if first == 0 else []
-        yield TextTable(
-            table.path,
-            table.names,
-            table.rows[part],
-            table.lines[part],
-            table.separator,
-            table.unit,
-            list(notes),
-        )
+        columns = {name: texts[part] for name, texts in table.columns.items()}
+        notes = [] if first else list(table.notes)
+        yield replace(table, columns=columns, lines=table.lines[part], notes=notes)
 
 
 def _chunks(
@@ -141,19 +248,17 @@ def _chunks(
     records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
     at, header = next(records, (0, []))
     if not header:
-        raise DataError("every field of the file is empty: it has no header line", where=str(path))
+        raise DataError(_NO_HEADER, where=str(path))
     part = list(islice(records, rows))
     if not usual.header:
         part, header = [(at, header), *part], numbered_names(len(header))
-    if part:
-        header = text.even_records(path, header, at, part)
-    names, notes = checked_names(path, header, f"{path}, line {at}")
-    while True:
-        yield TextTable(path, names, [row for _, row in part], [line for line, _ in part], taken, notes=notes)
-        part, notes = list(islice(records, rows)), []
-        if not part:
-            return
+    table = _table_of(path, header, at, part, taken)
+    yield table
+    names = table.names
+    while part := list(islice(records, rows)):
         text.even_records(path, names, at, part)
+        columns = zip(names, columns_of([fields for _, fields in part], len(names)), strict=True)
+        yield replace(table, columns=dict(columns), lines=[line for line, _ in part], notes=[])
 
 
 def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: str | None) -> str:
@@ -179,65 +284,13 @@ def _lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
     kind = compression_of(buffered.peek(8)[:8])
     if kind is None:
-        yield from _decoded(path, buffered, encoding, usual)
+        yield from text.decoded_lines(path, buffered, encoding, usual)
         return
     try:
         with open_compressed(kind, buffered) as unpacked:
-            yield from _decoded(path, unpacked, encoding, usual)
+            yield from text.decoded_lines(path, unpacked, encoding, usual)
     except BROKEN as error:
         if isinstance(error, DataError):
             raise
         message = f"the compressed data are broken ({kind}): {in_words(error)}"
         raise DataError(message, where=str(path)) from None
-
-
-def _decoded(path: Path, stream: Any, encoding: str | None, usual: str | None) -> Iterator[str]:
-    data = stream.read(_BLOCK)
-    text.check_is_text(path, data)
-    chosen = text.marked_encoding(data) or encoding or usual or "utf-8"
-    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
-    is_unsure = chosen == usual and encoding is None and not text.is_utf8(chosen)
-    pending, line = "", 1
-    while True:
-        if is_unsure and not data.isascii():
-            _check_is_not_utf8(path, data, chosen)
-            is_unsure = False
-        try:
-            block = decoder.decode(data, final=not data)
-        except UnicodeError as error:
-            raise DataError(
-                f"not {chosen} text: {error}",
-                where=f"{path}, line {line} or later",
-                hint=f"name the encoding of this file: --encoding {text.other_encoding(chosen, data)}",
-            ) from None
-        if "\0" in block:
-            raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")
-        if line == 1 and not pending:
-            block = block.removeprefix("\ufeff")
-        *whole, pending = (pending + block).split("\n")
-        line += len(whole)
-        yield from whole
-        if not data:
-            break
-        data = stream.read(_BLOCK)
-    if pending:
-        yield pending
-
-
-def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
-    """Raise DataError for a block of UTF-8 text where another encoding is usual.
-
-    Text of an encoding with one byte per letter is hardly ever valid UTF-8. Read in it, text in UTF-8 would
-    be other text without an error.
-    """
-    if b"\0" in data:  # of two bytes per letter
-        return
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return
-    raise DataError(
-        f"this is text in UTF-8, and the training file has the encoding {usual}",
-        where=str(path),
-        hint=f"name the encoding of this file: --encoding utf-8 (or --encoding {usual})",
-    )

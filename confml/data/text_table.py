@@ -1,42 +1,83 @@
-"""`TextTable`: a table file as fields of text, whatever its format; each row with its line in the file."""
+"""`TextTable`: a table file as columns of text, whatever its format, and the words of messages about it."""
 
-import os
-import stat
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
+from typing import Self
 
-from confml.data._words import is_number, short
-from confml.data.memory import most, raised_by
+from confml.data.memory import check_width
 from confml.errors import DataError, did_you_mean
 
-_COMPRESSED = (".gz", ".bz2", ".zst")
+_IN_ANY_CASE = (
+    *("", "?", "na", "n/a", "nan", "-nan", "+nan", "null"),
+    *("<na>", "#na", "#n/a", "#n/a n/a", "#ind", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+)
+MISSING = frozenset(
+    "".join(letters)
+    for text in _IN_ANY_CASE
+    for letters in itertools.product(*({letter, letter.upper()} for letter in text))
+) | {"None"}  # "none" may be a category
+SHOWN = 3  # places that one message names
+HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
 
 
 @dataclass
 class TextTable:
     """The fields of a table file as text, without the blanks around them.
 
-    names: (m,) of the columns, all different. rows: n lists of m fields.
-    lines: (n,) the line of the file on which each row begins, counted from 1; the row of the sheet or of the
-        Parquet file where ``unit`` is ``row``. separator: of a CSV file, else None. notes: sentences.
+    columns: the n fields of each column, by its name. lines: (n,) the line of the file on which each row
+        begins, counted from 1; the row of the sheet or of the Parquet file where ``unit`` is ``row``.
+    separator: of a CSV file, else None. notes: sentences.
     """
 
     path: Path
-    names: list[str]
-    rows: list[list[str]]
+    columns: dict[str, list[str]]
     lines: list[int]
     separator: str | None = None
     unit: str = "line"
     notes: list[str] = field(default_factory=list)
 
-    def __post_init__(self):
-        self.place = {name: at for at, name in enumerate(self.names)}  # of each column
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        header: Sequence[str],
+        columns: Sequence[list[str]],
+        lines: Sequence[int],
+        where: str,
+        **others,
+    ) -> Self:
+        """Return the table of columns under a header: names get one form, and missing ones are made up.
 
-    def column(self, name: str) -> list[str]:
-        """Return (n,) the fields of a column."""
-        at = self.place[name]
-        return [row[at] for row in self.rows]
+        others: ``separator``, ``unit`` and further ``notes``. Raises DataError, placed at ``where``, for
+        more columns than the limit and for two columns of one name.
+        """
+        check_width(len(header), where)
+        names, notes = [" ".join(name.split()) for name in header], list(others.pop("notes", ()))
+        unnamed = [at for at, name in enumerate(names) if not name]
+        for at in unnamed:
+            names[at] = f"unnamed-{at + 1}"
+        for at in unnamed[:3]:
+            notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
+        if len(unnamed) > 3:
+            notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
+        seen: dict[str, int] = {}
+        for at, name in enumerate(names):
+            first = seen.setdefault(name, at)
+            if first != at:
+                message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
+                raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
+        return cls(path, dict(zip(names, columns, strict=True)), list(lines), notes=notes, **others)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, all different."""
+        return list(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.lines)
 
     def where(self, row: int, name: str | None = None) -> str:
         """Return the place of a row, and of its field in a column, for messages."""
@@ -45,48 +86,13 @@ class TextTable:
 
     def keep(self, kept: Sequence[bool]) -> None:
         """Leave out the rows that are not to be kept."""
-        self.rows = [row for row, stays in zip(self.rows, kept, strict=True) if stays]
-        self.lines = [line for line, stays in zip(self.lines, kept, strict=True) if stays]
+        self.columns = {name: list(compress(texts, kept)) for name, texts in self.columns.items()}
+        self.lines = list(compress(self.lines, kept))
 
 
-def table_name(path: Path | str) -> str:
-    """Return the name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
-    path = Path(path)
-    return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
-
-
-def file_error(path: Path, error: OSError) -> DataError:
-    """Return the error of a file that cannot be opened."""
-    if isinstance(error, FileNotFoundError):
-        try:
-            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
-        except OSError:
-            return DataError(f"no such file, nor a folder {path.parent}", where=str(path))
-        return DataError(
-            "no such file", where=str(path), hint=did_you_mean(path.name, beside, list_all=False)
-        )
-    if isinstance(error, IsADirectoryError):
-        return DataError("this is a folder, not a table file", where=str(path))
-    return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
-
-
-def require_regular(path: Path, pipes: bool = False) -> None:
-    """Raise DataError for a path that is there and is no regular file. pipes: whether a pipe is accepted."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # reported where the file is opened
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or pipes and stat.S_ISFIFO(mode)):
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
-        hint = "save its content as a file; confml predict reads new rows from standard input, as -"
-        raise DataError(f"this is {kind}, not a regular file", where=str(path), hint=hint)
-
-
-def check_width(columns: int, where: str) -> None:
-    """Raise DataError for more columns than the limit."""
-    if columns > (limit := most("COLUMNS", 200_000)):
-        message = f"{columns:,} columns are more than the limit of {limit:,}"
-        raise DataError(message, where=where, hint=raised_by("COLUMNS"))
+def columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """Return the ``count`` columns of rows of fields."""
+    return [[fields[at] for fields in rows] for at in range(count)]
 
 
 def numbered_names(columns: int) -> list[str]:
@@ -94,35 +100,76 @@ def numbered_names(columns: int) -> list[str]:
     return [f"column-{at}" for at in range(1, columns + 1)]
 
 
-def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
-    """Return the names of the columns, each different, and notes. Raises DataError for two of one name."""
-    check_width(len(header), where)
-    names, notes = [" ".join(name.split()) for name in header], []
-    unnamed = [at for at, name in enumerate(names) if not name]
-    for at in unnamed:
-        names[at] = f"unnamed-{at + 1}"
-    for at in unnamed[:3]:
-        notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
-    if len(unnamed) > 3:
-        notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
-    seen: dict[str, int] = {}
-    for at, name in enumerate(names):
-        first = seen.setdefault(name, at)
-        if first != at:
-            message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
-            raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
-    return names, notes
-
-
-def header_hint(names: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> str | None:
+def header_hint(names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None) -> str | None:
     """Return the remedy for a header that looks like a row of data, None for another one.
 
     It does if a name is a number and the numbers are no sequence such as 0, 1, 2, or if most names are values
-    of their columns. rows: of the table.
+    of their columns. columns: of the table, where it is read.
     """
     numbers = [float(name) for name in names if is_number(name)]
     sequence = [number for number in numbers[:1] for number in range(int(number), int(number) + len(numbers))]
-    repeated = sum(name in {row[at] for row in rows[:1000]} for at, name in enumerate(names))
+    repeated = sum(name in texts[:1000] for name, texts in (columns or {}).items())
     if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
         return "the first line looks like data: if the file has no header, say header: false (--no-header)"
     return None
+
+
+def column_hint(name: str, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return the hint on a column that a table does not have. columns: of the table, where it is read."""
+    there = f"the columns are {listed(names, 20)}"
+    if list(names) == numbered_names(len(names)):
+        return f"{there}; {HAS_HEADER}"
+    hint = did_you_mean(name, names[:2000], list_all=False)
+    hint = f"{hint} ({there})" if hint else there
+    of_header = header_hint(names, columns)
+    return f"{hint}; {of_header}" if of_header else hint
+
+
+# ---- words of messages
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a field is a missing value, in every column of every table file and DataFrame."""
+    return text in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Return whether a field is a number as Python reads it, without underscores; a missing value is none."""
+    if "_" in text or is_missing(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def at_lines(lines: Iterable[int], unit: str = "line") -> str:
+    """Return ``lines 3, 5, 9 and 2 more``."""
+    distinct = sorted(set(lines))
+    shown = ", ".join(map(str, distinct[:SHOWN]))
+    more = len(distinct) - SHOWN
+    return f"{unit}{'s' if len(distinct) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Return names separated by commas, the first ``most`` of them."""
+    names = list(names)
+    shown = ", ".join(short(name, 60) for name in names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+def quoted(names: Iterable[str], most: int = 5) -> str:
+    """Return `listed`, each name in quotes."""
+    return listed((f"'{short(name, 58)}'" for name in names), most)
+
+
+def short(text: str, most: int = 30) -> str:
+    """Return a text on one line, of at most ``most`` characters."""
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return ``1 row``, ``2 rows``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

@@ -135,7 +135,7 @@ class ModelFile:
     # ---- members
 
     def _head(self) -> dict[str, Any]:
-        from confml.data.text_table import file_error
+        from confml.data.table_files import file_error
 
         try:
             with zipfile.ZipFile(self.path) as archive:

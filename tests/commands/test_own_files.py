@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import confml
 from confml.cli import cli
 from confml.config.warnings import Warned, warning_texts
-from confml.data import csv_text
+from confml.data import table_files
 from confml.errors import ConfigError
 from confml.methods.registry import method_class
 
@@ -79,8 +79,10 @@ def test_new_rows_in_one_of_several_sheets(loans):
 
 def test_init_reads_a_file_once_and_prints_findings(loans, monkeypatch):
     read = []
-    original = csv_text.read_csv
-    monkeypatch.setattr("confml.data.table_files.read_csv", lambda *given: read.append(1) or original(*given))
+    original = table_files.read_table
+    monkeypatch.setattr(
+        "confml.config.suggestion.read_table", lambda *given: read.append(1) or original(*given)
+    )
     monkeypatch.setattr("confml.commands.init.LARGE", 100)
     loans["opened"] = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d")
     loans.loc[0, "default"] = "maybe"

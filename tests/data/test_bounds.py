@@ -136,7 +136,7 @@ def test_workbooks_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"unpacks to 1.2 GB.*CONFML_MOST_UNPACKED"):
         read_table(bomb)
     pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_excel(tmp_path / "small.xlsx", index=False)
-    assert len(read_table(tmp_path / "small.xlsx").rows) == 2
+    assert len(read_table(tmp_path / "small.xlsx")) == 2
     monkeypatch.setenv("CONFML_MOST_UNPACKED", "100")
     with pytest.raises(DataError, match="the limit is"):
         read_table(tmp_path / "small.xlsx")
@@ -146,7 +146,7 @@ def test_parquet_beyond_the_memory_says_so(tmp_path, monkeypatch):
     pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     path = tmp_path / "t.parquet"
     pd.DataFrame({"x": [1.5] * 10, "y": ["a", "b"] * 5}).to_parquet(path)
-    assert len(read_table(path).rows) == 10
+    assert len(read_table(path)) == 10
 
     def exhausted(path):
         raise MemoryError("malloc of size 1000 failed")

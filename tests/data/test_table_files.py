@@ -25,6 +25,10 @@ def chunks(text, **options):
     return list(table_chunks("stream", io.BytesIO(data), **options))
 
 
+def rows_of(table):
+    return [list(fields) for fields in zip(*table.columns.values(), strict=True)]
+
+
 def literal_records(lines, separator):
     """`records_of` by csv.reader only."""
     reader = csv.reader(
@@ -58,9 +62,9 @@ def test_chunks_are_the_whole_file(tmp_path, rows):
     path.write_text(TEXT)
     whole = read_table(path)
     parts = list(table_chunks(path, rows=rows))
-    assert [row for part in parts for row in part.rows] == whole.rows
+    assert [row for part in parts for row in rows_of(part)] == rows_of(whole)
     assert [line for part in parts for line in part.lines] == whole.lines
-    assert all(part.names == whole.names and len(part.rows) <= rows for part in parts)
+    assert all(part.names == whole.names and len(part) <= rows for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +85,14 @@ def test_chunks_are_the_whole_file(tmp_path, rows):
 def test_other_writings_of_the_same_table(text):
     expected = [row.split(",") for row in TEXT.splitlines()]
     parts = chunks(text, rows=10)
-    assert [parts[0].names, *(row for part in parts for row in part.rows)] == expected
+    assert [parts[0].names, *(row for part in parts for row in rows_of(part))] == expected
 
 
 def test_the_separator_that_finds_the_expected_columns_is_taken():
     text = "a;b,c\n" + "1;2,5\n" * 5
     assert chunks(text)[0].names == ["a;b", "c"]
     assert chunks(text, expected=["a", "b,c"])[0].names == ["a", "b,c"]
-    assert chunks("a\n1\n2\n")[0].rows == [["1"], ["2"]]
+    assert rows_of(chunks("a\n1\n2\n")[0]) == [["1"], ["2"]]
 
 
 def test_the_usual_separator_is_tried_first():
@@ -112,11 +116,11 @@ def test_the_usual_encoding_is_used_unless_another_one_is_named_or_marked():
     rows = [["Ärger", "größer"]]
     for encoding in ("latin-1", "cp1252", "utf-16-le"):
         data = WORDS.encode(encoding)
-        assert chunks(data, usual=CsvFormat(encoding))[0].rows == rows
-        assert chunks(data, encoding=encoding, usual=CsvFormat("utf-8"))[0].rows == rows
+        assert rows_of(chunks(data, usual=CsvFormat(encoding))[0]) == rows
+        assert rows_of(chunks(data, encoding=encoding, usual=CsvFormat("utf-8"))[0]) == rows
     for encoding in ("utf-8", "utf8", "UTF-8-sig"):
-        assert chunks(WORDS, usual=CsvFormat(encoding))[0].rows == rows
-    assert chunks(WORDS.encode("utf-16"), usual=CsvFormat("latin-1"))[0].rows == rows
+        assert rows_of(chunks(WORDS, usual=CsvFormat(encoding))[0]) == rows
+    assert rows_of(chunks(WORDS.encode("utf-16"), usual=CsvFormat("latin-1"))[0]) == rows
     assert chunks(TEXT, usual=CsvFormat("latin-1"))[0].names == ["a", "b", "c"]
 
 
@@ -127,8 +131,8 @@ def test_text_in_utf8_is_not_read_in_the_usual_encoding():
         ) as found:
             chunks(text, usual=CsvFormat("cp1252"))
         assert "--encoding utf-8 (or --encoding cp1252)" in found.value.hint
-    assert chunks(WORDS, encoding="utf-8", usual=CsvFormat("cp1252"))[0].rows == [["Ärger", "größer"]]
-    assert chunks(WORDS, encoding="latin-1", usual=CsvFormat("latin-1"))[0].rows[0][0] == "Ã\x84rger"
+    assert rows_of(chunks(WORDS, encoding="utf-8", usual=CsvFormat("cp1252"))[0]) == [["Ärger", "größer"]]
+    assert rows_of(chunks(WORDS, encoding="latin-1", usual=CsvFormat("latin-1"))[0])[0][0] == "Ã\x84rger"
 
 
 def test_a_stream_is_read_no_further_than_its_chunk_needs():
@@ -148,7 +152,7 @@ def test_a_stream_is_read_no_further_than_its_chunk_needs():
 
     endless = table_chunks("endless", Stream(), rows=1000)
     for _ in range(20):
-        assert len(next(endless).rows) == 1000
+        assert len(next(endless)) == 1000
     assert Stream.taken < 20 * 1000 * 8 + (1 << 18)
 
 

@@ -8,20 +8,28 @@ from pathlib import Path
 
 import numpy as np
 
-from confml.data._words import MISSING, at_lines, counted, is_missing, is_number, listed, quoted, short
 from confml.data.audit import identifier_finding, is_like_identifier
-from confml.data.coding import category_codes, codes_of, sort_categories
-from confml.data.csv_spec import HAS_HEADER, CsvSpec
-from confml.data.number_marks import (
-    SEPARATORS,
+from confml.data.coding import (
     Marks,
+    category_codes,
+    codes_of,
     has_point_decimals,
-    is_ambiguous,
     marks_in_words,
-    marks_of,
-    without_marks,
+    numbers_in,
+    sort_categories,
 )
-from confml.data.text_table import TextTable
+from confml.data.csv_spec import CsvSpec
+from confml.data.text_table import (
+    HAS_HEADER,
+    MISSING,
+    TextTable,
+    at_lines,
+    counted,
+    is_missing,
+    listed,
+    quoted,
+    short,
+)
 from confml.errors import DataError
 
 _ID_ROWS = 10  # in fewer rows than this all values of a feature may well differ
@@ -64,22 +72,17 @@ def read_columns(
     marked: dict[str, Marks] = {}
     unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
     for name in features:
-        texts = [file.column(name) for file in files]
-        numbers = None
-        if name not in nominal:
-            numbers = [numbers_of(column, spec.decimal) for column in texts]
-            marks = _marks(texts, spec) if any(wrong for _, wrong in numbers) else None
-            if marks and is_ambiguous(texts[0], marks, spec.decimal) and spec.thousands is None:
-                unclear.append(_mixed(name, train, numbers[0][1], len(numbers[0][1])))
-            if marks:
-                marked[name] = marks
-                numbers = [
-                    numbers_of(without_marks(column, marks, spec.decimal), spec.decimal) for column in texts
-                ]
-            wrong = numbers[0][1]
+        texts = [file.columns[name] for file in files]
+        numbers = None if name in nominal else numbers_in(texts, spec.decimal, spec.thousands)
+        if numbers is not None:
+            if numbers.unclear:
+                unclear.append(_mixed(name, train, numbers.unclear, len(numbers.unclear)))
+            if numbers.marks:
+                marked[name] = numbers.marks
+            wrong = numbers.wrong[0]
             present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
             if wrong and len(wrong) == present:
-                if spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[0][row]) for row in wrong):
+                if _has_decimal_commas(texts[0], wrong, spec):
                     mixed.append(_mixed(name, train, wrong, present))
                     commas = True
                     continue
@@ -94,15 +97,14 @@ def read_columns(
             columns.append(np.concatenate([_codes(file, name, known, notes) for file in files]))
             categories.append(known)
             continue
-        for file, column, (_, wrong) in zip(files, texts, numbers, strict=True):
+        for file, column, wrong in zip(files, texts, numbers.wrong, strict=True):
             if wrong:
                 present = sum(not is_missing(text) for text in column)
                 mixed.append(_mixed(name, file, wrong, present))
                 of_header += column[:1] if wrong == [0] and not spec.header else []
-                if spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(column[row]) for row in wrong):
-                    commas = True
+                commas = commas or _has_decimal_commas(column, wrong, spec)
                 break
-        columns.append(np.concatenate([values for values, _ in numbers]))
+        columns.append(np.concatenate(numbers.values))
         categories.append(None)
     if unclear and (commas or not _has_thousands(train, names, marked, len(unclear))):
         raise _unclear_error([*mixed, *unclear] if commas else unclear, commas)
@@ -130,26 +132,26 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
 
     used: the features, and the column of groups where there is one.
     """
-    at = [(table.place[name], name) for name in used]
+    incomplete = [name for name in used if not MISSING.isdisjoint(table.columns[name])]
     places = [
         (row, name)
-        for row, fields in enumerate(table.rows)
-        for column, name in at
-        if fields[column] in MISSING
+        for row, fields in enumerate(zip(*(table.columns[name] for name in incomplete), strict=True))
+        for name, text in zip(incomplete, fields, strict=True)
+        if text in MISSING
     ]
     if not places:
         return
     if spec.missing == "drop":
         gone = {row for row, _ in places}
-        rows = f"{counted(len(gone), 'row')} of {len(table.rows)}"
+        rows = f"{counted(len(gone), 'row')} of {len(table)}"
         notes.append(f"{table.path.name}: {rows} with missing values left out")
-        table.keep([row not in gone for row in range(len(table.rows))])
-        if not table.rows:
+        table.keep([row not in gone for row in range(len(table))])
+        if not len(table):
             hint = "missing: mean keeps rows, ignore: leaves a column out"
             raise DataError("every row has missing values: none is left", where=str(table.path), hint=hint)
         return
     counts = Counter(name for _, name in places)
-    empty = [name for name, count in counts.items() if count == len(table.rows)]
+    empty = [name for name, count in counts.items() if count == len(table)]
     if empty and table.path != spec.test:  # a test file can be filled in from the training file
         column = "column has" if len(empty) == 1 else "columns have"
         raise DataError(
@@ -163,7 +165,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
         return
     shown = of_groups if spec.missing == "mean" else places
     row, name = shown[0]
-    value = table.rows[row][table.place[name]]
+    value = table.columns[name][row]
     message = f"the value is missing ('{value}')" if value else "the field is empty"
     if len(shown) > 1:
         lines = at_lines([table.lines[other] for other, _ in shown[1:]], table.unit)
@@ -176,37 +178,15 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     raise DataError(message, where=table.where(row, name), hint=hint)
 
 
-def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
-    """Return the numbers, NaN where one is missing, and the rows that are no numbers."""
-    if decimal == ",":
-        texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
-    if "_" not in "".join(texts):
-        try:
-            return np.fromiter(map(float, texts), np.float64, len(texts)), []
-        except ValueError:
-            pass
-    values, wrong = np.full(len(texts), np.nan), []
-    for row, text in enumerate(texts):
-        if is_number(text):
-            values[row] = float(text)
-        elif not is_missing(text):
-            wrong.append(row)
-    return values, wrong
-
-
-def _marks(texts: Sequence[Sequence[str]], spec: CsvSpec) -> Marks | None:
-    """Return the marks of the numbers of a column; None if a text is not a number."""
-    distinct = {text for column in texts for text in column}
-    marks = marks_of(distinct, spec.decimal)
-    if marks and spec.thousands is not None and {*marks} & {*SEPARATORS} - {spec.thousands}:
-        return None
-    return marks
+def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], spec: CsvSpec) -> bool:
+    """Return whether all texts that are no numbers are numbers with a decimal comma."""
+    return spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[row]) for row in wrong)
 
 
 def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
     """Return whether a column shows commas between thousands, or a point as decimal mark."""
     clear = sum("," in marks for marks in marked.values()) > unclear
-    return clear or any(has_point_decimals(table.column(name)) for name in names)
+    return clear or any(has_point_decimals(table.columns[name]) for name in names)
 
 
 def _unclear_error(unclear: list[tuple[Path, str]], commas: bool) -> DataError:
@@ -232,7 +212,7 @@ def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
 
 
 def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
-    texts, codes = category_codes(table.column(name), codes_of(categories), name, str(table.path))
+    texts, codes = category_codes(table.columns[name], codes_of(categories), name, str(table.path))
     unseen = Counter(text for text, code in zip(texts, codes.tolist(), strict=True) if code == -1)
     if unseen:
         notes.append(
@@ -244,7 +224,7 @@ def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list
 
 def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:
     """Return a column that mixes numbers and text, with the lines of the rarer kind."""
-    texts, odd = table.column(name), wrong
+    texts, odd = table.columns[name], wrong
     if 2 * len(wrong) > present > len(wrong):
         is_wrong = set(wrong)
         odd = [row for row, text in enumerate(texts) if row not in is_wrong and not is_missing(text)]
@@ -277,10 +257,10 @@ def _check_finite(files, names, categories, values: np.ndarray) -> None:
         return
     row, name = int(rows[0]), names[columns[0]]
     table = files[0]
-    if row >= len(table.rows):
-        row, table = row - len(table.rows), files[1]
+    if row >= len(table):
+        row, table = row - len(table), files[1]
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    text = short(table.column(name)[row])
+    text = short(table.columns[name][row])
     message = f"the value is infinite ('{text}'){more}"
     raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
@@ -302,13 +282,10 @@ def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
 
 
 def _note_number_identifiers(train: TextTable, names, categories, values, notes: list[str]) -> None:
-    if len(train.rows) < _ID_ROWS:
-        return
-    found = []
-    for j, name in enumerate(names):
-        column = values[: len(train.rows), j]
-        if is_like_identifier(name, column):
-            found.append(name)
+    n = len(train)
+    found = [
+        name for j, name in enumerate(names) if n >= _ID_ROWS and is_like_identifier(name, values[:n, j])
+    ]
     if found:
         identifier = identifier_finding(found)
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
