@@ -107,7 +107,7 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple, whol
 
 def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:
     """Note columns that the file does not have and columns that are listed twice."""
-    from confml.data.csv_spec import column_mistakes, named_columns
+    from confml.data.csv_table import column_mistakes, named_columns
     from confml.data.table_files import column_names_of
 
     try:

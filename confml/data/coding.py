@@ -75,6 +75,22 @@ def codes_of(categories: Sequence[str]) -> dict[str, float]:
     return {text: float(code) for code, text in enumerate(categories)}
 
 
+def categories_in(
+    columns: Sequence[Sequence[str]], name: str, files: Sequence[str]
+) -> tuple[tuple[str, ...], list[np.ndarray], list[list[str]]]:
+    """Return the categories of a column in the first file, and per file its codes and its unknown categories.
+
+    name, files: of the column and of the files, for messages.
+    """
+    known = sort_categories(text for text in columns[0] if not is_missing(text))
+    codes, unknown = [], []
+    for texts, file in zip(columns, files, strict=True):
+        spelled, found = category_codes(texts, codes_of(known), name, file)
+        codes.append(found)
+        unknown.append([spelled[row] for row in np.flatnonzero(found == -1.0)])
+    return known, codes, unknown
+
+
 def category_codes(
     texts: Sequence[str], codes: Mapping[str, float], column: str, where: str
 ) -> tuple[list[str], np.ndarray]:
@@ -121,6 +137,13 @@ def _folded(text: str) -> str:
 # ---- numbers
 
 
+class NumberFormat(NamedTuple):
+    """How a file writes numbers. thousands: the separator of thousands, detected if it is None."""
+
+    decimal: str = "."
+    thousands: str | None = None
+
+
 class Numbers(NamedTuple):
     """A column of one or more files, read as numbers.
 
@@ -135,8 +158,9 @@ class Numbers(NamedTuple):
     unclear: Sequence[int] = ()
 
 
-def numbers_in(columns: Sequence[Sequence[str]], decimal: str, thousands: str | None = None) -> Numbers:
-    """Return a column of one or more files as numbers. thousands: the separator, detected if it is None."""
+def numbers_in(columns: Sequence[Sequence[str]], form: NumberFormat) -> Numbers:
+    """Return a column of one or more files as numbers."""
+    decimal, thousands = form
     plain = [numbers_of(column, decimal) for column in columns]
     values, wrong = [found for found, _ in plain], [rows for _, rows in plain]
     marks = marks_of({text for column in columns for text in column}, decimal) if any(wrong) else None

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,14 +11,12 @@ import numpy as np
 from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import (
     Marks,
-    category_codes,
-    codes_of,
+    NumberFormat,
+    categories_in,
     has_point_decimals,
     marks_in_words,
     numbers_in,
-    sort_categories,
 )
-from confml.data.csv_spec import CsvSpec
 from confml.data.text_table import (
     HAS_HEADER,
     MISSING,
@@ -53,14 +51,19 @@ class Columns:
 
 
 def read_columns(
-    spec: CsvSpec, files: Sequence[TextTable], features: Sequence[str], notes: list[str]
+    files: Sequence[TextTable],
+    features: Sequence[str],
+    nominal: Collection[str],
+    form: NumberFormat,
+    has_header: bool,
+    notes: list[str],
 ) -> Columns:
     """Return the features as numbers and categories.
 
-    A column under ``nominal`` is categorical, and so is one none of whose training values is a number. Raises
+    A column in ``nominal`` is categorical, and so is one none of whose training values is a number. Raises
     one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
     """
-    train, nominal = files[0], set(spec.nominal)
+    train, nominal = files[0], set(nominal)
     columns: list[np.ndarray] = []
     names: list[str] = []
     categories: list[tuple[str, ...] | None] = []
@@ -73,7 +76,7 @@ def read_columns(
     unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
     for name in features:
         texts = [file.columns[name] for file in files]
-        numbers = None if name in nominal else numbers_in(texts, spec.decimal, spec.thousands)
+        numbers = None if name in nominal else numbers_in(texts, form)
         if numbers is not None:
             if numbers.unclear:
                 unclear.append(_mixed(name, train, numbers.unclear, len(numbers.unclear)))
@@ -82,7 +85,7 @@ def read_columns(
             wrong = numbers.wrong[0]
             present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
             if wrong and len(wrong) == present:
-                if _has_decimal_commas(texts[0], wrong, spec):
+                if _has_decimal_commas(texts[0], wrong, form):
                     mixed.append(_mixed(name, train, wrong, present))
                     commas = True
                     continue
@@ -93,16 +96,17 @@ def read_columns(
                 numbers = None
         names.append(name)
         if numbers is None:
-            known = sort_categories(text for text in texts[0] if not is_missing(text))
-            columns.append(np.concatenate([_codes(file, name, known, notes) for file in files]))
+            known, codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
+            columns.append(np.concatenate(codes))
             categories.append(known)
+            notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
             continue
         for file, column, wrong in zip(files, texts, numbers.wrong, strict=True):
             if wrong:
                 present = sum(not is_missing(text) for text in column)
                 mixed.append(_mixed(name, file, wrong, present))
-                of_header += column[:1] if wrong == [0] and not spec.header else []
-                commas = commas or _has_decimal_commas(column, wrong, spec)
+                of_header += column[:1] if wrong == [0] and not has_header else []
+                commas = commas or _has_decimal_commas(column, wrong, form)
                 break
         columns.append(np.concatenate(numbers.values))
         categories.append(None)
@@ -127,11 +131,20 @@ def read_columns(
     return Columns(names, values, tuple(categories), tuple(identifiers), marked)
 
 
-def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: list[str]) -> None:
-    """Drop the rows with missing values, keep them, or raise DataError, as ``spec.missing`` says.
+def handle_missing(
+    table: TextTable,
+    features: Sequence[str],
+    groups: str | None,
+    missing: str,
+    is_test: bool,
+    notes: list[str],
+) -> None:
+    """Drop the rows with missing values, keep them, or raise DataError, as ``missing`` says.
 
-    used: the features, and the column of groups where there is one.
+    groups: the column of groups, whose values can be missing too. is_test: whether it is a test file, whose
+    features can be filled in from the training file.
     """
+    used = [*features, *([] if groups is None else [groups])]
     incomplete = [name for name in used if not MISSING.isdisjoint(table.columns[name])]
     places = [
         (row, name)
@@ -141,7 +154,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     ]
     if not places:
         return
-    if spec.missing == "drop":
+    if missing == "drop":
         gone = {row for row, _ in places}
         rows = f"{counted(len(gone), 'row')} of {len(table)}"
         notes.append(f"{table.path.name}: {rows} with missing values left out")
@@ -152,18 +165,18 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
         return
     counts = Counter(name for _, name in places)
     empty = [name for name, count in counts.items() if count == len(table)]
-    if empty and table.path != spec.test:  # a test file can be filled in from the training file
+    if empty and not is_test:
         column = "column has" if len(empty) == 1 else "columns have"
         raise DataError(
             f"{column} no values: {quoted(empty)}", where=str(table.path), hint="list them under ignore:"
         )
-    of_groups = [(row, name) for row, name in places if name == spec.groups]
-    if spec.missing == "mean" and not of_groups:
+    of_groups = [(row, name) for row, name in places if name == groups]
+    if missing == "mean" and not of_groups:
         notes.append(
             f"{table.path.name}: {counted(len(places), 'value')} missing, to be filled in with means"
         )
         return
-    shown = of_groups if spec.missing == "mean" else places
+    shown = of_groups if missing == "mean" else places
     row, name = shown[0]
     value = table.columns[name][row]
     message = f"the value is missing ('{value}')" if value else "the field is empty"
@@ -173,14 +186,14 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     hint = (
         "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
     )
-    if of_groups and spec.missing == "mean":
+    if of_groups and missing == "mean":
         hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
     raise DataError(message, where=table.where(row, name), hint=hint)
 
 
-def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], spec: CsvSpec) -> bool:
+def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], form: NumberFormat) -> bool:
     """Return whether all texts that are no numbers are numbers with a decimal comma."""
-    return spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[row]) for row in wrong)
+    return form.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[row]) for row in wrong)
 
 
 def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
@@ -211,15 +224,11 @@ def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
         )
 
 
-def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
-    texts, codes = category_codes(table.columns[name], codes_of(categories), name, str(table.path))
-    unseen = Counter(text for text, code in zip(texts, codes.tolist(), strict=True) if code == -1)
-    if unseen:
-        notes.append(
-            f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
-            f"as none of them: {quoted(unseen)} ({counted(sum(unseen.values()), 'row')})"
-        )
-    return codes
+def _unseen(table: TextTable, name: str, unknown: Sequence[str]) -> str:
+    return (
+        f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
+        f"as none of them: {quoted(Counter(unknown))} ({counted(len(unknown), 'row')})"
+    )
 
 
 def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:

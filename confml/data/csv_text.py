@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from confml.data.memory import check_width
+from confml.data.text_table import TextTable, columns_of, numbered_names, short
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -30,6 +31,8 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
 )
 # Control characters in latin-1; dashes, quotes and the euro sign in cp1252.
 _WINDOWS = re.compile(rb"[\x80-\x9f]")
+NO_HEADER = "every field of the file is empty: it has no header line"
+_UTF8 = ("utf-8", "utf-8-sig")
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
@@ -45,6 +48,68 @@ class CsvFormat(NamedTuple):
     encoding: str | None = None
     separator: str | None = None
     header: bool = True
+
+
+# ---- tables
+
+
+def parse(
+    path: Path,
+    data: bytes,
+    separator: str | None = None,
+    encoding: str | None = None,
+    has_header: bool = True,
+) -> TextTable:
+    """Return the table in the bytes of a whole CSV file. Parameters and errors are as of `read_table`."""
+    content, taken = _text_of(path, data, separator, encoding)
+    records = list(records_in(content, taken, path))
+    if not records:
+        raise DataError(NO_HEADER, where=str(path))
+    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
+    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
+        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
+        raise DataError(
+            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
+            where=str(path),
+            hint="give the right separator",
+        )
+    if not records:
+        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
+    table = table_of(path, header, line, records, taken)
+    if separator is None and taken != ",":
+        words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(taken, repr(taken))
+        table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
+    return table
+
+
+def parse_names(
+    path: Path, data: bytes, separator: str | None, encoding: str | None, has_header: bool
+) -> list[str]:
+    """Return the names of the columns from the first bytes of a CSV file. Raises as `parse`."""
+    content, taken = _text_of(path, data, separator, encoding)
+    line, header = next(records_in(content, taken, path), (0, []))
+    if not header:
+        raise DataError(NO_HEADER, where=str(path))
+    return table_of(path, header, line, [], taken).names if has_header else numbered_names(len(header))
+
+
+def _text_of(path: Path, data: bytes, separator: str | None, encoding: str | None) -> tuple[str, str]:
+    """Return the text of a CSV file, and its separator: the one given, or the one that is detected."""
+    content = decode(path, data, encoding)
+    if not content.strip():
+        raise DataError("the file is empty", where=str(path))
+    return content, sniff(content) if separator is None else separator_of(separator)
+
+
+def table_of(
+    path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]], separator: str
+) -> TextTable:
+    """Return the table of records under a header. Raises DataError for records of another length."""
+    if records:
+        header = even_records(path, header, line, records)
+    columns = columns_of([fields for _, fields in records], len(header))
+    lines = [at for at, _ in records]
+    return TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=separator)
 
 
 # ---- bytes to text
@@ -91,7 +156,7 @@ def decoded_lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str
     check_is_text(path, data)
     chosen = marked_encoding(data) or encoding or usual or "utf-8"
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
-    is_unsure = chosen == usual and encoding is None and not is_utf8(chosen)
+    is_unsure = chosen == usual and encoding is None and codecs.lookup(chosen).name not in _UTF8
     pending, line = "", 1
     while True:
         if is_unsure and not data.isascii():
@@ -143,11 +208,6 @@ def other_encoding(chosen: str, data: bytes) -> str:
     if not chosen.startswith("utf-8"):
         return "utf-8"
     return "cp1252" if _WINDOWS.search(data) else "latin-1"
-
-
-def is_utf8(encoding: str) -> bool:
-    """Return whether a known encoding is UTF-8, under any of its names."""
-    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
 
 
 def check_encoding(encoding: str) -> None:
@@ -289,7 +349,3 @@ def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[li
     yield header
     for _, fields in records:
         yield fields
-
-
-def in_words(separator: str) -> str:
-    return {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(separator, repr(separator))

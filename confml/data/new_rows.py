@@ -15,7 +15,7 @@ from confml.data.coding import (
     spelled_as,
     without_marks,
 )
-from confml.data.csv_spec import check_decimal
+from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.text_table import TextTable, at_lines, counted, is_missing, quoted, short

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from confml.data import csv_text as text
 from confml.data.frame_table import read_frame
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, columns_of, numbered_names, short
+from confml.data.text_table import TextTable, columns_of, numbered_names
 from confml.data.unpack import BROKEN, compression_of, decompress, in_words, open_compressed
 from confml.errors import ConfigError, DataError, did_you_mean
 
@@ -21,7 +21,6 @@ FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "e
 _TEXTS = (".csv", ".tsv", ".txt", ".dat")
 _COMPRESSED = (".gz", ".bz2", ".zst")
 _HEAD = 1 << 20  # bytes that the header is read from
-_NO_HEADER = "every field of the file is empty: it has no header line"
 
 
 def table_name(path: Path | str) -> str:
@@ -112,24 +111,8 @@ def read_table(
         opened(path).close()
         return read_frame(path, kind, has_header, sheet)
     _refuse_sheet(path, sheet)
-    content, taken = _text_of(path, _read_bytes(path), separator, encoding)
-    records = list(text.records_in(content, taken, path))
-    if not records:
-        raise DataError(_NO_HEADER, where=str(path))
-    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
-    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
-        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
-        raise DataError(
-            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
-            where=str(path),
-            hint="give the right separator",
-        )
-    if not records:
-        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
-    table = _table_of(path, header, line, records, taken)
-    if separator is None and taken != ",":
-        table.notes.insert(0, f"{path.name}: columns are separated by {text.in_words(taken)}, as it seems")
-    return table
+    data = _read_bytes(path)
+    return text.parse(path, data, separator, encoding, has_header)
 
 
 def column_names_of(
@@ -148,40 +131,17 @@ def column_names_of(
     if not whole and b"\n" in data:  # cut at a line, whose end is one byte at least in every encoding
         data = data[: data.rindex(b"\n") + 1]
     try:
-        content, taken = _text_of(path, data, separator, encoding)
+        return text.parse_names(path, data, separator, encoding, has_header)
     except DataError:
         if whole:
             raise
-        # The cut went through a character of several bytes.
-        content, taken = _text_of(path, _read_bytes(path), separator, encoding)
-    line, header = next(text.records_in(content, taken, path), (0, []))
-    if not header:
-        raise DataError(_NO_HEADER, where=str(path))
-    return _table_of(path, header, line, [], taken).names if has_header else numbered_names(len(header))
+    # The cut went through a character of several bytes.
+    return text.parse_names(path, _read_bytes(path), separator, encoding, has_header)
 
 
 def _refuse_sheet(path: Path, sheet: str | None) -> None:
     if sheet is not None:
         raise ConfigError(f"{path} has no sheets: sheet is for Excel workbooks")
-
-
-def _text_of(path: Path, data: bytes, separator: str | None, encoding: str | None) -> tuple[str, str]:
-    """Return the text of a CSV file, and its separator: the one given, or the one that is detected."""
-    content = text.decode(path, data, encoding)
-    if not content.strip():
-        raise DataError("the file is empty", where=str(path))
-    return content, text.sniff(content) if separator is None else text.separator_of(separator)
-
-
-def _table_of(
-    path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]], separator: str
-) -> TextTable:
-    """Return the table of records under a header. Raises DataError for records of another length."""
-    if records:
-        header = text.even_records(path, header, line, records)
-    columns = columns_of([fields for _, fields in records], len(header))
-    lines = [at for at, _ in records]
-    return TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=separator)
 
 
 # ---- tables in chunks
@@ -248,11 +208,11 @@ def _chunks(
     records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
     at, header = next(records, (0, []))
     if not header:
-        raise DataError(_NO_HEADER, where=str(path))
+        raise DataError(text.NO_HEADER, where=str(path))
     part = list(islice(records, rows))
     if not usual.header:
         part, header = [(at, header), *part], numbered_names(len(header))
-    table = _table_of(path, header, at, part, taken)
+    table = text.table_of(path, header, at, part, taken)
     yield table
     names = table.names
     while part := list(islice(records, rows)):
