@@ -11,7 +11,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from confml.data.locate import resource_folder
 from confml.errors import ConfigError, ConfigErrors, DataError, did_you_mean
@@ -27,6 +35,22 @@ _CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
 _MOST_COLUMNS = 1_000_000
 # A class label as a card writes it: compared as text, so that 2 and "2" are the same.
 Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+
+
+def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
+    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3. Raises DataError for too many."""
+    names: list[str] = []
+    for text in written:
+        found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
+        if found is None:
+            names.append(text)
+            continue
+        before, low, high, after = found.groups()
+        count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
+        if count > _MOST_COLUMNS:
+            raise DataError(f"'{text[:60]}' expands to more than {_MOST_COLUMNS} columns")
+        names += [f"{before}{number}{after}" for number in range(int(low), int(high) + 1)]
+    return tuple(names)
 
 
 class _Strict(BaseModel):
@@ -155,7 +179,7 @@ class Paper(_Strict):
 class Card(_Strict):
     """The description of one data set or variant.
 
-    columns: names of all columns of the file; ``a[1..34]`` means a1 to a34.
+    columns: names of all columns of the file; ``a[1..34]`` is expanded to a1, ..., a34.
     label: column of the class. ignore: columns to leave out. nominal: columns of categories, or ``all``.
     ordinal: columns of ordered categories, coded as 1, 2, ...
     rows: the rows of a small data set, for the reader ``inline``.
@@ -181,7 +205,7 @@ class Card(_Strict):
     files: tuple[CardFile, ...] = ()
     reader: Annotated[Delimited | Keel | Idx | Sklearn | Inline, Field(discriminator="kind")]
     rows: tuple[tuple[Label, ...], ...] = ()
-    columns: tuple[Text, ...] | None = None
+    columns: Annotated[tuple[Text, ...], AfterValidator(column_names)] | None = None
     label: Text | None = None
     ignore: tuple[Text, ...] = ()
     nominal: tuple[Text, ...] | Literal["all"] = ()
@@ -225,22 +249,6 @@ class Card(_Strict):
         if self.image is not None and self.image[0] * self.image[1] != self.expect.attributes:
             raise ValueError("image: height times width must be the number of attributes")
         return self
-
-
-def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
-    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3. Raises DataError for too many."""
-    names: list[str] = []
-    for text in written:
-        found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
-        if found is None:
-            names.append(text)
-            continue
-        before, low, high, after = found.groups()
-        count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
-        if count > _MOST_COLUMNS:
-            raise DataError(f"'{text[:60]}' expands to more than {_MOST_COLUMNS} columns")
-        names += [f"{before}{number}{after}" for number in range(int(low), int(high) + 1)]
-    return tuple(names)
 
 
 def known_cards() -> list[str]:

@@ -1,16 +1,17 @@
-"""Load the `DataSet` of a card: read the files, apply the card's changes, compare the counts."""
+"""Load the `DataSet` of a card: find and read the files, apply the card's changes, compare the counts."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn, column_names, read_card
+from confml.data.cards import Card, read_card
 from confml.data.coding import code_columns, sort_categories
 from confml.data.dataset import DataSet, as_labels
-from confml.data.readers import Rows, code_rows, read_delimited, read_idx, read_keel
+from confml.data.files import find
+from confml.data.readers import Rows, read_files
 from confml.errors import ConfigError, DataError
 
 
@@ -28,14 +29,16 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
     name = spec.get("name", spec.get("card"))
     if name is None:
         raise ConfigError("a data set needs a name, or a card, csv or generate")
-    return dataset_from_card(read_card(str(spec.get("card", name))), name=str(name))
+    card = read_card(str(spec.get("card", name)))
+    return dataset_from_card(card, name=str(name))
 
 
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
     """Load the data set of a card and check it against the counts that the card expects."""
-    table = _read(card)
+    paths = [find(card.name, file) for file in card.files]
+    rows = read_files(card, paths)
     notes = list(card.notes)
-    table = _handle_missing(card, table, notes)
+    table = _handle_missing(card, _table(card, rows), notes)
     table = _change_classes(card, table)
     values, categories = _numbers_and_categories(card, table)
     X, attributes = code_columns(values, table.names, categories, card.coding)
@@ -75,31 +78,10 @@ class _Table:
         return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train, lines=lines)
 
 
-def _read(card: Card) -> _Table:
-    if isinstance(card.reader, Sklearn):
-        return _read_sklearn(card.reader)
-    if isinstance(card.reader, Idx):
-        return _read_images(card)
-    if isinstance(card.reader, Inline):
-        return _read_inline(card)
-    files = [(file, _read_rows(card, file)) for file in card.files]
-    for file, rows in files:
-        if file.rows is not None and len(rows.values) != file.rows:
-            raise DataError(f"expected {file.rows} rows, got {len(rows.values)}", where=_where(card, file))
-        if rows.names != files[0][1].names:
-            raise DataError("its columns are not those of the card's first file", where=_where(card, file))
-    return _table(card, _joined([rows for _, rows in files]), files)
-
-
-def _read_inline(card: Card) -> _Table:
-    names = column_names(card.columns or ())
-    nominal = names if card.nominal == "all" else card.nominal
-    text_columns = {*nominal, *card.ordinal, *card.ignore, str(card.label)}
-    return _table(card, code_rows(card.path, names, card.rows, text_columns))
-
-
-def _table(card: Card, rows: Rows, files: Sequence[tuple[CardFile, Rows]] = ()) -> _Table:
+def _table(card: Card, rows: Rows) -> _Table:
     """Return the table of the rows of all files, with the card's columns."""
+    if rows.y is not None:
+        return _Table(rows.names, rows.values, {}, as_labels(rows.y), rows.in_train)
     label = card.label or rows.label
     assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
@@ -113,58 +95,9 @@ def _table(card: Card, rows: Rows, files: Sequence[tuple[CardFile, Rows]] = ()) 
         values=np.ascontiguousarray(rows.values[:, kept]),
         texts={column: texts for column, texts in rows.texts.items() if column in names},
         y=_labels(card, rows, label),
-        in_train=_in_train([(file, len(own.values)) for file, own in files]),
+        in_train=rows.in_train,
         lines=rows.lines,
     )
-
-
-def _read_rows(card: Card, file: CardFile) -> Rows:
-    from confml.data.files import find
-
-    path, reader = find(card.name, file), card.reader
-    missing = None if card.missing is None else card.missing.marker
-    if isinstance(reader, Keel):
-        return read_keel(path, member=reader.member, missing=missing)
-    assert isinstance(reader, Delimited)
-    names = None if card.columns is None else column_names(card.columns)
-    nominal = card.nominal
-    if nominal == "all":
-        nominal = tuple(column for column in names or () if column != card.label)
-    return read_delimited(
-        path,
-        separator=reader.separator,
-        names=names,
-        text_columns={*nominal, *card.ordinal, *card.ignore},
-        label=card.label,
-        skip_lines=reader.skip_lines,
-        compressed=reader.compressed,
-        missing=missing,
-    )
-
-
-def _joined(all_rows: Sequence[Rows]) -> Rows:
-    """Return the rows of several files below each other; columns of text get one common list of texts."""
-    if len(all_rows) == 1:
-        return all_rows[0]
-    values = np.concatenate([rows.values for rows in all_rows])
-    texts: dict[str, list[str]] = {}
-    for j, column in enumerate(all_rows[0].names):
-        if not any(column in rows.texts for rows in all_rows):
-            continue
-        place: dict[str, int] = {}
-        start = 0
-        for rows in all_rows:
-            codes = rows.values[:, j]
-            if column not in rows.texts:  # a label that is all numbers in this file and text in another
-                raise DataError(f"column '{column}' is text in one file and numbers in another")
-            new = np.array([place.setdefault(text, len(place)) for text in rows.texts[column]], dtype=float)
-            there = ~np.isnan(codes)
-            values[start : start + len(codes), j][there] = new[codes[there].astype(np.intp)]
-            start += len(codes)
-        texts[column] = list(place)
-    lines = [rows.lines for rows in all_rows if rows.lines is not None]
-    together = np.concatenate(lines) if len(lines) == len(all_rows) else None
-    return replace(all_rows[0], values=values, texts=texts, lines=together)
 
 
 def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
@@ -175,56 +108,6 @@ def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
     if label in rows.texts:
         return as_labels(np.array(rows.texts[label]))[column.astype(np.intp)]
     return as_labels(column)
-
-
-def _in_train(files: Sequence[tuple[CardFile, int]]) -> np.ndarray | None:
-    if not files or files[0][0].part is None:
-        return None
-    return np.concatenate([np.full(rows, file.part == "train") for file, rows in files])
-
-
-def _read_images(card: Card) -> _Table:
-    """Return the images and labels of IDX files, paired in the order of the card, each image flattened row by
-    row.
-    """
-    from confml.data.files import find
-
-    images = [file for file in card.files if file.holds == "attributes"]
-    labels = [file for file in card.files if file.holds == "labels"]
-    names = column_names(card.columns or ())
-    if len(images) != len(labels) or len(images) + len(labels) != len(card.files):
-        raise DataError("every file of images needs one of labels (holds: ...)", where=str(card.path))
-    pixels, y = [], []
-    for image_file, label_file in zip(images, labels, strict=True):
-        image, label = read_idx(find(card.name, image_file)), read_idx(find(card.name, label_file))
-        if image.ndim < 2 or label.ndim != 1 or len(image) != len(label):
-            raise DataError(
-                f"expected images and as many labels, got {image.shape} and {label.shape}",
-                where=f"{_where(card, image_file)} and {label_file.name}",
-            )
-        image = image.reshape(len(image), -1)
-        if image.shape[1] != len(names):
-            raise DataError(
-                f"expected {len(names)} values an image, got {image.shape[1]}", where=_where(card, image_file)
-            )
-        pixels.append(image)
-        y.append(label)
-    return _Table(
-        names=names,
-        values=np.concatenate(pixels).astype(np.float64),
-        texts={},
-        y=np.concatenate(y).astype(np.int64),
-        in_train=_in_train([(file, len(image)) for file, image in zip(images, pixels, strict=True)]),
-    )
-
-
-def _read_sklearn(reader: Sklearn) -> _Table:
-    import sklearn.datasets
-
-    bunch = getattr(sklearn.datasets, f"load_{reader.set}")()
-    y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names).astype(str)[bunch.target]
-    names = tuple(str(column) for column in bunch.feature_names)
-    return _Table(names, np.asarray(bunch.data, dtype=np.float64), {}, as_labels(y))
 
 
 def _handle_missing(card: Card, table: _Table, notes: list[str]) -> _Table:
@@ -329,7 +212,3 @@ def _check(card: Card, data: DataSet) -> None:
 
 def _unexpected(card: Card, message: str) -> DataError:
     return DataError(message, where=f"data set '{card.name}'", hint=f"see its card, {card.path}")
-
-
-def _where(card: Card, file: CardFile) -> str:
-    return f"data set '{card.name}', file {file.name}"

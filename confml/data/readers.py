@@ -1,7 +1,8 @@
 """Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
-A reader gives `Rows`, or raises a DataError that names the file, the row and the column. Numbers are rounded
-correctly (as ``float(text)`` does): ties between distances depend on it, and fast readers do not promise it.
+`read_files` reads the files of a card as `Rows`; a reader raises a DataError that names the file, the row and
+the column. Numbers are rounded correctly (as ``float(text)`` does): ties between distances depend on it, and
+fast readers do not promise it.
 """
 
 import io
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn
 from confml.data.parsed import LEAST_BYTES, keep_parsed, parsed_key, read_parsed
 from confml.data.unpack import decompress, zip_member
 from confml.errors import DataError
@@ -31,6 +33,8 @@ class Rows:
     texts: for the columns of text, by name, their distinct values in order of appearance.
     label: the column of the class where the file itself says so (KEEL).
     lines: (n,) line of the file on which each row stands, counted from 1.
+    y: (n,) labels where they are not a column. in_train: (n,) bool, which rows are of the provider's training
+    part, if files have parts.
     """
 
     names: tuple[str, ...]
@@ -38,6 +42,129 @@ class Rows:
     texts: dict[str, list[str]] = field(default_factory=dict)
     label: str | None = None
     lines: np.ndarray | None = None
+    y: np.ndarray | None = None
+    in_train: np.ndarray | None = None
+
+
+def read_files(card: Card, paths: Sequence[Path]) -> Rows:
+    """Return the rows of all files of a card. paths: of the files, in the order of the card."""
+    if isinstance(card.reader, Sklearn):
+        return _read_sklearn(card.reader)
+    if isinstance(card.reader, Idx):
+        return _read_images(card, paths)
+    if isinstance(card.reader, Inline):
+        return _read_inline(card)
+    files = [_read_rows(card, path) for path in paths]
+    for file, rows in zip(card.files, files, strict=True):
+        if file.rows is not None and len(rows.values) != file.rows:
+            raise DataError(f"expected {file.rows} rows, got {len(rows.values)}", where=_where(card, file))
+        if rows.names != files[0].names:
+            raise DataError("its columns are not those of the card's first file", where=_where(card, file))
+    in_train = _in_train(card.files, [len(rows.values) for rows in files])
+    return replace(_joined(files), in_train=in_train)
+
+
+def _read_inline(card: Card) -> Rows:
+    names = card.columns or ()
+    nominal = names if card.nominal == "all" else card.nominal
+    text_columns = {*nominal, *card.ordinal, *card.ignore, str(card.label)}
+    lines = [",".join(row) for row in card.rows]
+    return replace(_coded(card.path, lines, 0, "comma", names, text_columns, None), lines=None)
+
+
+def _read_rows(card: Card, path: Path) -> Rows:
+    reader, missing = card.reader, None if card.missing is None else card.missing.marker
+    if isinstance(reader, Keel):
+        return read_keel(path, member=reader.member, missing=missing)
+    assert isinstance(reader, Delimited)
+    nominal = card.nominal
+    if nominal == "all":
+        nominal = tuple(column for column in card.columns or () if column != card.label)
+    return read_delimited(
+        path,
+        separator=reader.separator,
+        names=card.columns,
+        text_columns={*nominal, *card.ordinal, *card.ignore},
+        label=card.label,
+        skip_lines=reader.skip_lines,
+        compressed=reader.compressed,
+        missing=missing,
+    )
+
+
+def _joined(all_rows: Sequence[Rows]) -> Rows:
+    """Return the rows of several files below each other; columns of text get one common list of texts."""
+    if len(all_rows) == 1:
+        return all_rows[0]
+    values = np.concatenate([rows.values for rows in all_rows])
+    texts: dict[str, list[str]] = {}
+    for j, column in enumerate(all_rows[0].names):
+        if not any(column in rows.texts for rows in all_rows):
+            continue
+        place: dict[str, int] = {}
+        start = 0
+        for rows in all_rows:
+            codes = rows.values[:, j]
+            if column not in rows.texts:  # a label that is all numbers in this file and text in another
+                raise DataError(f"column '{column}' is text in one file and numbers in another")
+            new = np.array([place.setdefault(text, len(place)) for text in rows.texts[column]], dtype=float)
+            there = ~np.isnan(codes)
+            values[start : start + len(codes), j][there] = new[codes[there].astype(np.intp)]
+            start += len(codes)
+        texts[column] = list(place)
+    lines = [rows.lines for rows in all_rows if rows.lines is not None]
+    together = np.concatenate(lines) if len(lines) == len(all_rows) else None
+    return replace(all_rows[0], values=values, texts=texts, lines=together)
+
+
+def _in_train(files: Sequence[CardFile], rows: Sequence[int]) -> np.ndarray | None:
+    """Return (n,) which rows are of a training part; None for files without parts."""
+    if files[0].part is None:
+        return None
+    return np.repeat([file.part == "train" for file in files], rows)
+
+
+def _read_images(card: Card, paths: Sequence[Path]) -> Rows:
+    """Return the images and labels of IDX files, paired in the order of the card, each image flattened row by
+    row.
+    """
+    files = list(zip(card.files, paths, strict=True))
+    images = [pair for pair in files if pair[0].holds == "attributes"]
+    labels = [pair for pair in files if pair[0].holds == "labels"]
+    names = card.columns or ()
+    if len(images) != len(labels) or len(images) + len(labels) != len(files):
+        raise DataError("every file of images needs one of labels (holds: ...)", where=str(card.path))
+    pixels, y = [], []
+    for (image_file, image_path), (label_file, label_path) in zip(images, labels, strict=True):
+        image, label = read_idx(image_path), read_idx(label_path)
+        where = _where(card, image_file)
+        if image.ndim < 2 or label.ndim != 1 or len(image) != len(label):
+            message = f"expected images and as many labels, got {image.shape} and {label.shape}"
+            raise DataError(message, where=f"{where} and {label_file.name}")
+        image = image.reshape(len(image), -1)
+        if image.shape[1] != len(names):
+            raise DataError(f"expected {len(names)} values an image, got {image.shape[1]}", where=where)
+        pixels.append(image)
+        y.append(label)
+    in_train = _in_train([file for file, _ in images], [len(image) for image in pixels])
+    values = np.concatenate(pixels).astype(np.float64)
+    return Rows(names, values, y=np.concatenate(y).astype(np.int64), in_train=in_train)
+
+
+def _read_sklearn(reader: Sklearn) -> Rows:
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{reader.set}")()
+    y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names).astype(str)[bunch.target]
+    names = tuple(str(column) for column in bunch.feature_names)
+    return Rows(names, np.asarray(bunch.data, dtype=np.float64), y=y)
+
+
+def _where(card: Card, file: CardFile) -> str:
+    return f"data set '{card.name}', file {file.name}"
+
+
+# ---- formats
 
 
 def read_bytes(path: Path, compressed: str | None = None, member: str | None = None) -> bytes:
@@ -117,15 +244,6 @@ def read_delimited(
             return Rows(tuple(names), values, lines=there)
     text_columns = set(text_columns) | ({label} if label is not None else set())
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
-
-
-def code_rows(
-    path: Path, names: tuple[str, ...], rows: Sequence[Sequence[str]], text_columns: Collection[str]
-) -> Rows:
-    """Return rows of texts that are not in a file of their own; ``path`` is for messages."""
-    return replace(
-        _coded(path, [",".join(row) for row in rows], 0, "comma", names, text_columns, None), lines=None
-    )
 
 
 def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:
