@@ -6,7 +6,7 @@ block: values of rows do not depend on other rows, sums of whole numbers are exa
 are made from the same numbers in the same order (`sums_of`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -90,8 +90,8 @@ class Block:
 
     # ---- numbers of each case
 
-    def parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the rows of each case of an array (N, ...)."""
+    def parts(self, values: Any) -> list[Any]:
+        """Return the rows of each case of an array (N, ...) or a list."""
         return [values[a:b] for a, b in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     def totals(self, values: np.ndarray) -> np.ndarray:
@@ -206,7 +206,12 @@ class Block:
     # ---- arrays of the cases
 
     def fill(self) -> None:
-        """Give every case its part of the arrays that measures and sections use."""
+        """Give every case its part of the arrays that measures and sections use.
+
+        A case alone computes them when they are used.
+        """
+        if len(self) == 1:
+            return
         whole = self.whole
         arrays: dict[Any, np.ndarray] = {
             "correct": whole.correct,
@@ -280,9 +285,9 @@ class Block:
 
 
 def blocks_of(
-    cases: Iterable[Case], levels: Sequence[float] = (), thresholds: Sequence[float] = ()
+    cases: Sequence[Case], levels: Sequence[float] = (), thresholds: Sequence[float] = ()
 ) -> list[Block]:
-    """Return the blocks of those cases that can be computed together; each other case is a block of one.
+    """Return the blocks of cases that can be computed together; each other case is a block of one.
 
     Only alone: cases without rows or with many, of an online pass, with NaN or with an absent class.
     """
@@ -304,7 +309,8 @@ def blocks_of(
     for some in forms.values():
         if len(some) > 1 and (block := _usable(Block(some, levels, thresholds))) is not None:
             blocks.append(block)
-    return blocks
+    together = {id(case) for block in blocks for case in block.cases}
+    return [*blocks, *(Block([case], levels, thresholds) for case in cases if id(case) not in together)]
 
 
 def _usable(block: Block) -> Block | None:

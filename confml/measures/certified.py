@@ -80,8 +80,8 @@ def threshold_grid(
     confidence = np.asarray(confidence, dtype=np.float64)
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():
         raise ValueError("confidence must be a nonempty list of numbers without NaN")
-    found = np.sort(confidence)[_places(len(confidence), calibration_rows, risk, delta, size)]
-    return found[np.append(True, found[1:] != found[:-1])][::-1]
+    found = threshold_grids(confidence[None], calibration_rows, risk, delta, size)[0]
+    return found[np.append(True, found[1:] != found[:-1])]
 
 
 @functools.lru_cache(maxsize=1024)  # of the few sizes of the splits of a run
@@ -106,16 +106,7 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
         raise ValueError("confidence and correct must both have shape (n,), without NaN")
     if not len(grid) or not np.all(np.diff(grid) < 0):
         raise ValueError("the grid of thresholds must be strictly decreasing")
-    every, wrong = np.sort(confidence), np.sort(confidence[~correct])
-    accepted = len(every) - np.searchsorted(every, grid, side="left")
-    errors = len(wrong) - np.searchsorted(wrong, grid, side="left")
-    p = _binomial(errors, accepted, risk)
-    failing = np.flatnonzero(p > delta)
-    passed = int(failing[0]) if len(failing) else len(grid)
-    place = max(passed - 1, 0)  # the loosest that passes, or the strictest
-    threshold = float(grid[place]) if passed else None
-    counts = int(accepted[place]), int(errors[place]), float(p[place])
-    return OperatingPoint(threshold, risk, delta, *counts, minimum_accepted(risk, delta))
+    return _points(confidence[None], correct[None], grid[None], risk, delta)[0]
 
 
 def certify_all(
@@ -126,7 +117,13 @@ def certify_all(
     confidence, correct: (s, n) of the calibration parts. others: (s, m) confidences of the grids.
     """
     thresholds = threshold_grids(others, confidence.shape[1], risk, delta)
-    accepted, errors = counts_at(confidence, correct, thresholds)
+    return _points(confidence, correct, thresholds, risk, delta)
+
+
+def _points(
+    confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray, risk: float, delta: float
+) -> list[OperatingPoint]:
+    accepted, errors = (counts[:, 0] for counts in counts_at(confidence, correct, thresholds))
     p: np.ndarray = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
     failing = p > delta
     # Equal thresholds of a grid have equal counts, so any of them is the point.
@@ -149,14 +146,32 @@ def threshold_grids(
 
 
 def counts_at(
-    confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    thresholds: np.ndarray,
+    codes: np.ndarray | None = None,
+    classes: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (s, t) numbers of rows with confidence >= each threshold, and of errors among them.
+    """Return the (s, classes, t) numbers of rows with confidence >= each threshold, and of errors among them.
 
-    confidence, correct: (s, n). thresholds: (s, t).
+    confidence, correct: (s, n). thresholds: (s, t), from strict to loose. codes: (s, n) class of each row,
+    from 0; rows with another code are not counted. By default all rows are of one class.
     """
-    accepts = confidence[:, None, :] >= thresholds[:, :, None]
-    return accepts.sum(axis=2), (accepts & ~correct[:, None, :]).sum(axis=2)
+    if (thresholds[:, 1:] > thresholds[:, :-1]).any():
+        raise ValueError("thresholds must be decreasing")
+    s, t = thresholds.shape
+    accepting = (
+        at[::-1].searchsorted(one, side="right") for one, at in zip(confidence, thresholds, strict=True)
+    )
+    first = t - np.stack(list(accepting))  # (s, n) the first threshold that accepts each row
+    codes = np.zeros(confidence.shape, dtype=np.int64) if codes is None else codes
+    places = (np.arange(s)[:, None] * classes + codes) * (t + 1) + first
+    counted = (codes >= 0) & (codes < classes)
+    accepted, errors = (
+        np.bincount(places[some], minlength=s * classes * (t + 1)).reshape(s, classes, t + 1).cumsum(axis=2)
+        for some in (counted, counted & ~correct)
+    )
+    return accepted[..., :t], errors[..., :t]
 
 
 def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:

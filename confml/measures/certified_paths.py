@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from confml.measures.certified import counts_at
 from confml.measures.risk_control import betting_p_value, binomial_p_value
 
 
@@ -37,9 +38,7 @@ class Path:
 
         confidence, correct: (n,) of the calibration rows, or of those predicted as one class.
         """
-        thresholds = np.asarray(thresholds, dtype=np.float64)
-        accepted, errors = _counts(confidence, correct, thresholds)
-        return cls(name, thresholds, binomial_p_value(errors, accepted, risk), accepted, errors)
+        return cls.of_every_class(name, confidence, correct, thresholds, risk, np.zeros(len(correct), int), 1)
 
     @classmethod
     def of_every_class(
@@ -50,16 +49,27 @@ class Path:
         codes: (n,) class of each calibration row, from 0 to ``classes`` - 1; rows with another code are
         not used. The p-value is the largest of the classes, which needs no correction (intersection-union).
         """
-        thresholds, codes = np.asarray(thresholds, dtype=np.float64), np.asarray(codes)
         confidence, correct = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=bool)
-        p = np.zeros(len(thresholds))
-        total, errors = np.zeros((2, len(thresholds)), dtype=np.int64)
-        for code in range(classes):
-            mine = codes == code
-            own_total, own_errors = _counts(confidence[mine], correct[mine], thresholds)
-            p = np.maximum(p, binomial_p_value(own_errors, own_total, risk))
-            total, errors = total + own_total, errors + own_errors
-        return cls(name, thresholds, p, total, errors)
+        thresholds, codes = np.asarray(thresholds, dtype=np.float64), np.asarray(codes)
+        if confidence.ndim != 1 or confidence.shape != correct.shape or np.isnan(confidence).any():
+            raise ValueError("confidence and correct must both have shape (n,), without NaN")
+        given = confidence[None], correct[None], thresholds[None]
+        return cls.of_parts(*given, risk, codes[None], classes, name)[0]
+
+    @classmethod
+    def of_parts(
+        cls, confidence, correct, thresholds, risk: float, codes=None, classes: int = 1, name: Hashable = None
+    ) -> "list[Path]":
+        """Return `of_every_class` of s calibration parts (s, n) with thresholds (s, t), computed together.
+
+        Of several equal thresholds of a part, its path has the first one.
+        """
+        accepted, errors = counts_at(confidence, correct, thresholds, codes, classes)
+        p = binomial_p_value(errors, accepted, risk).max(axis=1)
+        different = np.ones(thresholds.shape, dtype=bool)
+        different[:, 1:] = thresholds[:, 1:] != thresholds[:, :-1]
+        columns = thresholds, p, accepted.sum(axis=1), errors.sum(axis=1)
+        return [cls(name, *(one[row][kept] for one in columns)) for row, kept in enumerate(different)]
 
     @classmethod
     def of_costs(
@@ -178,15 +188,3 @@ def least_loss(paths: Sequence[Path], certified: Sequence[int]) -> tuple[int, in
             if path.loss[place] < least:
                 best, least = (number, place), float(path.loss[place])
     return best
-
-
-def _counts(confidence, correct, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (t,) the numbers of rows with confidence >= each threshold, and of errors among them."""
-    confidence, correct = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=bool)
-    if confidence.ndim != 1 or confidence.shape != correct.shape or np.isnan(confidence).any():
-        raise ValueError("confidence and correct must both have shape (n,), without NaN")
-    every, wrong = np.sort(confidence), np.sort(confidence[~correct])
-    return (
-        len(every) - np.searchsorted(every, thresholds, side="left"),
-        len(wrong) - np.searchsorted(wrong, thresholds, side="left"),
-    )

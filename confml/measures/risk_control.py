@@ -30,25 +30,24 @@ def risk_controlled_threshold(
         raise ValueError("confidence and loss must both have shape (n,), without NaN")
     if not np.all((loss >= 0) & (loss <= bound)):
         raise ValueError(f"losses must be from 0 to {bound}")
-    tested = np.unique(np.asarray(thresholds, dtype=np.float64))
-    order = np.argsort(confidence, kind="stable")
-    # Sums from the end: losses of the rows at each place and after it.
-    sums = np.append(np.cumsum(loss[order][::-1])[::-1], 0.0)
-    totals = sums[np.searchsorted(confidence[order], tested, side="left")]
-    fits = np.flatnonzero((totals + bound) / (len(loss) + 1) <= limit)
-    return float(tested[fits[0]]) if len(fits) else None
+    tested = np.asarray(thresholds, dtype=np.float64)
+    return risk_controlled_thresholds(confidence[None], loss[None], tested[None], limit, bound)[0]
 
 
 def risk_controlled_thresholds(
-    confidence: np.ndarray, loss: np.ndarray, thresholds: np.ndarray, limit: float
+    confidence: np.ndarray, loss: np.ndarray, thresholds: np.ndarray, limit: float, bound: float = 1.0
 ) -> list[float | None]:
-    """Return `risk_controlled_threshold` of s calibration parts, computed together, for losses of 0 and 1.
+    """Return `risk_controlled_threshold` of s calibration parts, computed together.
 
     confidence, loss: (s, n) of the calibration parts. thresholds: (s, m).
     """
-    tested = np.sort(thresholds, axis=1)
-    totals = ((confidence[:, None, :] >= tested[:, :, None]) & (loss[:, None, :] > 0)).sum(axis=2)
-    fits = (totals + 1.0) / (confidence.shape[1] + 1) <= limit
+    tested, order = np.sort(thresholds, axis=1), np.argsort(confidence, axis=1, kind="stable")
+    # Sums from the end: losses of the rows at each place and after it.
+    sums = np.zeros((len(loss), loss.shape[1] + 1))
+    sums[:, :-1] = np.cumsum(np.take_along_axis(loss, order, axis=1)[:, ::-1], axis=1)[:, ::-1]
+    ordered = np.take_along_axis(confidence, order, axis=1)
+    places = np.stack([one.searchsorted(at) for one, at in zip(ordered, tested, strict=True)])
+    fits = (np.take_along_axis(sums, places, axis=1) + bound) / (loss.shape[1] + 1) <= limit
     values = tested[np.arange(len(tested)), fits.argmax(axis=1)].tolist()
     return [value if found else None for value, found in zip(values, fits.any(axis=1).tolist(), strict=True)]
 

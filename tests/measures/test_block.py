@@ -152,7 +152,7 @@ def test_arrays_of_a_block(seed, kind):
             assert np.array_equal(counted_examples(case), counted_examples(other))
 
 
-def test_cases_that_cannot_be_joined_are_in_no_block():
+def test_cases_that_cannot_be_joined_are_blocks_of_one():
     one, two, absent, missing, empty, online, many = random_cases(0, "vote", 7)
     unknown = absent.truth.copy()
     unknown[0] = 5
@@ -166,9 +166,12 @@ def test_cases_that_cannot_be_joined_are_in_no_block():
     online = Case(Prediction(view.classes, view.scores, "vote", extra=learnt), online.truth)
     rows = np.zeros(MOST_ROWS + 1, dtype=int)
     many = Case(many.prediction.take(rows), many.truth[rows])
-    (block,) = blocks_of([one, absent, missing, empty, online, many, two])
+    alone = [absent, missing, empty, online, many]
+    block, *others = blocks_of([one, *alone, two])
     assert block.cases == [one, two]
-    assert not blocks_of([one]) and not blocks_of([one, random_cases(0, "margin", 1)[0]])
+    assert [block.cases for block in others] == [[case] for case in alone]
+    margins = random_cases(0, "margin", 1)[0]
+    assert [block.cases for block in blocks_of([one, margins])] == [[one], [margins]]
 
 
 def test_predictions_that_are_no_classes():

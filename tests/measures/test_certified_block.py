@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from confml.measures.certified import certify, certify_all, threshold_grid
-from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
+from confml.measures.risk_control import (
+    binomial_p_value,
+    risk_controlled_threshold,
+    risk_controlled_thresholds,
+)
 from confml.report.numbers.joint_paths import (
     ALL,
     DELTA,
@@ -14,8 +18,6 @@ from confml.report.numbers.joint_paths import (
     TRUE,
     Candidate,
     joint_paths,
-    path_of_all,
-    path_of_true_classes,
 )
 
 INFINITE = [(15, 16, False), (80, 80, False), (40, 41, True)]
@@ -78,9 +80,24 @@ def test_joint_paths_of_many_splits(seed, rows):
     for (_, candidates, half, rest), paths in zip(parts, found, strict=True):
         delta = DELTA / len(candidates)
         for risk in RISKS:
-            for scope, of in ((ALL, path_of_all), (TRUE, path_of_true_classes)):
+            for scope in (ALL, TRUE):
                 assert len(paths[scope, risk]) == len(candidates)
                 for one, path in zip(candidates, paths[scope, risk], strict=True):
-                    expected = of(one, half, rest, risk, delta)
-                    for name in ("thresholds", "p_values", "accepted", "loss"):
-                        assert getattr(path, name).tolist() == getattr(expected, name).tolist(), name
+                    rows = len(half) if scope == ALL else int(len(half) * one.smallest_share)
+                    grid = threshold_grid(one.certainty[rest], rows, risk, delta)
+                    of_half = one.certainty[half], one.correct[half]
+                    classes = [one.true[half] == code for code in range(len(one.classes))]
+                    expected = literal_path(*of_half, grid, risk, classes if scope == TRUE else [True])
+                    assert path.thresholds.tolist() == grid.tolist()
+                    assert [path.p_values.tolist(), path.accepted.tolist(), path.loss.tolist()] == expected
+
+
+def literal_path(confidence, correct, grid, risk, classes):
+    """Return p-values, accepted rows and errors at each threshold; the classes are masks of the rows."""
+    rows = []
+    for threshold in grid:
+        taken = [(confidence >= threshold) & mine for mine in classes]
+        counts = [(int(one.sum()), int((one & ~correct).sum())) for one in taken]
+        p = max(float(binomial_p_value(errors, accepted, risk)) for accepted, errors in counts)
+        rows.append((p, sum(one for one, _ in counts), sum(one for _, one in counts)))
+    return [list(column) for column in zip(*rows, strict=True)]

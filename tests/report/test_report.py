@@ -9,6 +9,7 @@ import math
 import re
 import statistics
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -351,9 +352,8 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     other = type(other)(
         "f" * 32, *[getattr(other, name) for name in ("dataset", "method", "params", "split")]
     )
-    run = type(run)(
-        run.config, [one, other], {**run.results, other.key: run.results[one.key]}, (), run.datasets
-    )
+    results = {**run.results, other.key: replace(run.results[one.key], cell=other)}
+    run = type(run)(run.config, [one, other], results, (), run.datasets)
     files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
     assert len(set(files)) == 1 or all(path.exists() for path in files)
     from confml.report.sections.regions import region_paths

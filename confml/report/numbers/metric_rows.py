@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
 from confml.measures import metrics_of
-from confml.measures.block import Block
 from confml.report.run.one_pass import Collector, ViewBlock
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -100,34 +99,23 @@ class Metrics(Collector):
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for one in blocks:
-            pairs = zip(one.block.cases, self._numbers(one.view, one.block), strict=True)
-            for case, numbers in pairs:
-                case.kept["metrics"] = numbers
+            renamed: dict[tuple, tuple[Name, ...]] = {}
+            for case, (names, values) in zip(one.block.cases, metrics_of(one.block), strict=True):
+                if names not in renamed:
+                    renamed[names] = tuple((one.view, *name) for name in names)
+                case.kept["metrics"] = renamed[names], values
 
     def add(self, result: CellResult) -> None:
         names: tuple[Name, ...] = ()
         values: list[float] = []
-        for view, case in result.cases.items():
-            numbers = case.kept.pop("metrics", None)
-            if numbers is None:
-                block = Block([case], self.results.config.levels, self.results.config.thresholds)
-                (numbers,) = self._numbers(view, block)
-            names += numbers[0]
-            values += numbers[1]
+        for case in result.cases.values():
+            own_names, own_values = case.kept.pop("metrics")
+            names += own_names
+            values += own_values
         own = sorted(result.fit_metrics.items())
         names += tuple(("", metric, None) for metric, _ in own)
         values += [float(value) for _, value in own]
         self.rows.append(result.cell, names, values)
-
-    def _numbers(self, view: str, block: Block) -> list[tuple[tuple[Name, ...], list[float]]]:
-        """Return the names with the view, and the values, of each case of a block."""
-        renamed: dict[tuple, tuple[Name, ...]] = {}
-        found = []
-        for names, values in metrics_of(block):
-            if names not in renamed:
-                renamed[names] = tuple((view, *name) for name in names)
-            found.append((renamed[names], values))
-        return found
 
 
 class SplitSizes(Collector):

@@ -176,6 +176,8 @@ class ViewData(VariantNumbers):
     def prepare(cls, results, blocks):
         levels = page_levels(results.config.levels)
         for one in blocks:
+            if not len(one.block.of_case):
+                continue
             for case, numbers in zip(one.block.cases, numbers_of(one.block, levels), strict=True):
                 case.kept["page"] = numbers
 
@@ -184,7 +186,7 @@ class ViewData(VariantNumbers):
         if not self.errors:
             self.kind, self.several = prediction.kind, len(result.views) > 1
         self.errors[result.cell.split] = float(1 - case.correct.mean())
-        numbers = case.kept.pop("page", None) or numbers_of(Block.of(case), self.levels)[0]
+        numbers = case.kept.pop("page")
         if numbers.region_errors is not None and numbers.set_sizes is not None:
             self.region_errors.append(numbers.region_errors)
             self.set_sizes.append(numbers.set_sizes)

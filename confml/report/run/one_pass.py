@@ -3,15 +3,20 @@
 A report reads each stored cell once. Sections and collectors get it with `add` and keep counts and sums, so
 that the memory of a report hardly depends on the number of cells."""
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from confml.measures import Case
 from confml.measures.block import Block, blocks_of
 from confml.report.run.cells import RunCells
 from confml.runner.results import CellResult
 
+TableColumns = tuple[list[str], list]
+"""Header, and columns of finished CSV fields."""
 MOST_CELLS, MOST_VALUES = 200, 1 << 18
 """Largest number of cells, and of scores of all their views, that are read before the first is processed."""
 
@@ -23,11 +28,20 @@ class ViewBlock(NamedTuple):
     results: list[CellResult]
     block: Block
 
-    def keep_columns(self, key: str, header: list[str], columns: Sequence[Sequence[str]]) -> None:
-        """Give each case its rows of a table of all rows, as (header, columns) under a key."""
-        ends = zip(self.block.starts.tolist(), self.block.ends.tolist(), strict=True)
-        for case, (a, b) in zip(self.block.cases, ends, strict=True):
-            case.kept[key] = header, [column[a:b] for column in columns]
+    def keep_table(self, key: str, table: Callable[[Case, np.ndarray], TableColumns]) -> None:
+        """Give each case a function that returns its rows of a table, under a key.
+
+        table: of a case and the numbers (n,) of its rows; it is called once, with all rows. That of a case
+        alone is called when its rows are written, because the table may be large.
+        """
+        rows = np.concatenate([result.rows for result in self.results])
+        make = functools.partial(table, self.block.whole, rows)
+        if len(self.block) == 1:
+            self.block.cases[0].kept[key] = make
+            return
+        header, columns = make()
+        for case, *own in zip(self.block.cases, *map(self.block.parts, columns), strict=True):
+            case.kept[key] = functools.partial(lambda *given: given, header, own)
 
     def pairs(self) -> Iterator[tuple[CellResult, Case]]:
         """Yield each cell and its case."""
@@ -57,7 +71,7 @@ def view_blocks(
     """Return the blocks of the cells, after giving their cases the arrays of the blocks."""
     cases: dict[str, list[Case]] = {}
     owners: dict[int, CellResult] = {}
-    for result in results if len(results) > 1 else ():
+    for result in results:
         for view, case in result.cases.items():
             cases.setdefault(view, []).append(case)
             owners[id(case)] = result
@@ -80,7 +94,7 @@ class Collector(ABC):
         self.results = results
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        """Compute numbers of cells together before `add` is called with each; small cells are in blocks."""
+        """Compute numbers of cells together before `add` is called with each; every case is in a block."""
         return None
 
     @abstractmethod

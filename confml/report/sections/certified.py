@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
+from confml.measures.certified import OperatingPoint, certify_all
 from confml.report.items import Item, Note, Table, TableKind
-from confml.report.numbers.joint_paths import DELTA, MOST_TOGETHER, RISKS
+from confml.report.numbers.joint_paths import DELTA, RISKS
 from confml.report.numbers.selected_shares import halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
@@ -105,14 +105,13 @@ class Certified(Section):
         return bool(results.config.thresholds)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        for one in blocks:
-            prepare_certified_splits(one)
+        keep_certified_splits(blocks)
 
     def add(self, result: CellResult) -> None:
         cell = result.cell
-        for view, case in result.cases.items():
+        for case in result.cases.values():
             if has_halves(case):
-                self._splits += certified_splits(result, view, case)
+                self._splits += case.kept["certified splits"]
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
 
@@ -163,33 +162,11 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
-def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:
-    """Return the operating points of one view of a cell, one for each of `RISKS`."""
-    return case.once("certified splits", lambda: list(_certified_splits(result, view, case)))
-
-
-def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[CertifiedSplit]:
-    half, rest = halves(result)
-    for risk in RISKS:
-        grid = threshold_grid(case.certainty[rest], len(half), risk, DELTA)
-        point = certify(case.certainty[half], case.correct[half], grid, risk, DELTA)
-        others = case.certainty[rest][None], ~case.correct[rest][None]
-        yield _split(result, view, point, accepted_and_wrong(*others, [point.threshold])[0])
-
-
-def prepare_certified_splits(one: ViewBlock) -> None:
-    """Compute the operating points of all cases of a block together, for `certified_splits`."""
-    for own in equal_sizes(one):
-        certainty = np.stack([case.certainty for _, case in own])
-        correct = np.stack([case.correct for _, case in own])
-        half, rest = (np.stack(part) for part in zip(*(halves(result) for result, _ in own), strict=True))
-        rows = np.arange(len(own))[:, None]
-        of_half = certainty[rows, half], correct[rows, half]
-        others = certainty[rows, rest]
-        points = [certify_all(*of_half, others, risk, DELTA) for risk in RISKS]
-        counts = [
-            accepted_and_wrong(others, ~correct[rows, rest], [at.threshold for at in some]) for some in points
-        ]
+def keep_certified_splits(blocks: Sequence[ViewBlock]) -> None:
+    """Give each case its operating points, one for each of `RISKS`, under the key "certified splits"."""
+    for one, own, (half, correct, rest, correct_rest) in certifiable_halves(blocks):
+        points = [certify_all(half, correct, rest, risk, DELTA) for risk in RISKS]
+        counts = [accepted_and_wrong(rest, ~correct_rest, [at.threshold for at in some]) for some in points]
         by_case = zip(own, zip(*points, strict=True), zip(*counts, strict=True), strict=True)
         for (result, case), found, counted in by_case:
             case.kept["certified splits"] = [
@@ -209,13 +186,20 @@ def accepted_and_wrong(
     return list(zip(taken.sum(axis=1).tolist(), (taken & wrong).sum(axis=1).tolist(), strict=True))
 
 
-def equal_sizes(one: ViewBlock) -> list[list[tuple[CellResult, Case]]]:
-    """Return the cells and cases of a block by their number of rows, without those of one row or many."""
-    found: dict[int, list[tuple[CellResult, Case]]] = {}
-    for result, case in one.pairs():
-        if 2 <= len(case.truth) <= MOST_TOGETHER:
-            found.setdefault(len(case.truth), []).append((result, case))
-    return list(found.values())
+def certifiable_halves(blocks: Sequence[ViewBlock]) -> Iterator[tuple[ViewBlock, list, list[np.ndarray]]]:
+    """Yield the cells and cases of each block that have halves and the same number of rows.
+
+    With the certainties (s, h) and correctness of the calibration halves, and those of the other halves.
+    """
+    for one in blocks:
+        found: dict[int, list[tuple[CellResult, Case]]] = {}
+        for result, case in one.pairs():
+            if has_halves(case):
+                found.setdefault(len(case.truth), []).append((result, case))
+        for own in found.values():
+            rows = [np.stack(part) for part in zip(*(halves(result) for result, _ in own), strict=True)]
+            both = [np.stack(part) for part in zip(*((c.certainty, c.correct) for _, c in own), strict=True)]
+            yield one, own, [np.take_along_axis(values, at, axis=1) for at in rows for values in both]
 
 
 def _split(result: CellResult, view: str, point: OperatingPoint, counted: tuple[int, int]) -> CertifiedSplit:

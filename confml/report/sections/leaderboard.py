@@ -15,10 +15,10 @@ from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
 from confml.report.numbers.joint_paths import DELTA, RISKS
-from confml.report.numbers.selected_shares import is_certifiable
+from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
-from confml.report.sections.certified import certified_splits
+from confml.report.sections.certified import keep_certified_splits
 from confml.report.tables.grid import latex, markdown
 from confml.runner.results import CellResult
 
@@ -72,6 +72,10 @@ class LeaderboardSection(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(getattr(results.config, "leaderboard", False))
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        if not self.results.config.thresholds:  # else another section does it
+            keep_certified_splits(blocks)
+
     def add(self, result: CellResult) -> None:
         cell = result.cell
         label = self.results.label(cell)
@@ -90,9 +94,8 @@ class LeaderboardSection(Section):
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
                 self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
-            if is_certifiable(case.prediction):
-                for one in certified_splits(result, view, case):
-                    self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
+            for one in case.kept.get("certified splits", ()):
+                self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
 
     def items(self) -> Iterator[Item]:
         self._add_metrics()

@@ -55,17 +55,15 @@ class Regions(Section):
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for one in blocks:
-            rows = np.concatenate([result.rows for result in one.results])
-            header, columns = self._table(one.block.whole, rows, one.results[0].cell)
-            one.keep_columns("region table", header, columns)
+            one.keep_table("region table", functools.partial(self._table, one.results[0].cell))
 
     def add(self, result: CellResult) -> Iterator[Item]:
         stem = f"regions/{self._paths[result.cell.key]}"
         for view, case in result.cases.items():
-            table = case.kept.pop("region table", None) or self._table(case, result.rows, result.cell)
+            table = case.kept.pop("region table")()
             yield Columns(f"{stem}{view_ending(view, result.views)}", *table)
 
-    def _table(self, case: Case, rows: np.ndarray, cell: Cell) -> tuple[list[str], list[list[str]]]:
+    def _table(self, cell: Cell, case: Case, rows: np.ndarray) -> tuple[list[str], list[list[str]]]:
         """Return the table with the columns that identify its rows, after ``row``."""
         header, columns = region_table(case, rows, self.results.config.levels)
         origins = self.results.origins.get(cell.dataset)
@@ -183,16 +181,15 @@ class TruePValues(Section):
     files = {"p-values": "p-values of the true labels and their counts"}
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        for one in blocks:  # no block has an online pass
-            if has_counts(one.block.whole.prediction):
-                rows = np.concatenate([result.rows for result in one.results])
-                one.keep_columns("p-value table", *p_value_table(one.block.whole, rows))
+        for one in blocks:
+            if has_counts(one.block.whole.prediction) and not is_online(one.block.whole):
+                one.keep_table("p-value table", p_value_table)
 
     def add(self, result: CellResult) -> Iterator[Item]:
         for view, case in result.cases.items():
-            if has_counts(case.prediction) and not is_online(case):
+            if "p-value table" in case.kept:
                 name = region_paths(self.results)[result.cell.key]
-                table = case.kept.pop("p-value table", None) or p_value_table(case, result.rows)
+                table = case.kept.pop("p-value table")()
                 yield Columns(f"p-values/{name}{view_ending(view, result.views)}", *table)
 
 

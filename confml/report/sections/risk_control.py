@@ -17,7 +17,7 @@ from confml.report.run.results import RunResults
 from confml.report.sections.base import KEY, ViewSection
 from confml.report.sections.certified import (
     accepted_and_wrong,
-    equal_sizes,
+    certifiable_halves,
     group_columns,
     no_guarantee,
 )
@@ -124,34 +124,19 @@ class RiskControl(ViewSection):
         return bool(results.config.thresholds)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        for one in blocks:
-            for own in equal_sizes(one):
-                certainty = np.stack([case.certainty for _, case in own])
-                wrong = ~np.stack([case.correct for _, case in own])
-                half, rest = (np.stack(part) for part in zip(*(halves(cell) for cell, _ in own), strict=True))
-                rows = np.arange(len(own))[:, None]
-                given = certainty[rows, half], wrong[rows, half], certainty[rows, rest]
-                thresholds = [risk_controlled_thresholds(*given, limit) for limit in RISKS]
-                others = certainty[rows, rest], wrong[rows, rest]
-                counts = [accepted_and_wrong(*others, some) for some in thresholds]
-                by_case = zip(own, zip(*thresholds, strict=True), zip(*counts, strict=True), strict=True)
-                for (_, case), found, counted in by_case:
-                    numbers = ((at, *pair) for at, pair in zip(found, counted, strict=True))
-                    case.kept["controlled"] = dict(zip(RISKS, numbers, strict=True))
+        for _, own, (half, correct, rest, correct_rest) in certifiable_halves(blocks):
+            losses, wrong = (~correct).astype(np.float64), ~correct_rest
+            thresholds = [risk_controlled_thresholds(half, losses, rest, limit) for limit in RISKS]
+            counts = [accepted_and_wrong(rest, wrong, some) for some in thresholds]
+            by_case = zip(own, zip(*thresholds, strict=True), zip(*counts, strict=True), strict=True)
+            for (_, case), found, counted in by_case:
+                case.kept["controlled"] = [(at, *pair) for at, pair in zip(found, counted, strict=True)]
 
     def add_view(self, found, result, view, case):
         half, rest = halves(result)
         rows = len(half), len(rest)
         certainty, wrong = case.certainty, ~case.correct
-        # Threshold and counts for the errors, which may be computed for several cells together.
-        known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
-        for limit in RISKS:
-            counted = known.get(limit)
-            if counted is None:
-                losses = wrong[half].astype(np.float64)
-                threshold = risk_controlled_threshold(certainty[half], losses, certainty[rest], limit, 1.0)
-                others = certainty[rest][None], wrong[rest][None]
-                counted = threshold, *accepted_and_wrong(*others, [threshold])[0]
+        for limit, counted in zip(RISKS, case.kept.pop("controlled"), strict=True):
             found.setdefault((ERROR, limit), _Splits()).add(*counted, rows)
         costs = getattr(self.results.config, "costs", None)
         table = CostTable.of_config(costs, case.prediction.classes) if costs else None
