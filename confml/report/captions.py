@@ -43,9 +43,8 @@ def setting_text(results: RunResults, dataset: str | None = None) -> str:
         cells = [cell for cell in cells if cell.dataset == dataset]
         where = f"Data set: {dataset}."
     splits = len({cell.split for cell in cells})
-    protocol = getattr(results.config, "protocol", None)
-    how = f" Protocol: {protocol_text(protocol)};" if protocol is not None else ""
-    return f"{where}{how} {splits} split{'s' * (splits != 1)}."
+    how = protocol_text(results.config.protocol)
+    return f"{where} Protocol: {how}; {splits} split{'s' * (splits != 1)}."
 
 
 def sentence(text: str) -> str:

@@ -128,7 +128,7 @@ def pairs_of(
         if wanted and (dataset, other) in theirs:
             found = _common(f"{dataset}, split {{}}: {first} and {second}", splits, theirs[dataset, other])
             kind: Kind = "groups" if opened[0].has_groups(dataset) else "rows"
-            online = getattr(getattr(opened[0].config, "protocol", None), "kind", "") == "online"
+            online = opened[0].config.protocol.kind == "online"
             for views, sides in found.items():
                 if view is None or view in views:
                     title = views[0] if views[0] == views[1] else " - ".join(views)

@@ -10,10 +10,13 @@ import itertools
 import shutil
 import zlib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import MethodEntry
+from confml.config.protocol import Protocol
+from confml.config.schema import Config, FigureSpec, PaperSpec
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.report.run.cells import DatasetInfo, Failure
@@ -27,12 +30,7 @@ FOREST = "sklearn.ensemble.RandomForestClassifier"
 
 def entry(name, params=None, sweep=None, label=None):
     """A method of a config."""
-    sweep = sweep or {}
-    variants = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
-    given = params or {}
-    return SimpleNamespace(
-        name=name, params=given, given=given, label=label, conformal=None, variants=lambda: variants
-    )
+    return MethodEntry.model_construct(name=name, params=params or {}, sweep=sweep or {}, label=label)
 
 
 def make_config(methods, **others):
@@ -40,16 +38,19 @@ def make_config(methods, **others):
         "name": "by-hand",
         "levels": (0.05, 0.2),
         "thresholds": (0.9,),
-        "figures": (),
-        "paper": None,
-        "seed": 1,
         "methods": methods,
+        "datasets": (),
+        "protocol": Protocol(kind="holdout", repeats=2),
     }
-    return SimpleNamespace(**(values | others))
+    return Config.model_construct(**(values | others))
+
+
+def dataset(name, groups=None, **others):
+    return DatasetSpec.model_construct(name=name, groups=groups, **others)
 
 
 def figure(name, **options):
-    return SimpleNamespace(name=name, options=options)
+    return FigureSpec(name=name, options=options)
 
 
 def make_run(config, predict, datasets, splits, failing=()):
@@ -145,7 +146,7 @@ def golden_result(cell) -> CellResult:
 
 
 GOLDEN = Path(__file__).parent / "golden" / "report"
-PAPER = SimpleNamespace(table=("tcm-nn-table1", "tcm-nn-table3"))
+PAPER = PaperSpec(table=("tcm-nn-table1", "tcm-nn-table3"))
 
 
 if __name__ == "__main__":

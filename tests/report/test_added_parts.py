@@ -50,7 +50,7 @@ def added(monkeypatch, tmp_path):
 
 def test_a_section_a_file_and_a_figure(added):
     run = noisy_run(datasets=("d",))
-    run.config.figures = (figure("error-boxes"),)
+    run.config = run.config.model_copy(update={"figures": (figure("error-boxes"),)})
     write_report(run, added)
     with (added / "largest-confidence.csv").open() as file:
         rows = list(csv.DictReader(file))

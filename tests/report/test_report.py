@@ -11,7 +11,6 @@ import statistics
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -738,10 +737,8 @@ def _is_k1(row) -> bool:
     return (row["dataset"], row["method"], row["params"]) == ("satimage", "tcm-nn", "k=1")
 
 
-def test_a_config_may_lack_what_reports_do_not_need(tmp_path):
-    run = golden_run()
-    bare = SimpleNamespace(name="x", levels=(), thresholds=(), figures=(), methods=run.config.methods)
-    write_report(type(run)(bare, run.cells, run.results, (), run.datasets), tmp_path)
+def test_a_run_without_levels_and_thresholds(tmp_path):
+    write_report(golden_run(levels=(), thresholds=()), tmp_path)
     assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
     header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1" / "r2.csv").read_text().split("\n")[0]
     assert header == "row,label,prediction,confidence,credibility,p[1],p[2],p[7]"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import dataset, entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.measures.risk_control import risk_controlled_threshold
@@ -162,7 +161,7 @@ def test_data_with_groups_have_no_guarantee(tmp_path):
 
     info = {name: DatasetInfo(name, 300, 2, 2) for name in ("grouped", "plain")}
     columns = (("grouped", "site"), ("plain", None))
-    specs = [SimpleNamespace(name=name, csv=None, groups=column) for name, column in columns]
+    specs = [dataset(name, column) for name, column in columns]
     config = make_config([entry("knn")], costs=COSTS, datasets=specs)
     write_report(make_run(config, predict, info, ["r0"]), tmp_path)
     for name in ("risk-control.csv", "certified-jointly.csv"):

@@ -5,11 +5,10 @@ import itertools
 import json
 import math
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+from report.report_cases import dataset, entry, figure, golden_run, make_config, make_run, result_of
 from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
@@ -106,10 +105,10 @@ def test_a_method_that_failed_often_is_left_out():
 
 def test_rows_in_groups_are_not_independent():
     """With groups the splits are compared, and one split has no test; coverage has no verdict."""
-    grouped = (SimpleNamespace(name=NAME, groups="person"),)
+    grouped = (dataset(NAME, "person"),)
     for splits, tested in ((1, False), (6, True)):
         run = noisy_run(splits, methods=(0.02, 0.4, 0.4))
-        run.config.datasets = grouped
+        run.config = run.config.model_copy(update={"datasets": grouped})
         standings = Standings([("", run)])
         other = Line(NAME, "tcm-nn k=2", "p-value")
         assert math.isnan(standings.of(other, "error").p_value) != tested

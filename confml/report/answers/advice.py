@@ -88,7 +88,7 @@ def usual_level(levels: Sequence[float]) -> float | None:
 
 def aim_of(config: Any) -> str:
     """Return the aim of a config: the given one, or the lowest cost if it has costs, or the lowest error."""
-    return getattr(config, "aim", None) or ("cost" if getattr(config, "costs", None) else "error")
+    return config.aim or ("cost" if config.costs else "error")
 
 
 def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Advice:

@@ -21,7 +21,7 @@ class StepFacts(NamedTuple):
 
     @classmethod
     def of(cls, config: Any) -> "StepFacts":
-        steps = [(step.name, _step_class(step.name)) for step in getattr(config, "steps", ())]
+        steps = [(step.name, _step_class(step.name)) for step in config.steps]
         breaking = [name for name, one in steps if one is not None and one.breaks_exchangeability]
         fitted = [name for name, one in steps if one is not None and one.learns and not breaking]
         return cls(breaking, fitted, [name for name, one in steps if one is None])
@@ -32,9 +32,9 @@ class StepFacts(NamedTuple):
         Steps learn from the examples that a ``conformal`` classifier is fitted to, not from its calibration
         part.
         """
-        if getattr(entry, "conformal", None) is not None:
+        if entry.conformal is not None:
             return []
-        return approximations(list(getattr(entry, "tune", None) or ()), self.fitted)
+        return approximations(list(entry.tune or ()), self.fitted)
 
 
 def unpromised(standings: Standings, level: float) -> str:

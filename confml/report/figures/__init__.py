@@ -178,7 +178,7 @@ def figure_numbers(results: RunResults) -> tuple[OfVariants, ...]:
     """Return the collectors of the numbers that the config's figures draw."""
     asked = []
     for spec in results.config.figures:
-        options = dict(getattr(spec, "options", {}))
+        options = dict(spec.options)
         asked += [OfVariants.of(kind, options) for kind in find_figure(spec.name, options).numbers]
     return tuple(dict.fromkeys(asked))
 
@@ -191,10 +191,10 @@ def pictures(results: RunResults) -> Iterator[Picture]:
     datasets = safe_names(cell.dataset for cell in results.cells)
     given: dict[str, list[Mapping[str, Any]]] = {}
     for spec in results.config.figures:
-        given.setdefault(spec.name, []).append(getattr(spec, "options", {}))
+        given.setdefault(spec.name, []).append(spec.options)
     taken: set[str] = set()
     for spec in results.config.figures:
-        options = dict(getattr(spec, "options", {}))
+        options = dict(spec.options)
         figure = find_figure(spec.name, options)
         name = figure_file_name(
             safe_name("-".join([spec.name, *_told(options, given[spec.name])]).replace("_", "-"))

@@ -89,7 +89,7 @@ class SelectedShares(VariantNumbers):
     """Mean share of a batch that is selected. shares: (rate, share) by kind of selection."""
 
     def start(self, options):
-        self.rates = sorted({*RATES, *map(float, getattr(self.results.config, "selection", ()))})
+        self.rates = sorted({*RATES, *map(float, self.results.config.selection)})
         self._found: dict[str, dict[float, list[float]]] = {}
 
     @classmethod

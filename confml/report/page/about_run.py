@@ -119,16 +119,16 @@ def citations(results: RunResults) -> list[Citation]:
     from confml.report.sections.published_tables import published_table
 
     found = [Citation("software", software_citation())]
-    for spec in getattr(results.config, "datasets", ()):
-        name = getattr(spec, "card", None) or spec.name
-        if getattr(spec, "csv", None) or getattr(spec, "generate", None):
+    for spec in results.config.datasets:
+        name = spec.card or spec.name
+        if spec.csv or spec.generate:
             continue
         try:
             card = read_card(str(name))
         except ConfmlError:
             continue
         found.append(Citation(f"data set {spec.name}", f"{' '.join(card.citation.split())} {card.page}"))
-    paper = getattr(results.config, "paper", None)
+    paper = results.config.paper
     names: Sequence[str] = (
         () if paper is None else (paper.table,) if isinstance(paper.table, str) else paper.table
     )

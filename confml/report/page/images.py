@@ -32,8 +32,7 @@ def images_of(results: RunResults) -> dict[str, Images]:
 
     The rows are loaded again, without noise and without the steps of the run.
     """
-    specs = getattr(results.config, "datasets", ())
-    found = ((spec.name, _images(spec, results.config)) for spec in specs)
+    found = ((spec.name, _images(spec, results.config)) for spec in results.config.datasets)
     return {name: images for name, images in found if images is not None}
 
 
@@ -41,10 +40,10 @@ def _images(spec: Any, config: Any) -> Images | None:
     from confml.data.cards import read_card
     from confml.data.from_card import load_card
 
-    if getattr(spec, "csv", None) or getattr(spec, "generate", None):
+    if spec.csv or spec.generate:
         return None
     try:
-        size = read_card(str(getattr(spec, "card", None) or spec.name)).image
+        size = read_card(str(spec.card or spec.name)).image
         data = None if size is None else load_card(spec.spec())
     except (ConfmlError, OSError):
         return None

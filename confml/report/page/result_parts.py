@@ -78,12 +78,10 @@ class DatasetTables:
     @property
     def protocol(self) -> str:
         """A clause on the splits for captions."""
-        protocol = getattr(self.material[0].results.config, "protocol", None)
-        kind = getattr(protocol, "kind", "")
         splits = f"{self.splits} splits" if self.splits != 1 else "one split"
         if so_far := self.standings.progress(self.dataset).text:
             splits = f"so far {so_far}"
-        return f"{kind}, {splits}" if kind else splits
+        return f"{self.material[0].results.config.protocol.kind}, {splits}"
 
     @property
     def _mean(self) -> str:

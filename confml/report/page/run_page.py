@@ -96,7 +96,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
     return render(
         "run.html",
         name=results.config.name,
-        about=" ".join((getattr(results.config, "about", None) or "").split()),
+        about=" ".join((results.config.about or "").split()),
         cells=f"{results.done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         levels=material.levels.tolist(),
         files=files,

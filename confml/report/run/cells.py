@@ -125,8 +125,7 @@ class RunCells:
 
     def has_groups(self, dataset: str) -> bool:
         """Return whether the rows of a data set are in groups, and therefore not independent."""
-        specs = getattr(self.config, "datasets", ())
-        return any(spec.name == dataset and getattr(spec, "groups", None) for spec in specs)
+        return any(spec.name == dataset and spec.groups for spec in self.config.datasets)
 
     def label(self, cell: Cell) -> str:
         """Return the name of a cell's method variant in tables and figures, unique in the run."""
@@ -151,11 +150,10 @@ class RunCells:
         from confml.runner.external_files import shown_params
 
         for entry in self.config.methods:
-            label = getattr(entry, "label", None)
-            if label and entry.name == method:
+            if entry.label and entry.name == method:
                 for swept in entry.variants():
                     if shown_params(entry, {**entry.given, **swept}) == dict(params):
-                        return " ".join([label, *_said(swept)])
+                        return " ".join([entry.label, *_said(swept)])
         return None
 
 

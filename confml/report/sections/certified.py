@@ -146,8 +146,7 @@ def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
 
 def group_columns(results: RunResults) -> dict[str, str]:
     """Return the column of groups of each data set that has one."""
-    specs = getattr(results.config, "datasets", ())
-    return {spec.name: spec.groups for spec in specs if getattr(spec, "groups", None)}
+    return {spec.name: spec.groups for spec in results.config.datasets if spec.groups}
 
 
 def no_guarantee(column: str) -> str:

@@ -156,14 +156,14 @@ class CertifiedJointly(Section):
             )
 
     def finish_dataset(self) -> None:
-        costs = getattr(self.results.config, "costs", None)
+        costs = self.results.config.costs
         parts = [_Part(key, own, *self._halves[key]) for key, own in self._candidates.items()]
         for part, paths in zip(parts, joint_paths(parts), strict=True):
             self._found += part.splits(costs, paths)
         self._candidates, self._halves = {}, {}
 
     def items(self) -> Iterator[Item]:
-        costs, found = getattr(self.results.config, "costs", None), self._found
+        found = self._found
         if not found:
             return
         rows: dict[tuple, list[JointSplit]] = {}
@@ -175,7 +175,7 @@ class CertifiedJointly(Section):
         yield JOINTLY.of(table)
         header = ["class" if field == "label" else field for field in JointSplit._fields]
         yield Table("certified-jointly-splits.csv", header, found)
-        if costs and not any(one.scope == COST for one in found):
+        if self.results.config.costs and not any(one.scope == COST for one in found):
             yield Note(
                 "no expected cost is certified in certified-jointly.csv: costs needs a price of abstaining"
                 " above the smallest cost, and the cost of every prediction for the classes of a data set"

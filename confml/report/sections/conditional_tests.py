@@ -81,7 +81,7 @@ class ConditionalTests(ViewSection):
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
-        return bool(getattr(results.config, "conditional_tests", ()))
+        return bool(results.config.conditional_tests)
 
     def new(self, key):
         return _Covered()

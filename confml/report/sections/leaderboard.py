@@ -70,7 +70,7 @@ class LeaderboardSection(Section):
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
-        return bool(getattr(results.config, "leaderboard", False))
+        return bool(results.config.leaderboard)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         if not self.results.config.thresholds:  # else another section does it

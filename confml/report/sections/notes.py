@@ -23,8 +23,7 @@ CONSTANT_ROWS = 10
 def all_warnings(results: RunResults) -> list[Warned]:
     """Return the warnings of a run that its config does not silence: those of its start, then of its
     results."""
-    silence = getattr(results.config, "silence", ())
-    return unsilenced([*results.warnings, *result_warnings(results)], silence)
+    return unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
 
 
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
@@ -155,7 +154,7 @@ def _origin_notes(results: RunResults) -> list[str]:
     return [
         f"{spec.name}: regions/ has no lines of the file, because the run was started by an older version of "
         "confml; run its config again, which keeps the finished cells"
-        for spec in getattr(results.config, "datasets", ())
+        for spec in results.config.datasets
         if spec.csv is not None and spec.name in results.datasets and spec.name not in results.origins
     ]
 

@@ -79,7 +79,7 @@ class PublishedTables(Section):
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
-        return getattr(results.config, "paper", None) is not None
+        return results.config.paper is not None
 
     def items(self) -> Iterator[Item]:
         paper = self.results.config.paper

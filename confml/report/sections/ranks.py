@@ -36,7 +36,7 @@ class Ranks(Section):
             if spec.name != "ranks":
                 continue
             try:
-                found = ranking(self.results, *ranks_options(getattr(spec, "options", {})))
+                found = ranking(self.results, *ranks_options(spec.options))
             except ConfmlError:
                 continue  # the note of the figure says why
             if found is not None:

@@ -138,7 +138,7 @@ class RiskControl(ViewSection):
         certainty, wrong = case.certainty, ~case.correct
         for limit, counted in zip(RISKS, case.kept.pop("controlled"), strict=True):
             found.setdefault((ERROR, limit), _Splits()).add(*counted, rows)
-        costs = getattr(self.results.config, "costs", None)
+        costs = self.results.config.costs
         table = CostTable.of_config(costs, case.prediction.classes) if costs else None
         if table is None:
             return

@@ -56,7 +56,7 @@ class Selection(ViewSection):
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
-        return bool(getattr(results.config, "selection", ()))
+        return bool(results.config.selection)
 
     def new(self, key):
         return {}
@@ -66,7 +66,7 @@ class Selection(ViewSection):
 
     def add_view(self, found, result, view, case):
         cell, label = result.cell, self.results.label(result.cell)
-        for rate in map(float, getattr(self.results.config, "selection", ())):
+        for rate in map(float, self.results.config.selection):
             for kind, one in selections_of(result, case, rate):
                 shared = kind == ACCEPTED or shares_one_calibration(cell.params)
                 found.setdefault((label, view, kind, rate, int(not shared)), []).append(one)

@@ -1,7 +1,6 @@
 """Advice for each aim: its method, price and guarantee; ranks over data sets; failures by cause."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import click
 import numpy as np
@@ -68,8 +67,8 @@ def advice_of(run, aim, decided=None):
 def test_every_aim_has_a_title_and_can_be_chosen():
     option = next(one for one in cli.get_command(click.Context(cli), "report").params if one.name == "aim")
     assert tuple(option.type.choices) == AIMS == tuple(TITLES)
-    assert aim_of(SimpleNamespace()) == "error" and aim_of(SimpleNamespace(costs={"matrix": {}})) == "cost"
-    assert aim_of(SimpleNamespace(costs={"matrix": {}}, aim="regions")) == "regions"
+    assert aim_of(make_config([])) == "error" and aim_of(make_config([], costs={"matrix": {}})) == "cost"
+    assert aim_of(make_config([], costs={"matrix": {}}, aim="regions")) == "regions"
 
 
 def test_the_fastest_of_those_not_shown_to_differ_is_recommended():

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import dataset, entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.answers.run_answer import run_answer
@@ -160,7 +159,7 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
         in best.decided.sentence
     )
     # There is no certificate for groups.
-    datasets = (SimpleNamespace(name="d", groups="person"),)
+    datasets = (dataset("d", "person"),)
     grouped = run_with_errors({"a": [0]}, ["r0"], 700, datasets=datasets)
     (found,) = answers([material_of(grouped, tmp_path)])
     assert found.decided.certified is None
