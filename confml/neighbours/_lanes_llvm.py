@@ -283,9 +283,9 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
     """Compute products of GROUP rows and a panel of PANEL columns of `IntegerRows`, and test each pair.
 
     halves (GROUP, PANEL) = product - norms[row + r] // 2 - others[PANEL panel + e] // 2, filled if a pair
-    passes. masks (GROUP,): bit e is set if the value exceeds the smaller one of least[kind, row + r] and
-    most[kind, PANEL panel + e]. The result is 0 if no pair passes. rows, columns: (panels, pairs, PANEL);
-    row: a multiple of GROUP.
+    passes. masks (2, GROUP): bit e is set if the value exceeds least[kind, row + r], and most[kind, PANEL
+    panel + e]. The result is 0 if no pair passes. rows, columns: (panels, pairs, PANEL); row: a multiple of
+    GROUP.
     """
 
     def code(context, builder, signature, arguments):
@@ -338,15 +338,16 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
         masks, halves = _data(context, builder, kinds[9], masks), _data(context, builder, kinds[10], halves)
         every = number(0)
         for r in range(GROUP):
-            found, of_row = number(0), value(least, r)
+            found, of_row = [number(0), number(0)], value(least, r)
             for v in vectors:
-                limit = loaded(most, builder.add(first, number(_WIDTH * v)))
-                limit = builder.select(builder.icmp_signed("<", of_row, limit), of_row, limit)
-                above = builder.icmp_signed(">", builder.load(totals[r, v]), limit)
-                bits = builder.zext(builder.bitcast(above, ir.IntType(_WIDTH)), whole)
-                found = builder.or_(found, builder.shl(bits, number(_WIDTH * v)))
-            builder.store(found, builder.gep(masks, [number(r)]))
-            every = builder.or_(every, found)
+                of_columns = loaded(most, builder.add(first, number(_WIDTH * v)))
+                for side, limit in enumerate((of_row, of_columns)):
+                    above = builder.icmp_signed(">", builder.load(totals[r, v]), limit)
+                    bits = builder.zext(builder.bitcast(above, ir.IntType(_WIDTH)), whole)
+                    found[side] = builder.or_(found[side], builder.shl(bits, number(_WIDTH * v)))
+            for side, mask in enumerate(found):
+                builder.store(mask, builder.gep(masks, [number(GROUP * side + r)]))
+                every = builder.or_(every, mask)
         with builder.if_then(builder.icmp_signed("!=", every, number(0))):
             for (r, v), total in totals.items():
                 place = builder.gep(halves, [number(PANEL * r + _WIDTH * v)])

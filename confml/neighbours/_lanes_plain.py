@@ -148,8 +148,8 @@ def lowest_bit(mask):
 def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
     own, other, lane = rows[row // PANEL], columns[panel], row % PANEL
     passed = np.int64(0)
+    masks[:] = 0
     for r in range(GROUP):
-        masks[r] = 0
         for e in range(PANEL):
             place = PANEL * panel + e
             total = -(norms[row + r] >> 1) - (others[place] >> 1)
@@ -157,7 +157,7 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
                 x, y = own[a, lane + r], other[a, e]
                 total += (x >> 16) * (y >> 16) + np.int16(x & 0xFFFF) * np.int16(y & 0xFFFF)
             halves[r, e] = total
-            if total > min(least[kind, row + r], most[kind, place]):
-                masks[r] |= np.int64(1) << e
-        passed |= masks[r]
+            masks[0, r] |= np.int64(total > least[kind, row + r]) << e
+            masks[1, r] |= np.int64(total > most[kind, place]) << e
+        passed |= masks[0, r] | masks[1, r]
     return passed

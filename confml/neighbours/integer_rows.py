@@ -78,9 +78,11 @@ class IntegerRows:
         return IntegerRows(T, self._centre, self.scale, self._exact)
 
     @staticmethod
-    def space() -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrays ``masks`` and ``halves`` that `products_above` fills."""
-        return np.empty(GROUP, np.int64), np.empty((GROUP, PANEL), np.int32)
+    def space(rows: int = GROUP, columns: int = PANEL) -> tuple[np.ndarray, np.ndarray]:
+        """Return the arrays ``masks`` (groups, panels, 2, GROUP) and ``halves`` (groups, panels, GROUP,
+        PANEL) that `products_above` fills for each group of rows and each panel of columns."""
+        shape = -(-rows // GROUP), -(-columns // PANEL)
+        return np.empty((*shape, 2, GROUP), np.int64), np.empty((*shape, GROUP, PANEL), np.int32)
 
 
 def are_integers(values: np.ndarray) -> bool:

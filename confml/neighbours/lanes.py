@@ -24,9 +24,9 @@ values[at + e] - less[less_at + e] > limit. above: the same for the first n of R
 
 products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves): multiply GROUP
 rows by a panel of PANEL columns of `IntegerRows`. Fill halves (GROUP, PANEL) int32 with product -
-norms[row + r] // 2 - others[PANEL panel + e] // 2, and masks (GROUP,) int64 with the bits of the pairs whose
-value exceeds min(least[kind, row + r], most[kind, PANEL panel + e]). Return 0 if there are none; halves may
-then not be filled.
+norms[row + r] // 2 - others[PANEL panel + e] // 2, and masks (2, GROUP) int64 with the bits of the pairs
+whose value exceeds least[kind, row + r], and most[kind, PANEL panel + e]. Return 0 if there are none; halves
+may then not be filled.
 
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """

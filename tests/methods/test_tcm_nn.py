@@ -91,6 +91,20 @@ def test_larger_sets_in_many_tiles(engine, integers, kind):
         assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, sizes)
 
 
+@pytest.mark.parametrize(("engine", "integers"), SEARCHES)
+@pytest.mark.parametrize("distance", [0.5, 3.0, 30.0])
+def test_classes_apart(engine, integers, distance):
+    """Most new examples are nearer to their class than all others are: another limit of distances holds."""
+    rng = np.random.default_rng(7)
+    codes = np.sort(rng.integers(0, 2, 300))
+    X, T = rng.normal(size=(300, 4)), rng.normal(size=(9, 4))
+    X[:, 0] += distance * codes
+    T[:, 0] += distance * np.array([0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.4])
+    ks = [1, 4]
+    expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
+    assert_same_counts(X, codes, T, ks, expected, engine, BlockSizes(block=7, integers=integers))
+
+
 def test_pseudo_code_is_the_definition():
     rng = np.random.default_rng(5)
     for number in range(60):

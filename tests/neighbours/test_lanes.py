@@ -288,16 +288,18 @@ def test_products_of_integers(way, d):
     least = rng.choice(expected.ravel(), size=(3, 64)).astype(np.int32)
     most = rng.choice(expected.ravel(), size=(3, 128)).astype(np.int32)
     norms, others = lengths[1].astype(np.int32), lengths[0].astype(np.int32)
-    masks, halves = np.empty(lanes.GROUP, np.int64), np.empty((lanes.GROUP, lanes.PANEL), np.int32)
+    masks, halves = np.empty((2, lanes.GROUP), np.int64), np.empty((lanes.GROUP, lanes.PANEL), np.int32)
     for panel in (0, 1):
         for row in range(0, 64, lanes.GROUP):
             for kind in range(3):
                 rows, columns = slice(row, row + lanes.GROUP), slice(panel * 64, panel * 64 + 64)
-                above = expected[rows, columns] > np.minimum(least[kind, rows, None], most[kind, columns])
+                limits = least[kind, rows, None], most[kind, columns]
+                above = np.array([expected[rows, columns] > limit for limit in limits])
                 some = products(
                     panels(T), row, norms, least, panels(X), panel, others, most, kind, masks, halves
                 )
-                assert [bits(int(mask)) for mask in masks] == [list(np.flatnonzero(on)) for on in above]
+                wanted = [list(np.flatnonzero(on)) for on in above.reshape(-1, lanes.PANEL)]
+                assert [bits(int(mask)) for mask in masks.ravel()] == wanted
                 assert (some != 0) == above.any()
                 if some:
                     np.testing.assert_array_equal(halves, expected[rows, columns])

@@ -72,7 +72,7 @@ def scan_integer_pairs(ends, k, codes, rows, lists, limit, space):
     first, last, left, right = ends
     upper, who, count, error, slack = lists
     panels, norms, least = rows
-    masks, halves = space
+    masks, halves = space[0][0, 0], space[1][0, 0]
     for panel in range(left // PANEL, (right + PANEL - 1) // PANEL):
         begin = panel * PANEL
         end = min(begin + PANEL, right)
@@ -87,7 +87,7 @@ def scan_integer_pairs(ends, k, codes, rows, lists, limit, space):
             ) == 0:  # fmt: skip
                 continue
             for i in range(row, stop):
-                mask = masks[i - row]
+                mask = masks[0, i - row] | masks[1, i - row]
                 while mask != 0:
                     e = lowest_bit(mask)
                     mask &= mask - 1
@@ -127,15 +127,15 @@ def _least_of_classes(limit, r, z, last, error):
 def scan_integer_rows(start, stop, k, starts, rows, queries, lists, limit, space):
     """Offer all training examples to the lists, one per class, of the new examples start <= r < stop.
 
-    start is a multiple of PANEL. starts (c + 1,): of the classes. rows, queries: `Panels` of training and new
-    examples, with `NONE` as ``least`` of training examples and beyond the last new example; the others are
+    start is a multiple of GROUP. starts (c + 1,): of the classes. rows, queries: `Panels` of training and new
+    examples, with any ``least`` for training examples, and `NONE` beyond the last new example; the others are
     work space. lists, limit (c, stop - start): of the block, with errors of twice the errors of
-    `IntegerRows`, and limit inf for new examples that are skipped. space: of `IntegerRows`.
+    `IntegerRows`, and limit inf for new examples that are skipped. space: masks (groups, panels, 2, GROUP)
+    and halves (groups, panels, GROUP, PANEL) of `products_above`, for `update_counts_by_integers`.
     """
     upper, who, count, error, slack = lists
     panels, norms, most = rows
     new_panels, new_norms, least = queries
-    masks, halves = space
     z = 0
     for panel in range(len(panels)):
         begin, before = panel * PANEL, z
@@ -145,12 +145,14 @@ def scan_integer_rows(start, stop, k, starts, rows, queries, lists, limit, space
             for r in range(stop - start):
                 least[0, start + r] = _least_of_classes(limit, r, z, last, error[0])
         for row in range(start, stop, GROUP):
+            group = (row - start) // GROUP
+            masks, halves = space[0][group, panel], space[1][group, panel]
             if products_above(
                 new_panels, row, new_norms, least, panels, panel, norms, most, 0, masks, halves
             ) == 0:  # fmt: skip
                 continue
             for i in range(row, min(row + GROUP, stop)):
-                mask, r, label = masks[i - row], i - start, z
+                mask, r, label = masks[0, i - row], i - start, z
                 while mask != 0:
                     e = lowest_bit(mask)
                     mask &= mask - 1
@@ -162,7 +164,8 @@ def scan_integer_rows(start, stop, k, starts, rows, queries, lists, limit, space
                     value = -_root(new_norms[i], norms[j], halves[i - row, e])
                     if value + error[j] > limit[label, r]:
                         _add(label, r, j, value, k, error, slack, upper, who, count, limit)
-                least[0, i] = _least_of_classes(limit, r, z, last, error[0])
+                if masks[0, i - row] != 0:
+                    least[0, i] = _least_of_classes(limit, r, z, last, error[0])
 
 
 @kernel(counts_references=False)
@@ -174,46 +177,38 @@ def limits_of(radius, scale, error, most):
 
 
 @kernel(counts_references=False)
-def update_counts_by_integers(starts, rows, order, queries, unit, error, base, new, space):
+def update_counts_by_integers(starts, rows, new_norms, usable, unit, error, base, new, space):
     """Update the base counts of a block of new examples, as `update_counts_by_scan`.
 
     rows: `Panels` of the training examples, with `limits_of` the distances of `influence_radius` of both
-    kinds. queries: `Panels` of the new examples in this order (b,), with `NONE`. Those that are similar
-    should be side by side, for one limit applies to a group. order is -1 for examples that are skipped.
-    unit: distance in the data of one unit. error: the sum of the errors of both kinds of rows.
+    kinds. new_norms, usable (b,): of the new examples. unit: distance in the data of one unit. error: the sum
+    of the errors of both kinds of rows. space: what `scan_integer_rows` filled with these panels.
     """
-    panels, norms, most = rows
-    new_panels, new_norms, least = queries
-    masks, halves = space
+    norms, most = rows.norms, rows.least
     bounds, others, alphas, lowest = base.bounds, base.others, new.alphas, new.lowest
-    z = 0
-    for panel in range(len(panels)):
-        begin = panel * PANEL
-        end = min(begin + PANEL, starts[-1])
-        z, last = _classes_between(starts, z, begin, end)
-        for row in range(0, len(order), GROUP):
-            stop, kind = min(row + GROUP, len(order)), 1
-            for r in order[row:stop]:
-                for label in range(z, last + 1 if r >= 0 else z):
-                    for q in range(len(base.ks)):
-                        if not lowest[r, label, q] > _ABOVE_ONE:
-                            kind = 0
-            if products_above(
-                new_panels, row, new_norms, least, panels, panel, norms, most, kind, masks, halves
-            ) == 0:  # fmt: skip
+    masks, halves = space
+    for r in range(len(usable)):
+        group, place, z, end, strange = r // GROUP, r % GROUP, -1, 0, False
+        for panel in range(len(rows.panels) if usable[r] else 0):
+            mask, first = masks[group, panel, 1, place], PANEL * panel
+            if mask == 0:
                 continue
-            for i in range(row, stop):
-                mask, r, label = masks[i - row], order[i], z
-                while mask != 0 and r >= 0:
-                    e = lowest_bit(mask)
-                    mask &= mask - 1
-                    t = begin + e
-                    if t >= end:
-                        break
-                    while starts[label + 1] <= t:
-                        label += 1
-                    gap = _root(new_norms[i], norms[t], halves[i - row, e])
-                    gap = max(gap - error, 0.0) * unit * _TIGHT
-                    if may_cross(bounds, t, gap, alphas[r, label], lowest[r, label], others):
-                        distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
-                        update_counts(distance, t, label, base, new, r)
+            if strange and first + PANEL <= end:
+                mask = np.int64(0)
+                for e in range(PANEL):
+                    mask |= np.int64(halves[group, panel, place, e] > most[1, first + e]) << e
+            while mask != 0:
+                e = lowest_bit(mask)
+                mask &= mask - 1
+                t, half = first + e, halves[group, panel, place, e]
+                while end <= t:
+                    z, strange = z + 1, True
+                    end = starts[z + 1]
+                    for q in range(len(base.ks)):
+                        strange = strange and lowest[r, z, q] > _ABOVE_ONE
+                if strange and half <= most[1, t]:
+                    continue
+                gap = max(_root(new_norms[r], norms[t], half) - error, 0.0) * unit * _TIGHT
+                if may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], others):
+                    distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+                    update_counts(distance, t, z, base, new, r)

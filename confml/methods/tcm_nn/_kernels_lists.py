@@ -235,20 +235,27 @@ def compute_distances(Q, X, lists, nearest):
 
     Only candidates that the filter does not exclude are computed; lists with count -1 are skipped.
     """
-    k = nearest.shape[2]
+    rows, number, k = nearest.shape
     upper, who, count, error, slack = lists
-    squares = np.empty(who.shape[2] + 8)
+    squares = np.empty(number * who.shape[2] + 8)
     candidates = np.empty(len(squares), np.int64)
-    for r in range(nearest.shape[0]):
-        for list_ in range(nearest.shape[1]):
-            n = count[r, list_]
-            if n < 0:
-                continue
-            n = pruned(upper[r, list_], who[r, list_], n, k, error, slack[r])
-            for e in range(n):
-                candidates[e] = who[r, list_, e]
+    ends = np.empty(number, np.int64)
+    for r in range(rows):
+        n = 0
+        for list_ in range(number):
+            if count[r, list_] >= 0:
+                left = pruned(upper[r, list_], who[r, list_], count[r, list_], k, error, slack[r])
+                for e in range(left):
+                    candidates[n + e] = who[r, list_, e]
+                n += left
+            ends[list_] = n
+        if n:
             squared_distances(Q[r], X, candidates, n, squares)
-            squares[:n].sort()
-            out = nearest[r, list_]
-            for e in range(k):
-                out[e] = np.sqrt(squares[e]) if e < n else np.inf
+        begin = 0
+        for list_ in range(number):
+            end = ends[list_]
+            if count[r, list_] >= 0:
+                squares[begin:end].sort()
+                for e in range(k):
+                    nearest[r, list_, e] = np.sqrt(squares[begin + e]) if begin + e < end else np.inf
+            begin = end

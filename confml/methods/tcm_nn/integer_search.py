@@ -10,7 +10,7 @@ from confml.methods.tcm_nn.base_counts import BaseCounts, Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.candidate_lists import distances_of_lists, empty_lists, for_each_pair, parts
 from confml.neighbours.integer_rows import IntegerRows
-from confml.neighbours.lanes import PANEL
+from confml.neighbours.lanes import GROUP, PANEL
 
 
 class IntegerSearch:
@@ -45,21 +45,22 @@ class IntegerSearch:
     def counts(self, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
         """Fill the counts; return the rows of T that are too long or have too many candidates.
 
-        Products are computed twice, which takes less time than to write an array of them and read it again.
+        The products are computed once: pairs that may change a count are kept until the alphas are known.
         """
         rows, m, classes = self._rows, len(self._X), len(self._starts) - 1
         k = int(base.examples.ks[-1])
         capacity = self._sizes.capacity(k, m)
-        size = -(-self._sizes.block_for(2 * classes * capacity) // PANEL) * PANEL
+        # Products of few features are written as fast as they are computed: few rows, so that they stay in
+        # the cache. With many features, reading the training rows takes longer: many new rows.
+        size = min(self._sizes.block_for(2 * classes * capacity + m), max(64, T.shape[1]))
+        size = -(-size // GROUP) * GROUP
         queries = rows.query(T)
         radius = np.empty((2, m))
         count_kernels.influence_radius(base.examples.bounds, base.examples.others, radius)
-        most = np.full((3, len(rows.norms)), kernels.NONE)
+        most = np.full((2, len(rows.norms)), kernels.NONE)
         kernels.limits_of(radius, rows.scale, rows.error + queries.error, most)
-        near = kernels.Panels(rows.panels, rows.norms, most[2:])
-        to_count = kernels.Panels(rows.panels, rows.norms, most)
+        training = kernels.Panels(rows.panels, rows.norms, most)
         panels = kernels.Panels(queries.panels, queries.norms, np.full((1, len(queries.norms)), kernels.NONE))
-        nobody = np.full((2, size), kernels.NONE)
         error = np.full(m, 2.0 * rows.error)
         usable = queries.usable
 
@@ -69,19 +70,16 @@ class IntegerSearch:
             slack = np.full(len(Q), 2.0 * queries.error)
             lists, limit = empty_lists(classes, capacity, error, slack), np.full((classes, len(Q)), -np.inf)
             lists.filled[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
-            kernels.scan_integer_rows(start, stop, k, self._starts, near, panels, lists, limit, space)
+            kernels.scan_integer_rows(start, stop, k, self._starts, training, panels, lists, limit, space)
             found = np.empty((len(Q), classes, k))
             list_kernels.compute_distances(Q, self._X, lists, found)
             usable[start:stop] = (lists.filled >= 0).all(axis=1)
             found[~usable[start:stop]] = np.inf
             new = base.begin(Q, found, counts, start)
-            order = np.argsort(new.alphas[:, :, 0].argmin(axis=1), kind="stable")
-            block = rows.query(Q[order])
-            order[~usable[start:stop][order]] = -1
             kernels.update_counts_by_integers(
-                self._starts, to_count, order, kernels.Panels(block.panels, block.norms, nobody),
+                self._starts, training, queries.norms[start:stop], usable[start:stop],
                 1.0 / rows.scale, rows.error + queries.error, base.examples, new, space,
             )  # fmt: skip
 
-        for_each(count_block, parts(len(T), size), IntegerRows.space)
+        for_each(count_block, parts(len(T), size), lambda: rows.space(min(size, len(T)), m))
         return np.flatnonzero(~usable)
