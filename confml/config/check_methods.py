@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from confml.config import grids
@@ -41,6 +42,7 @@ def check_methods(draft: Draft) -> None:
     from confml.methods.registry import check
 
     seen: dict[str, tuple] = {}
+    files: dict[str, Path] = {}
     for place, entry, whole in draft.entries(MethodEntry, "methods"):
         found = draft.problems.noted
         for holder in (place, (*place, "sweep"), (*place, "tune")):
@@ -54,7 +56,7 @@ def check_methods(draft: Draft) -> None:
         if not _is_known(draft, check, entry.name, place):
             continue
         _check_fixed(draft, check, entry.name, entry.params, place)
-        _check_files(draft, entry, place)
+        _check_files(draft, entry, place, files)
         _check_wrappers(draft, check, entry, place)
         _check_grids(draft, check, entry, place)
         if not whole or draft.problems.noted > found:
@@ -101,14 +103,18 @@ def _is_grid(check: Check, name: str, parameter: str, value: Any) -> bool:
     return listed and all(_problem_with(check, name, parameter, one) is None for one in value)
 
 
-def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:
-    """Note files that do not exist."""
+def _check_files(draft: Draft, entry: MethodEntry, place: tuple, seen: dict[str, Path]) -> None:
+    """Note files that do not exist, and two files of one name, whose results would have one name."""
     for keys, value in entry.files():
         path = draft.file(str(value))
         if not path.is_file():
             others = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
             hint = did_you_mean(path.name, others, list_all=False)
             draft.add((*place, *keys), f"there is no file {path}", hint)
+        other = seen.setdefault(path.name, path)
+        if other != path:
+            message = f"two files of the method '{entry.name}' are called {path.name}: {other} and {path}"
+            draft.add((*place, *keys), message, "rename one of them")
 
 
 def _check_wrappers(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:

@@ -258,6 +258,42 @@ class MethodEntry(Part):
         given = [(("params", name), self.params[name]) for name in names if name in self.params]
         return given + [(("sweep", name), value) for name in names for value in self.sweep.get(name, ())]
 
+    @property
+    def takes_rows(self) -> bool:
+        """Whether the method predicts rows of a data set from a file, in place of a fit."""
+        from confml.methods.registry import methods
+
+        cls = methods.own_class(self.name)
+        return cls is not None and cls.takes_rows
+
+    @property
+    def version(self) -> int | str:
+        """The version of the method with the values of this entry."""
+        from confml.methods.registry import version_of
+
+        return version_of(self.name, self.given, [*self.sweep.values(), *self.tune.values()])
+
+    @property
+    def packages(self) -> dict[str, str]:
+        """Package -> version of the dotted names of the entry, besides those of scikit-learn."""
+        from confml.methods.registry import packages_of
+
+        return packages_of(self.name, [*self.given.values(), *self.sweep.values(), *self.tune.values()])
+
+    @property
+    def depends_on_processor(self) -> bool:
+        """Whether the last digits of results differ between types of processors, also in wrappers.
+
+        Weights of ``shift: covariate`` are of scikit-learn, for any method.
+        """
+        from confml.methods.registry import method_class
+        from confml.methods.shift import COVARIATE
+
+        values = {**self.given, **self.sweep, **self.tune}
+        shifts = [value for name, value in values.items() if name.rpartition("__")[2] == "shift"]
+        weighted = any(COVARIATE in (one if isinstance(one, list | tuple) else [one]) for one in shifts)
+        return weighted or method_class(self.name).depends_on_processor
+
     def at_levels(self, levels: Sequence[float]) -> Self:
         """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with
         ``best-of-level``, by default the first of them."""

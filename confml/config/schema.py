@@ -40,6 +40,27 @@ class StepSpec(Part):
         {}, description="Parameters of the step whose names are also keys of a step."
     )
 
+    @property
+    def packages(self) -> dict[str, str]:
+        """Package -> version of the dotted names of the entry, besides those of scikit-learn."""
+        from confml.methods.registry import packages_of
+
+        return packages_of(self.name, self.params.values())
+
+    @property
+    def depends_on_processor(self) -> bool:
+        """Whether the last digits of transformed values differ between types of processors."""
+        from confml.steps.registry import step_class
+
+        return step_class(self.name).depends_on_processor
+
+    @property
+    def divides_groups(self) -> bool:
+        """Whether a fit validates inside and divides groups of examples."""
+        from confml.steps.registry import step_class
+
+        return step_class(self.name).divides_groups(self.params)
+
 
 class NoiseSpec(Part):
     """Noise that is added to the data."""

@@ -1,7 +1,7 @@
-"""Warnings of a run: their codes, and those that follow from the levels alone."""
+"""Warnings of a run: their codes and their text."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,15 +32,6 @@ WARNINGS: Mapping[str, str] = {
 
 MANY = 3
 """Number of data sets from which one line has the warning of all."""
-SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
-SCALE_FREE = frozenset({"naive-bayes", "external"})
-"""Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
-SCALED_CLASSES = (
-    *("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid", "LabelPropagation"),
-    *("LabelSpreading", "SVC", "NuSVC", "LinearSVC", "SGDClassifier", "Perceptron", "MLPClassifier"),
-    *("PassiveAggressiveClassifier", "RidgeClassifier", "LogisticRegression", "GaussianProcessClassifier"),
-)
-"""Classifiers of scikit-learn that use distances, margins or penalised products."""
 
 
 @dataclass(frozen=True)
@@ -85,23 +76,3 @@ def warning_texts(warnings: Iterable[Warned]) -> list[str]:
             others = f"the same on {len(names)} other data sets: {', '.join(names)}"
             texts.append(f"{first.text} ({others})")
     return texts
-
-
-def level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
-    """Yield a warning if at least half of the significance levels are 0.5 or more."""
-    high = [level for level in levels if level >= 0.5]
-    if high and 2 * len(high) >= len(levels):
-        meant = ", ".join(f"{1 - level:.10g}" for level in high)
-        yield Warned(
-            "level-as-confidence",
-            f"level {high[0]!r} is a significance level: its regions may miss {100 * high[0]:g} % of the "
-            f"labels",
-            f"levels: [{meant}] if {100 * high[0]:g} % is the confidence",
-        )
-
-
-def needs_scaling(method: str) -> bool:
-    """Return whether a method of a config depends on the scale of the features."""
-    if "." in method or not method.islower():
-        return method.rpartition(".")[2] in SCALED_CLASSES
-    return method not in SCALE_FREE

@@ -12,7 +12,6 @@ from confml.data.dataset import DataSet
 from confml.data.files import sha256_of
 from confml.data.probability_table import ProbabilityTable, read_probabilities
 from confml.errors import ConfigError, ConfmlError, DataError
-from confml.methods.registry import methods
 from confml.runner.splits import Split, split_rows
 
 KEY = "probabilities"
@@ -20,11 +19,15 @@ KEY = "probabilities"
 
 @dataclass(frozen=True)
 class ExternalFile:
-    """A file with probabilities. name: without its folder, as reports show it. digest: of its content."""
+    """A file with probabilities.
+
+    name: without its folder, as reports show it. digest: of its probabilities. sha256: of its bytes.
+    """
 
     name: str
     path: str
     digest: str
+    sha256: str
 
 
 def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Sequence[Split]) -> tuple:
@@ -32,40 +35,20 @@ def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Se
 
     Raises DataError for a file that does not fit the data set, or lacks rows of a split.
     """
-    if not _takes_rows(entry):
+    if not entry.takes_rows:
         return ()
     if entry.tune:
         raise ConfigError(
             f"method '{entry.name}' has nothing to tune", hint="sweep it: each file is reported"
         )
-    return tuple(_checked(config, data, entry, path, splits) for path in _paths(entry))
+    return tuple(_checked(config, data, entry, path, splits) for _, path in entry.files())
 
 
 def shown_params(entry: MethodEntry, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a cell: files by their names, because a run can be moved."""
-    if not _takes_rows(entry):
+    if not entry.takes_rows:
         return dict(params)
     return {name: Path(value).name if name == KEY else value for name, value in params.items()}
-
-
-def check_file_names(config: Config) -> None:
-    """Raise ConfigError for two files of one name, whose results would have one name."""
-    seen: dict[str, str] = {}
-    for path in (path for entry in config.methods if _takes_rows(entry) for path in _paths(entry)):
-        other = seen.setdefault(Path(path).name, path)
-        if other != path:
-            message = f"two files of the method 'external' are called {Path(path).name}: {other} and {path}"
-            raise ConfigError(message, hint="rename one of them")
-
-
-def checksums(config: Config) -> dict[str, str]:
-    """Return the SHA-256 of each file of a config, for the manifest."""
-    return {
-        path: sha256_of(Path(path))
-        for entry in config.methods
-        if _takes_rows(entry)
-        for path in _paths(entry)
-    }
 
 
 def open_table(
@@ -99,7 +82,7 @@ def _checked(
         if entry.conformal:
             part = f"training rows of '{data.name}', split {split.name}, which conformal calibrates on,"
             table.check_rows(train, *where, part)
-    return ExternalFile(Path(path).name, str(path), table.digest)
+    return ExternalFile(Path(path).name, str(path), table.digest, sha256_of(Path(path)))
 
 
 def _check_splits(config: Config, table: ProbabilityTable) -> None:
@@ -113,12 +96,3 @@ def _check_splits(config: Config, table: ProbabilityTable) -> None:
                 where=f"{table.path}, column '{name}'",
                 hint="remove the column, or use the protocol k-fold",
             )
-
-
-def _takes_rows(entry: MethodEntry) -> bool:
-    cls = methods.own_class(entry.name)
-    return cls is not None and cls.takes_rows
-
-
-def _paths(entry: MethodEntry) -> list[str]:
-    return [str(path) for _, path in entry.files()]

@@ -12,20 +12,18 @@ from typing import Any
 import numpy as np
 
 from confml.config import Config
+from confml.config.method_entry import MethodEntry
+from confml.config.schema import StepSpec
+from confml.data.dataset import DataSet
 from confml.errors import ConfmlError, printable
-from confml.methods.registry import method_class, packages_of
-from confml.methods.shift import COVARIATE
-from confml.runner.external_files import checksums
-from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import Store, write_atomically
-from confml.steps.registry import step_class
 
 FORMAT = 1
 
 
-def notes_on(data) -> list[str]:
+def notes_on(data: DataSet) -> list[str]:
     """Return the notes on a data set: those of its loading, and a warning for values too large to square."""
     notes = list(data.notes)
     if np.nanmax(np.abs(data.X), initial=0.0) > 1e150:
@@ -33,11 +31,8 @@ def notes_on(data) -> list[str]:
     return notes
 
 
-def dataset_info(data, columns=None) -> dict:
-    """Return the numbers of a data set that reports use, as plain values.
-
-    columns: those of ``coverage-by``, by name.
-    """
+def dataset_info(data: DataSet, origins: str | None) -> dict:
+    """Return the numbers of a data set that reports use. origins: key of its `RowOrigins`."""
     rows_of_classes = np.unique(data.y, return_counts=True)[1]
     return {
         "name": data.name,
@@ -50,11 +45,14 @@ def dataset_info(data, columns=None) -> dict:
         "test_rows": None if data.test_rows is None else len(data.test_rows),
         "notes": notes_on(data),
         "checksum": data.checksum,
-        "origins": origins_key(data, columns),
+        "origins": origins,
     }
 
 
-def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> dict:
+def new_manifest(
+    plan: Plan, origins: Mapping[str, str | None], *, jobs: int, engine: str, shard: str | None
+) -> dict:
+    """Return the manifest of a run that begins. origins: key of the `RowOrigins` of each data set."""
     return {
         "format": FORMAT,
         "name": plan.config.name,
@@ -66,41 +64,22 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
         "shard": shard,
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
-        "datasets": [dataset_info(data, plan.columns_of(name)) for name, data in plan.datasets.items()],
-        "provenance": _provenance(plan.config),
+        "datasets": [dataset_info(data, origins[name]) for name, data in plan.datasets.items()],
+        "provenance": _provenance(plan),
         "cells": [cell.as_dict() for cell in plan.cells],
     }
 
 
-def _provenance(config: Config) -> dict:
+def _provenance(plan: Plan) -> dict:
     """Return software and machine, with the packages of dotted names and the SHA-256 of external files."""
     about = provenance()
-    for entry in config.methods:
-        values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
-        about["packages"] |= packages_of(entry.name, values)
-    about["depends_on_processor"] = _on_processor(config)
-    files = checksums(config)
-    if files:
-        about["files"] = files
-    for step in config.steps:
-        about["packages"] |= packages_of(step.name, step.params.values())
-    return about
-
-
-def _on_processor(config: Config) -> list[str]:
-    """Return the methods and steps whose last digits differ between types of processors, also in wrappers.
-
-    Weights of ``shift: covariate`` are of scikit-learn, for any method.
-    """
-    found: dict[str, None] = {}
-    for entry in config.methods:
-        given = {**entry.given, **entry.sweep, **entry.tune}
-        shifts = [value for name, value in given.items() if name.rpartition("__")[2] == "shift"]
-        weighted = any(COVARIATE in (one if isinstance(one, list | tuple) else [one]) for one in shifts)
-        if weighted or method_class(entry.name).depends_on_processor:
-            found[entry.name] = None
-    steps = [step.name for step in config.steps if step_class(step.name).depends_on_processor]
-    return [*found, *dict.fromkeys(steps)]
+    entries: list[MethodEntry | StepSpec] = [*plan.config.methods, *plan.config.steps]
+    for entry in entries:
+        about["packages"] |= entry.packages
+    sensitive = [entry.name for entry in entries if entry.depends_on_processor]
+    about["depends_on_processor"] = list(dict.fromkeys(sensitive))
+    files = {file.path: file.sha256 for job in plan.jobs for file in job.files}
+    return about | ({"files": files} if files else {})
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from confml._seeds import stable_hash
+from confml.config import Config
 from confml.data.dataset import DataSet
-from confml.errors import ConfmlError
+from confml.errors import ConfigError, ConfmlError
 from confml.runner.store import Store
 
 KIND = "rows"
@@ -112,6 +113,30 @@ def origins_key(data: DataSet, columns: Mapping[str, np.ndarray] | None = None) 
     return stable_hash(*parts, *([list(columns)] if columns else []))[:32]
 
 
+def coverage_columns(config: Config, datasets: Mapping[str, DataSet]) -> dict[str, dict[str, np.ndarray]]:
+    """Return the columns of ``coverage-by`` that each data set has: data set -> name -> (n,) values.
+
+    Raises ConfigError for a column that no data set has.
+    """
+    specs = {spec.name: spec for spec in config.datasets}
+    found = {
+        key: grouping_columns(data, config.coverage_by, specs[key].groups) for key, data in datasets.items()
+    }
+    for name in config.coverage_by:
+        if any(name in columns for columns in found.values()):
+            continue
+        ignored = [key for key, spec in specs.items() if name in (spec.ignore or ())]
+        known = [
+            column for data in datasets.values() for column in (*data.table_attributes, *data.id_columns)
+        ]
+        message = f"coverage-by: no data set has the column '{name}'"
+        if ignored:
+            hint = f"list it under id: in place of ignore: of {ignored[0]}; methods do not see either"
+            raise ConfigError(message, hint=hint)
+        raise ConfigError(message, near=(name, known))
+    return found
+
+
 def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = None) -> dict[str, np.ndarray]:
     """Return the columns of a data set among ``names``: name -> (n,) numbers, or texts of categories.
 
@@ -128,15 +153,10 @@ def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = N
                 values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
             columns[name] = np.ascontiguousarray(values)
         elif name in identifiers:
-            columns[name] = _numbers_or_texts(identifiers[name])
+            try:
+                columns[name] = identifiers[name].astype(np.float64)
+            except ValueError:
+                columns[name] = np.where(identifiers[name] == "", MISSING, identifiers[name])
         elif name == groups and data.groups is not None:
             columns[name] = np.asarray(data.groups).astype(str)
     return columns
-
-
-def _numbers_or_texts(texts: np.ndarray) -> np.ndarray:
-    try:
-        values = texts.astype(np.float64)
-    except ValueError:
-        return np.where(texts == "", MISSING, texts)
-    return values

@@ -144,15 +144,16 @@ def run(
     store.make()
     with guarded(store.folder):
         state = run_state(store, plan.cells, execution.retry_failed)
-        manifest = new_manifest(whole, jobs=execution.jobs, engine=engine.name, shard=execution.part)
+        origins = {name: origins_key(data, whole.columns[name]) for name, data in datasets.items()}
+        jobs, shard = execution.jobs, execution.part
+        manifest = new_manifest(whole, origins, jobs=jobs, engine=engine.name, shard=shard)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
         for info in manifest["datasets"]:
             info["audit"] = audited[info["name"]].as_list()
             info["audited_rows"] = len(audited[info["name"]].seen)
-        for name, data in datasets.items():
-            columns = whole.columns_of(name)
-            if (key := origins_key(data, columns)) is not None:
-                RowOrigins.of(data, columns).write(store, key)
+        for name, key in origins.items():
+            if key is not None:
+                RowOrigins.of(datasets[name], whole.columns[name]).write(store, key)
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:

@@ -1,6 +1,6 @@
 """Outer splits and inner folds; their rows depend on the seed, the data and the repeat only."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,16 +60,29 @@ def outer_splits(protocol, data: DataSet) -> list[Split]:
     return [Split("k-fold", repeat, fold) for repeat in repeats for fold in range(protocol.folds)]
 
 
-def splits_to_check(protocol, data: DataSet, splits: Sequence[Split]) -> Sequence[Split]:
-    """Return the splits whose parts are divided before a run, to find errors and the smallest training part.
+def checked_splits(data: DataSet, protocol, seed: int, tunes: bool) -> tuple[list[Split], dict]:
+    """Return the splits of a data set, and the rows per class of the smallest training part.
 
-    The sizes of the parts do not depend on the repeat, unless groups stay together or classes are absent from
-    training. All training parts of leave-one-out have the same size.
+    Splits whose parts may differ in size are divided, with ``tunes`` into inner folds too. The sizes of the
+    parts do not depend on the repeat, unless groups stay together or classes are absent from training. All
+    training parts of leave-one-out have the same size. Raises ConfigError for a part that is empty or cannot
+    be divided.
     """
+    splits = outer_splits(protocol, data)
     first: dict[Hashable, Split] = {}
     for split in splits:
         first.setdefault(sizes_identity(protocol, data, split), split)
-    return list(first.values())
+    smallest: np.ndarray | None = None
+    for split in first.values():
+        train, test = split_rows(data, protocol, split, seed)
+        if tunes:
+            inner_folds(data, train, protocol, split, seed)
+        if len(test) == 0 or (len(train) == 0 and protocol.kind != "online"):
+            raise ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
+        if smallest is None or len(train) < len(smallest):
+            smallest = train
+    labels, counts = np.unique(data.y[smallest], return_counts=True)
+    return splits, dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
 
 def sizes_identity(protocol, data: DataSet, split: Split) -> Hashable:

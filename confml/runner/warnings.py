@@ -1,20 +1,28 @@
 """Warnings of a run that need its data: an audit of each data set, and parameters that do not fit its
 size."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
-from confml.config.warnings import SCALING_STEPS, WARNINGS, Warned, level_warnings, needs_scaling
+from confml.config.warnings import WARNINGS, Warned
 from confml.data.audit import Finding, audit, audited_rows
 from confml.data.dataset import DataSet
 from confml.runner.plan import Plan
 
 OF_TRAINING = ("k", "n_neighbors")
+SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
+SCALE_FREE = frozenset({"naive-bayes", "external"})
+"""Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
+SCALED_CLASSES = (
+    *("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid", "LabelPropagation"),
+    *("LabelSpreading", "SVC", "NuSVC", "LinearSVC", "SGDClassifier", "Perceptron", "MLPClassifier"),
+    *("PassiveAggressiveClassifier", "RidgeClassifier", "LogisticRegression", "GaussianProcessClassifier"),
+)
+"""Classifiers of scikit-learn that use distances, margins or penalised products."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +54,7 @@ def audits(plan: Plan) -> dict[str, Audit]:
 
 def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
     """Return the warnings of a run before it computes anything, those on the config first."""
-    warnings = list(level_warnings(plan.config.levels))
+    warnings = list(_level_warnings(plan.config.levels))
     for data in plan.datasets.values():
         own = [
             *_data_warnings(plan.config, data, audited[data.name]),
@@ -55,6 +63,19 @@ def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
         ]
         warnings += [replace(one, dataset=data.name) for one in own]
     return warnings
+
+
+def _level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
+    """Yield a warning if at least half of the significance levels are 0.5 or more."""
+    high = [level for level in levels if level >= 0.5]
+    if high and 2 * len(high) >= len(levels):
+        meant = ", ".join(f"{1 - level:.10g}" for level in high)
+        yield Warned(
+            "level-as-confidence",
+            f"level {high[0]!r} is a significance level: its regions may miss {100 * high[0]:g} % of the "
+            f"labels",
+            f"levels: [{meant}] if {100 * high[0]:g} % is the confidence",
+        )
 
 
 def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Warned]:
@@ -79,6 +100,13 @@ def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Wa
         if len(seen) < len(data):
             sentence += f" (in an audit of {len(seen)} of {len(data)} rows)"
         yield Warned(finding.code, sentence, finding.remedy)
+
+
+def needs_scaling(method: str) -> bool:
+    """Return whether a method of a config depends on the scale of the features."""
+    if "." in method or not method.islower():
+        return method.rpartition(".")[2] in SCALED_CLASSES
+    return method not in SCALE_FREE
 
 
 def _in_groups(data: DataSet) -> bool:
@@ -120,10 +148,9 @@ def _large_k(plan: Plan, data: DataSet) -> Iterator[Warned]:
 
 def _largest_k(entry: MethodEntry) -> int | None:
     """Return the largest number of neighbours that an entry names, or None."""
-    values: list[Any] = []
-    for name in OF_TRAINING:
-        values.append(entry.given.get(name))
-        values += [point.get(name) for point in (*entry.variants(), *entry.tune_grid())]
+    lists = (entry.sweep, entry.tune)
+    values = [value for name in OF_TRAINING for grid in lists for value in grid.get(name, ())]
+    values += [entry.given.get(name) for name in OF_TRAINING]
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     return max(numbers, default=None)
 

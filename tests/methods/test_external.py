@@ -257,9 +257,8 @@ def test_files_that_cannot_be_told_apart_or_tuned(rows):
     (folder / "sub").mkdir()
     for path in (folder / "p.csv", folder / "sub" / "p.csv"):
         write(path, ["who", "no", "yes"], GOOD)
-    settings = config(folder, [EXTERNAL, {**EXTERNAL, "probabilities": "sub/p.csv"}])
     with pytest.raises(ConfigError, match="two files of the method 'external' are called p.csv: .*; rename"):
-        make_plan(settings, load_datasets(settings))
+        config(folder, [EXTERNAL, {**EXTERNAL, "probabilities": "sub/p.csv"}])
     grid = {"name": "external", "tune": {"probabilities": ["p.csv", "sub/p.csv"]}}
     with pytest.raises(ConfigError, match="nothing to tune|there is no file"):
         settings = config(folder, [grid])

@@ -16,7 +16,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 import confml
 from confml.cli import cli, main
-from confml.config.warnings import WARNINGS, needs_scaling
+from confml.config.warnings import WARNINGS
 from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
@@ -28,7 +28,7 @@ from confml.report.run.stored import open_run
 from confml.report.sections.notes import result_warnings
 from confml.report.write import write_report
 from confml.runner.plan import load_datasets, make_plan
-from confml.runner.warnings import audits, run_warnings
+from confml.runner.warnings import audits, needs_scaling, run_warnings
 from confml.runs import load_settings
 
 ROWS = 60
