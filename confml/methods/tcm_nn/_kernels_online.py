@@ -59,6 +59,24 @@ def nearest_directly(Q, r, X, starts, filled, nearest):
 
 
 @kernel
+def nearest_of_squares(tile, starts, filled, nearest):
+    """Fill nearest (b, c, K) from tile (b, cells), minus the exact squared distances."""
+    last = nearest.shape[2] - 1
+    nearest[:] = np.inf
+    for r in range(len(tile)):
+        for z in range(len(filled)):
+            values = nearest[r, z]
+            farthest = values[last]
+            for t in range(starts[z], starts[z] + filled[z]):
+                square = abs(tile[r, t])
+                if square < farthest:
+                    insert(values, square)
+                    farthest = values[last]
+            for e in range(last + 1):
+                values[e] = np.sqrt(values[e])
+
+
+@kernel
 def fill_limits(places, bounds, others, near, limits):
     """Fill limits (2, cells) of some places. near: has factor, unit and low of the filter."""
     radius = np.empty((2, 1))

@@ -23,14 +23,14 @@ class OnlineSizes:
     """Sizes that change speed and memory, never results.
 
     block: new examples whose distances are computed together, fewer where these would be more than ``cells``.
-    products: learnt examples from which on float32 products are the filter. waiting: changed alphas that wait
+    products: values of learnt examples from which on float32 products are the filter. waiting: changed alphas that wait
     until they are sorted. spare: candidates beyond k in a list.
     """
 
     block: int = 64
     cells: int = 2**22
-    products: int = 512
-    waiting: int = 1024
+    products: int = 2**14
+    waiting: int = 256
     spare: int | None = None
 
     def block_for(self, cells: int) -> int:
@@ -160,12 +160,15 @@ class OnlinePass:
     def _nearest(self, block: np.ndarray, rows, tile: np.ndarray) -> np.ndarray:
         """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class."""
         near, b, k, classes = self._filter, len(block), int(self._ks[-1]), len(self.counts_by_class)
-        slack = rows.slack.astype(near.dtype) if near.direct else (rows.slack * (1 + 1e-6)).astype(near.dtype)
+        nearest = np.empty((b, classes, k))
+        if near.direct:
+            kernels.nearest_of_squares(tile, self._starts, self.counts_by_class, nearest)
+            return nearest
+        slack = (rows.slack * (1 + 1e-6)).astype(near.dtype)
         lists = empty_lists(classes, self.sizes.capacity(k), near.error, slack)
         lists.filled[~rows.usable] = -1
         nobody = np.full(b, -1)
         lists_kernels.scan_rows(tile, nobody, nobody, k, self._starts, (near.low, near.high), lists)
-        nearest = np.empty((b, classes, k))
         lists_kernels.compute_distances(block, self._X, lists, nearest)
         abandoned = np.flatnonzero((lists.filled < 0).any(axis=1))
         for r in abandoned:
@@ -185,7 +188,7 @@ class OnlinePass:
         X, same, other = self._X[places], self._same[places], self._other[places]
         filled = self.counts_by_class
         needed = filled + arriving
-        self._starts = np.concatenate([[0], np.cumsum(needed + needed // 8 + 16)])
+        self._starts = np.concatenate([[0], np.cumsum(needed + needed // 6 + 24)])
         cells = int(self._starts[-1])
         places = self._places()
         # With n examples learnt, some neighbour is missing for k = n + 1 as for any larger k.
@@ -198,7 +201,7 @@ class OnlinePass:
             longer[places, : values.shape[1]] = values
             lists.append(longer)
         self._same, self._other = lists
-        products = self._products and len(X) >= self.sizes.products
+        products = self._products and X.size >= self.sizes.products
         every = X if block is None else np.concatenate([X, block])  # centre and scale of the filter fit all
         self._filter = GrowingFilter(every, places, cells, products)
         bounds = np.full((cells, 5, len(self._ks)), np.inf)

@@ -327,7 +327,7 @@ class TCMNN(PValueMethod):
         for engine, sizes in kinds:
             counter = NeighbourCounter(X, codes, engine, sizes)
             counter.counts(*counter.lists(2), X, [1, 2])
-        for products in (0, len(X)):
+        for products in (0, X.size):
             OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)
 
     def check_stored(self) -> None:
