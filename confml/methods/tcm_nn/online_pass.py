@@ -23,8 +23,8 @@ class OnlineSizes:
     """Sizes that change speed and memory, never results.
 
     block: new examples whose distances are computed together, fewer where these would be more than ``cells``.
-    products: values of learnt examples from which on float32 products are the filter. waiting: changed alphas that wait
-    until they are sorted. spare: candidates beyond k in a list.
+    products: values of learnt examples from which on float32 products are the filter. waiting: changed alphas
+    that wait until they are sorted. spare: candidates beyond k in a list.
     """
 
     block: int = 64
