@@ -27,7 +27,7 @@ class ConfmlError(ValueError):
         near: tuple[object, Iterable] | None = None,
     ):
         if near is not None:
-            hint = did_you_mean(str(near[0]), near[1], list_all=hint is None) or hint
+            hint = did_you_mean(str(near[0]), near[1], list_all=hint is None) or hint or None
         self.message, self.where, self.hint = message, where, hint
         super().__init__(message, where, hint)
 

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from confml.data.locate import resource_folder
-from confml.errors import ConfigError, ConfigErrors, DataError, did_you_mean
+from confml.errors import ConfigError, ConfigErrors, DataError
 from confml.yaml import Document, Node, Problems, read_file
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -332,8 +332,8 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
     named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
     base_path = path.with_name(f"{base}.yaml") if named else path
     if not named or not base_path.is_file():
-        hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
-        raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint=hint)
+        near = base, [other.stem for other in path.parent.glob("*.yaml")]
+        raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint="", near=near)
     if base_path in (*seen, path):
         raise DataError(f"circular reference: the card inherits from itself through '{base}'", where=where)
     base_values, base_places = _with_base(base_path, (*seen, path))

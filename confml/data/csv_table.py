@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -213,23 +213,11 @@ def check_decimal(mark: str) -> None:
         raise ConfigError(f"decimal must be '.' or ',', got '{mark}'")
 
 
-class NamesColumns(Protocol):
-    """The keys of a table file that name columns; None for a key that is not given."""
+def named_columns(spec: Any) -> Iterator[tuple[str, int | None, str]]:
+    """Iterate over (key, position in its list or None, name) for every column that a key names.
 
-    @property
-    def label(self) -> str | None: ...
-    @property
-    def groups(self) -> str | None: ...
-    @property
-    def ignore(self) -> tuple[str, ...] | None: ...
-    @property
-    def nominal(self) -> tuple[str, ...] | None: ...
-    @property
-    def id(self) -> tuple[str, ...] | None: ...
-
-
-def named_columns(spec: NamesColumns) -> Iterator[tuple[str, int | None, str]]:
-    """Iterate over (key, position in its list or None, name) for every column that a key names."""
+    spec: the keys, as a `CsvSpec` or as an entry of a config, where None is a key that is not given.
+    """
     for key in _SINGLE:
         if getattr(spec, key) is not None:
             yield key, None, getattr(spec, key)
@@ -239,7 +227,7 @@ def named_columns(spec: NamesColumns) -> Iterator[tuple[str, int | None, str]]:
 
 
 def column_mistakes(
-    spec: NamesColumns, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None
+    spec: Any, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Iterate over (key, position in its list, message, hint) for every key that names a wrong column.
 

@@ -61,7 +61,10 @@ def parse(
     has_header: bool = True,
 ) -> TextTable:
     """Return the table in the bytes of a whole CSV file. Parameters and errors are as of `read_table`."""
-    content, taken = _text_of(path, data, separator, encoding)
+    content = decode(path, data, encoding)
+    if not content.strip():
+        raise DataError("the file is empty", where=str(path))
+    taken = sniff(content) if separator is None else separator_of(separator)
     records = list(records_in(content, taken, path))
     if not records:
         raise DataError(NO_HEADER, where=str(path))
@@ -80,25 +83,6 @@ def parse(
         words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(taken, repr(taken))
         table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
     return table
-
-
-def parse_names(
-    path: Path, data: bytes, separator: str | None, encoding: str | None, has_header: bool
-) -> list[str]:
-    """Return the names of the columns from the first bytes of a CSV file. Raises as `parse`."""
-    content, taken = _text_of(path, data, separator, encoding)
-    line, header = next(records_in(content, taken, path), (0, []))
-    if not header:
-        raise DataError(NO_HEADER, where=str(path))
-    return table_of(path, header, line, [], taken).names if has_header else numbered_names(len(header))
-
-
-def _text_of(path: Path, data: bytes, separator: str | None, encoding: str | None) -> tuple[str, str]:
-    """Return the text of a CSV file, and its separator: the one given, or the one that is detected."""
-    content = decode(path, data, encoding)
-    if not content.strip():
-        raise DataError("the file is empty", where=str(path))
-    return content, sniff(content) if separator is None else separator_of(separator)
 
 
 def table_of(

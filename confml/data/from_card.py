@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,27 +61,10 @@ def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
     return data
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Attributes and labels of all files together, before coding."""
-
-    names: tuple[str, ...]
-    values: np.ndarray  # (n, a)
-    texts: dict[str, list[str]]  # of the attributes that are text: nominal ones, and words in an order
-    y: np.ndarray
-    in_train: np.ndarray | None = None  # (n,) bool
-    lines: np.ndarray | None = None  # (n,) of the file
-
-    def rows(self, keep: np.ndarray) -> "_Table":
-        in_train = None if self.in_train is None else self.in_train[keep]
-        lines = None if self.lines is None else self.lines[keep]
-        return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train, lines=lines)
-
-
-def _table(card: Card, rows: Rows) -> _Table:
-    """Return the table of the rows of all files, with the card's columns."""
-    if rows.y is not None:
-        return _Table(rows.names, rows.values, {}, as_labels(rows.y), rows.in_train)
+def _table(card: Card, rows: Rows) -> Rows:
+    """Return the rows of all files with the card's columns, and the label apart from them."""
+    if len(rows.y):
+        return replace(rows, y=as_labels(rows.y))
     label = card.label or rows.label
     assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
@@ -90,14 +73,9 @@ def _table(card: Card, rows: Rows) -> _Table:
             raise DataError(message, where=str(card.path), near=near)
     kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
     names = tuple(rows.names[j] for j in kept)
-    return _Table(
-        names=names,
-        values=np.ascontiguousarray(rows.values[:, kept]),
-        texts={column: texts for column, texts in rows.texts.items() if column in names},
-        y=_labels(card, rows, label),
-        in_train=rows.in_train,
-        lines=rows.lines,
-    )
+    texts = {column: texts for column, texts in rows.texts.items() if column in names}
+    values = np.ascontiguousarray(rows.values[:, kept])
+    return replace(rows, names=names, values=values, texts=texts, y=_labels(card, rows, label))
 
 
 def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
@@ -110,7 +88,7 @@ def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
     return as_labels(column)
 
 
-def _handle_missing(card: Card, table: _Table, notes: list[str]) -> _Table:
+def _handle_missing(card: Card, table: Rows, notes: list[str]) -> Rows:
     if card.missing is None:
         return table
     absent = np.isnan(table.values)
@@ -126,10 +104,10 @@ def _handle_missing(card: Card, table: _Table, notes: list[str]) -> _Table:
         notes.append(f"{len(rows)} of {len(absent)} rows have a missing value; they are kept")
         return table
     notes.append(f"{len(rows)} of {len(absent)} rows have a missing value and are left out")
-    return table.rows(~absent.any(axis=1))
+    return table.only(~absent.any(axis=1))
 
 
-def _change_classes(card: Card, table: _Table) -> _Table:
+def _change_classes(card: Card, table: Rows) -> Rows:
     """Return the label as an attribute, classes left out, classes merged: in this order."""
     if card.label_as_attribute is not None:
         if table.y.dtype.kind != "i":
@@ -146,13 +124,11 @@ def _change_classes(card: Card, table: _Table) -> _Table:
         new = {old: merged for merged, olds in card.merge.items() for old in olds}
         table = replace(table, y=as_labels(np.array([new.get(text, text) for text in texts]))[codes])
     if card.drop_classes:
-        table = table.rows(~np.isin(np.array(texts), card.drop_classes)[codes])
+        table = table.only(~np.isin(np.array(texts), card.drop_classes)[codes])
     return table
 
 
-def _numbers_and_categories(
-    card: Card, table: _Table
-) -> tuple[np.ndarray, tuple[tuple[str, ...] | None, ...]]:
+def _numbers_and_categories(card: Card, table: Rows) -> tuple[np.ndarray, tuple[tuple[str, ...] | None, ...]]:
     """Return the table with sorted categories' codes and the places of ordinal words; categories by
     attribute.
 
@@ -182,7 +158,7 @@ def _numbers_and_categories(
     return values, tuple(categories)
 
 
-def _parts(card: Card, table: _Table) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _parts(card: Card, table: Rows) -> tuple[np.ndarray | None, np.ndarray | None]:
     if card.train_first is not None:
         return np.arange(card.train_first), np.arange(card.train_first, len(table.y))
     if table.in_train is None:

@@ -33,8 +33,8 @@ class Rows:
     texts: for the columns of text, by name, their distinct values in order of appearance.
     label: the column of the class where the file itself says so (KEEL).
     lines: (n,) line of the file on which each row stands, counted from 1.
-    y: (n,) labels where they are not a column. in_train: (n,) bool, which rows are of the provider's training
-    part, if files have parts.
+    y: (n,) labels; empty as long as they are a column. in_train: (n,) bool, which rows are of the provider's
+    training part, if files have parts.
     """
 
     names: tuple[str, ...]
@@ -42,8 +42,14 @@ class Rows:
     texts: dict[str, list[str]] = field(default_factory=dict)
     label: str | None = None
     lines: np.ndarray | None = None
-    y: np.ndarray | None = None
+    y: np.ndarray = field(default_factory=lambda: np.empty(0))
     in_train: np.ndarray | None = None
+
+    def only(self, kept: np.ndarray) -> "Rows":
+        """Return the rows (n,) bool that are kept."""
+        in_train = None if self.in_train is None else self.in_train[kept]
+        lines = None if self.lines is None else self.lines[kept]
+        return replace(self, values=self.values[kept], y=self.y[kept], in_train=in_train, lines=lines)
 
 
 def read_files(card: Card, paths: Sequence[Path]) -> Rows:
@@ -148,7 +154,7 @@ def _read_images(card: Card, paths: Sequence[Path]) -> Rows:
         y.append(label)
     in_train = _in_train([file for file, _ in images], [len(image) for image in pixels])
     values = np.concatenate(pixels).astype(np.float64)
-    return Rows(names, values, y=np.concatenate(y).astype(np.int64), in_train=in_train)
+    return Rows(names, values, y=np.concatenate(y), in_train=in_train)
 
 
 def _read_sklearn(reader: Sklearn) -> Rows:

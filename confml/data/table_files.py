@@ -15,12 +15,11 @@ from confml.data.frame_table import read_frame
 from confml.data.memory import available_memory
 from confml.data.text_table import TextTable, columns_of, numbered_names
 from confml.data.unpack import BROKEN, compression_of, decompress, in_words, open_compressed
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError
 
 FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
 _TEXTS = (".csv", ".tsv", ".txt", ".dat")
 _COMPRESSED = (".gz", ".bz2", ".zst")
-_HEAD = 1 << 20  # bytes that the header is read from
 
 
 def table_name(path: Path | str) -> str:
@@ -57,8 +56,7 @@ def file_error(path: Path, error: OSError) -> DataError:
             beside = [other.name for other in path.parent.iterdir() if other.is_file()]
         except OSError:
             return DataError(f"no such file, nor a folder {path.parent}", where=str(path))
-        hint = did_you_mean(path.name, beside, list_all=False)
-        return DataError("no such file", where=str(path), hint=hint)
+        return DataError("no such file", where=str(path), hint="", near=(path.name, beside))
     if isinstance(error, IsADirectoryError):
         return DataError("this is a folder, not a table file", where=str(path))
     return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
@@ -73,13 +71,13 @@ def opened(path: Path, pipes: bool = False) -> BinaryIO:
         raise file_error(path, error) from None
 
 
-def _read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the bytes of a text file, uncompressed; only the first ``most`` if it is not compressed."""
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a text file, uncompressed."""
     try:
         with opened(path) as stream:
-            data = stream.read(most)
+            data = stream.read()
             if kind := compression_of(data):
-                data = decompress(kind, data + stream.read(), (available_memory() or 1 << 32) // 8)
+                data = decompress(kind, data, (available_memory() or 1 << 32) // 8)
     except OSError as error:
         raise file_error(path, error) from None
     except DataError as error:
@@ -123,20 +121,11 @@ def column_names_of(
     sheet: str | None = None,
 ) -> list[str]:
     """Return the names of the columns of a table file, from its beginning. Raises as `read_table`."""
-    path = Path(path)
+    path, usual = Path(path), text.CsvFormat(header=has_header)
     if path.suffix.lower() in FRAMES:
         return read_table(path, has_header=has_header, sheet=sheet).names
-    data = _read_bytes(path, _HEAD)
-    whole = len(data) < _HEAD
-    if not whole and b"\n" in data:  # cut at a line, whose end is one byte at least in every encoding
-        data = data[: data.rindex(b"\n") + 1]
-    try:
-        return text.parse_names(path, data, separator, encoding, has_header)
-    except DataError:
-        if whole:
-            raise
-    # The cut went through a character of several bytes.
-    return text.parse_names(path, _read_bytes(path), separator, encoding, has_header)
+    require_regular(path)
+    return next(table_chunks(path, rows=0, separator=separator, encoding=encoding, usual=usual)).names
 
 
 def _refuse_sheet(path: Path, sheet: str | None) -> None:

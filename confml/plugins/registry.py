@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
-from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.errors import ConfigError, ConfmlError
 from confml.plugins.docstrings import described_text
 from confml.plugins.parameters import MissingParameter, Parameter, check_parameters
 
@@ -151,7 +151,7 @@ class PluginRegistry(Generic[Kind]):
             return cls
         offers = self.offers.get(name)
         if not offers:
-            raise ConfigError(f"unknown {self.noun} '{name}'", hint=did_you_mean(name, self.names()))
+            raise ConfigError(f"unknown {self.noun} '{name}'", near=(name, self.names()))
         if len(offers) > 1:
             packages = " and ".join(_origin(offer) for offer in offers)
             raise ConfmlError(

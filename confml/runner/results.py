@@ -55,27 +55,6 @@ class CellResult:
         """Number of training rows of the split: ``train_rows`` and those that steps dropped."""
         return self.train_rows + len(self.dropped_rows)
 
-    @property
-    def fit_metrics(self) -> dict[str, float]:
-        return self.views.fit_metrics
-
-    @property
-    def details(self) -> FitDetails:
-        """Findings of the fit that are not single numbers."""
-        return self.views.fit_details
-
-    @property
-    def fit_seconds(self) -> float:
-        return self.views.fit_seconds
-
-    @property
-    def prepare_seconds(self) -> float:
-        return self.views.prepare_seconds
-
-    @property
-    def predict_seconds(self) -> float:
-        return self.views.predict_seconds
-
     @cached_property
     def cases(self) -> dict[str, Case]:
         """The views with true labels and training part; they keep what measures compute from them."""
@@ -90,16 +69,17 @@ class CellResult:
         """Write the cell into the store."""
         # Without seconds, two runs that write the same cell at once write the same arrays, and their digest
         # is valid for both documents.
-        arrays = views_to_arrays(Views(self.views, 0.0, 0.0, self.fit_metrics, self.details))
+        views = self.views
+        arrays = views_to_arrays(Views(views, 0.0, 0.0, views.fit_metrics, views.fit_details))
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
             "cell": self.cell.as_dict(),
             "train_rows": self.train_rows,
             "train_class_counts": [[_plain(label), int(n)] for label, n in self.train_class_counts.items()],
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-            "prepare_seconds": self.prepare_seconds,
-            "fit_metrics": self.fit_metrics,
+            "fit_seconds": views.fit_seconds,
+            "predict_seconds": views.predict_seconds,
+            "prepare_seconds": views.prepare_seconds,
+            "fit_metrics": views.fit_metrics,
             "tuning": self.tuning,
             "dropped_attributes": list(self.dropped_attributes),
         }
@@ -115,11 +95,14 @@ class CellResult:
             document, arrays = record
             if not store.is_packed("cells", cell.key) and not is_cell_document(document):
                 return None
+            views = views_from_arrays(arrays)
+            views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
+            views.prepare_seconds = document.get("prepare_seconds", 0.0)
             return cls(
                 cell=cell,
                 truth=arrays["truth"],
                 rows=arrays["rows"],
-                views=_timed(views_from_arrays(arrays), document),
+                views=views,
                 tuning=document["tuning"],
                 train_rows=document["train_rows"],
                 train_class_counts={label: n for label, n in document["train_class_counts"]},
@@ -152,13 +135,6 @@ class CellResult:
             raise
         except Exception:  # zipfile and zlib raise errors of many types
             return False
-
-
-def _timed(views: Views, document: Mapping[str, Any]) -> Views:
-    """Return the views with the seconds of the cell's document."""
-    views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
-    views.prepare_seconds = document.get("prepare_seconds", 0.0)
-    return views
 
 
 def views_to_arrays(views: Views) -> dict[str, np.ndarray]:

@@ -109,7 +109,7 @@ def test_performance_and_times_are_those_of_the_run(study):
     totals = {"yeast": [], "letter": [], "flare": []}
     for result in results.finished():
         if result.cell.method == "ovo-svm" and result.cell.params["solver"] == "dual":
-            totals[result.cell.dataset].append(result.fit_seconds + result.tuning["seconds"])
+            totals[result.cell.dataset].append(result.views.fit_seconds + result.tuning["seconds"])
     for name, divisor in (
         ("smartsvm-table2-total-training-seconds", 1),
         ("smartsvm-table4-seconds-per-configuration", 2),
@@ -126,11 +126,11 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
     expected = {}
     for result in results.finished():
         if result.cell.method == "smart-svm":
-            assert 0 < result.prepare_seconds < result.fit_seconds
-            rest = result.fit_seconds + result.tuning["seconds"] - result.prepare_seconds
-            expected.setdefault(result.cell.dataset, []).append(rest / 2 + result.prepare_seconds)
+            assert 0 < result.views.prepare_seconds < result.views.fit_seconds
+            rest = result.views.fit_seconds + result.tuning["seconds"] - result.views.prepare_seconds
+            expected.setdefault(result.cell.dataset, []).append(rest / 2 + result.views.prepare_seconds)
         elif result.cell.method == "gen-svm":
-            assert result.prepare_seconds == 0
+            assert result.views.prepare_seconds == 0
     found = {
         line["dataset"]: float(line["confml"])
         for line in lines_of(folder / "tables" / "smartsvm-table4-seconds-per-configuration.csv")

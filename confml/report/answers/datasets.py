@@ -270,7 +270,7 @@ class TrainingTimes(Collector):
     def add(self, result: CellResult) -> None:
         tuning, label = result.tuning or {}, self.results.label(result.cell)
         seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
-        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
+        times = training_times(result.views.fit_seconds, seconds, points, result.views.prepare_seconds)
         for metric, value in times.items():
             self.seconds.setdefault((result.cell.dataset, label, metric), []).append(value)
         self.points[label] = len(tuning.get("scores", "-"))

@@ -78,7 +78,7 @@ class Evidence(Collector):
             )
         self.splits[cell.key] = self._shared[key]
         tuned = float((result.tuning or {}).get("seconds") or 0.0)
-        self.seconds[cell.key] = tuned + result.fit_seconds + result.predict_seconds
+        self.seconds[cell.key] = tuned + result.views.fit_seconds + result.views.predict_seconds
         for view, case in cases.items():
             self._wrong[cell.key, view] = np.packbits(~case.correct[order])
             costs = row_costs(Block.of(case)) if case.context.costs is not None else None

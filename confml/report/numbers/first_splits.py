@@ -40,7 +40,7 @@ class FirstSplit(VariantNumbers):
             self.chosen[result.cell.split] = dict(result.tuning["chosen"])
         if self.split is None:
             self.split = result.cell.split
-            self.chains, self.tree = result.details.chains, result.details.tree
+            self.chains, self.tree = result.views.fit_details.chains, result.views.fit_details.tree
             labels = case.prediction.labels
             nodes = [] if self.tree is None else self.tree.inner_nodes()
             self.errors = [node_error(node, result.truth, labels) for node in nodes]

@@ -61,7 +61,9 @@ class GroupErrors:
             rows = np.asarray(result.rows)
             self._seen.setdefault(key, {})[split] = _Seen(rows, ~np.array(held), sizes)
             if GROUP in prediction.extra:
-                self._add_groups(result.details.other[DIVISIONS], prediction, columns, split, rows, key)
+                self._add_groups(
+                    result.views.fit_details.other[DIVISIONS], prediction, columns, split, rows, key
+                )
 
     def _add_groups(self, divisions, prediction, columns, split, rows, key) -> None:
         for division, details in enumerate(divisions):

@@ -112,7 +112,7 @@ class Metrics(Collector):
             own_names, own_values = case.kept.pop("metrics")
             names += own_names
             values += own_values
-        own = sorted(result.fit_metrics.items())
+        own = sorted(result.views.fit_metrics.items())
         names += tuple(("", metric, None) for metric, _ in own)
         values += [float(value) for _, value in own]
         self.rows.append(result.cell, names, values)

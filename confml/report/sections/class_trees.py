@@ -22,7 +22,7 @@ class ClassTrees(Section):
         self._texts: dict[tuple[str, str], list[str]] = {}
 
     def add(self, result: CellResult) -> None:
-        tree = result.details.tree
+        tree = result.views.fit_details.tree
         if tree is not None:
             labels = next(iter(result.views.values())).labels
 

@@ -142,7 +142,7 @@ class ConditionalCoverage(ViewSection):
         return case.prediction.has_regions
 
     def add(self, result: CellResult) -> None:
-        if result.fit_metrics.get("class_clusters") == 0:
+        if result.views.fit_metrics.get("class_clusters") == 0:
             self._plain[result.cell.dataset, self.results.label(result.cell)] = None
         super().add(result)
 

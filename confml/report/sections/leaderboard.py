@@ -79,7 +79,7 @@ class LeaderboardSection(Section):
     def add(self, result: CellResult) -> None:
         cell = result.cell
         label = self.results.label(cell)
-        seconds = result.fit_seconds + result.predict_seconds
+        seconds = result.views.fit_seconds + result.views.predict_seconds
         if result.tuning:
             seconds += result.tuning["seconds"]
             self._tuned[label] = None

@@ -65,7 +65,7 @@ class WarningFacts(Collector):
         if not any(view.kind == "p-value" for view in result.views.values()):
             return
         # P-values of a conformal method are counted among its calibration examples only.
-        own, metrics = result.details.calibration_rows, result.fit_metrics
+        own, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
         noun = "training row" if own is None and "calibration_rows" not in metrics else "calibration row"
         counts: dict = {None: int(metrics.get("calibration_rows", result.train_rows))}
         if has_label_conditional_p_values(result.cell.params):
@@ -102,7 +102,7 @@ class ChainWarnings(Collector):
         self.bad: dict[tuple[str, str], tuple[int, ChainSummary]] = {}
 
     def add(self, result: CellResult) -> None:
-        chains = result.details.chains
+        chains = result.views.fit_details.chains
         if chains is None:
             return
         key = (result.cell.dataset, self.results.label(result.cell))

@@ -78,10 +78,10 @@ class Timings(Section):
         self._rows.append(
             (
                 *(cell.dataset, cell.method, cell.variant, cell.split),
-                *(result.fit_seconds, result.predict_seconds),
+                *(result.views.fit_seconds, result.views.predict_seconds),
                 tuning.get("seconds") if tuning else None,
                 len(tuning["scores"]) if tuning else None,
-                result.prepare_seconds,
+                result.views.prepare_seconds,
             )
         )
 

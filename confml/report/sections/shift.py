@@ -75,7 +75,7 @@ class Shift(ViewSection):
 
     def add(self, result: CellResult) -> None:
         cell = result.cell
-        for label, *numbers in result.details.other.get(CLASS_SHIFT, ()):
+        for label, *numbers in result.views.fit_details.other.get(CLASS_SHIFT, ()):
             observed = float(np.mean(result.truth == label))
             key = cell.dataset, cell.method, cell.variant, cell.split
             if self.results.has_groups(cell.dataset):
@@ -87,8 +87,8 @@ class Shift(ViewSection):
         return {level: [] for level in self.results.config.levels}
 
     def add_view(self, found, result, view, case):
-        numbers = tuple(result.fit_metrics.get(name, math.nan) for name in METRICS)
-        singular = result.fit_metrics.get("shift_singular_value", math.nan)
+        numbers = tuple(result.views.fit_metrics.get(name, math.nan) for name in METRICS)
+        singular = result.views.fit_metrics.get("shift_singular_value", math.nan)
         for level, own in found.items():
             region = case.prediction.region(level)
             covered = region[np.arange(len(region)), case.true_columns] & (case.true_columns >= 0)
