@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
 from confml.report.numbers.published_points import PaperPoint, singletons_of
@@ -37,6 +39,8 @@ def region_shares(subject: Subject) -> dict[str, dict[float, list[float]]]:
 
 
 def draw(subject: Subject):
+    from matplotlib.collections import PolyCollection
+
     shares = region_shares(subject)
     if not shares:
         reason = (
@@ -56,12 +60,13 @@ def draw(subject: Subject):
         place += 1.0
     figure = new_figure(PAGE * 0.75, 0.55 + 0.155 * place)
     axes = figure.add_subplot()
-    left = [0.0] * len(bars)
-    handles = []
-    for part, (_, colour) in enumerate(PARTS.items()):
-        width = [100 * shares[label][level][part] for label, level in bars]
-        handles.append(axes.barh(places, width, left=left, height=0.8, color=colour, linewidth=0))
-        left = [sum(pair) for pair in zip(left, width, strict=True)]
+    widths = 100 * np.array([shares[label][level] for label, level in bars])
+    right, handles = widths.cumsum(axis=1), []
+    low, high = np.add.outer((-0.4, 0.4), places)
+    for part, colour in enumerate(PARTS.values()):
+        x = right[:, part] - widths[:, part], right[:, part]
+        corners = np.array([(x[0], low), (x[1], low), (x[1], high), (x[0], high)]).transpose(2, 0, 1)
+        handles.append(axes.add_collection(PolyCollection(list(corners), facecolors=colour, linewidths=0)))
     labels = list(PARTS)
     points = [
         (100 * point.y, place, point.source)

@@ -70,11 +70,16 @@ def _entries(dataset: str) -> list[tuple[PublishedTable, Any]]:
     """Return the printed numbers of a data set that confml computes too, with their tables."""
     return [
         (table, entry)
-        for table in known_tables().values()
-        for entry in table.entries()
-        if entry.ours is not None
-        and entry.printed
-        and dataset in ((entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0]))
+        for table, entry in _all_entries()
+        if dataset in ((entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0]))
+    ]
+
+
+@functools.cache
+def _all_entries() -> list[tuple[PublishedTable, Any]]:
+    tables = known_tables().values()
+    return [
+        (table, one) for table in tables for one in table.entries() if one.ours is not None and one.printed
     ]
 
 
