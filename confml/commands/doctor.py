@@ -11,7 +11,7 @@ from confml.terminal import echo
 
 
 @click.command()
-@click.option("--warm", is_flag=True, help="Compile all kernels now.")
+@click.option("--warm", is_flag=True, help="Compile kernels now; only those that few data need are left.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
     """Show versions, threads, caches and data.
@@ -23,11 +23,12 @@ def doctor(warm: bool, as_json: bool) -> None:
     from confml import _jit
     from confml.bayes_error.compilation import BayesErrorKernels
     from confml.methods.registry import known_methods
-    from confml.runner.kernels import compile_all_kernels, has_kernels
+    from confml.methods.wrappers import WRAPPERS
+    from confml.runner.kernels import compile_all_kernels, has_kernels, name_of
     from confml.runner.provenance import provenance
     from confml.steps.registry import known_steps
 
-    found_kinds = sorted(known_methods().items()) + sorted(known_steps().items())
+    found_kinds = sorted({**known_methods(), **WRAPPERS}.items()) + sorted(known_steps().items())
     kinds = [*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels]
     if warm:
         compile_all_kernels(kinds, say, jobs=joblib.cpu_count())
@@ -36,7 +37,7 @@ def doctor(warm: bool, as_json: bool) -> None:
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
         "kernel cache is kept": _jit.is_cache_kept(),
-        "kernels compiled": {kind.name: _jit.kernels_are_compiled(kind.name) for kind in kinds},
+        "kernels compiled": {name: _jit.kernels_are_compiled(name) for name in map(name_of, kinds)},
         "data": _data(),
     }
     found.pop("command")

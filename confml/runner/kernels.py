@@ -14,6 +14,7 @@ from confml import _jit
 from confml._cache import cache_folder
 from confml._processes import each
 from confml.methods.base import Method
+from confml.methods.wrapper_method import WrapperMethod
 from confml.steps.base import Step
 
 if TYPE_CHECKING:  # its package imports all estimators
@@ -30,19 +31,24 @@ def has_kernels(kind: Kind) -> bool:
     return inspect.getattr_static(kind, "compile_kernels") not in inherited
 
 
+def name_of(kind: Kind) -> str:
+    """Return the name of a class in configs: the key of a wrapper."""
+    return kind.key if issubclass(kind, WrapperMethod) else kind.name
+
+
 def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs: int = 1) -> None:
     """Compile the kernels of classes that are not yet compiled, in up to ``jobs`` processes.
 
     Kernels of classes outside confml are compiled in this process, where their modules are known.
     """
-    left = [kind for kind in kinds if has_kernels(kind) and not _jit.kernels_are_compiled(kind.name)]
+    left = [kind for kind in kinds if has_kernels(kind) and not _jit.kernels_are_compiled(name_of(kind))]
     own = [kind for kind in left if kind.__module__.startswith("confml.")]
     if jobs > 1 and len(own) > 1:
         _compile_in_processes(own, say, min(jobs, len(own)))
     for kind in left:
-        if _jit.kernels_are_compiled(kind.name):
+        if _jit.kernels_are_compiled(name_of(kind)):
             continue
-        say(f"compiling kernels of {kind.name}{_how_often()} ({_SECONDS})")
+        say(f"compiling kernels of {name_of(kind)}{_how_often()} ({_SECONDS})")
         seconds = _compile(kind)
         if seconds > 1:
             say(f"compiled in {seconds:.0f} s")
@@ -51,7 +57,7 @@ def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs:
 def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: int) -> None:
     """Compile in processes and leave what fails to the caller, whose error is the one to show."""
     started = time.monotonic()
-    few = ", ".join(kind.name for kind in kinds) if len(kinds) <= NAMED else None
+    few = ", ".join(name_of(kind) for kind in kinds) if len(kinds) <= NAMED else None
     names = few or f"{len(kinds)} methods, steps and estimates"
     say(f"compiling kernels of {names}{_how_often()}, in {jobs} processes")
     largest_first = sorted(kinds, key=_size_of_kernels, reverse=True)
@@ -72,7 +78,7 @@ def _compile(kind: Kind) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits to a few rows, which compile the kernels
         kind.compile_kernels()
-    _jit.mark_kernels_compiled(kind.name)
+    _jit.mark_kernels_compiled(name_of(kind))
     return time.monotonic() - started
 
 

@@ -13,6 +13,7 @@ from confml.config.warnings import unsilenced, warning_texts
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
+from confml.methods.wrappers import WRAPPERS
 from confml.runner.background_call import BackgroundCall
 from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
@@ -209,7 +210,9 @@ def _compute(
     packed = len(state.left) > UNPACKED
     steps = sorted({step["name"] for job in plan.jobs for step in job.shared["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
+    wrappers = sorted({key for job in plan.jobs for key in job.entry.wrappers})
     classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
+    classes += [WRAPPERS[key] for key in wrappers]
     engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
     try:
         compile_all_kernels(classes, say, jobs=engine.workers if engine.shares_processors else 1)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from click.testing import CliRunner
 
+import confml
 from confml import _jit
+from confml.cli import cli
 from confml.methods.registry import method_class
-from confml.runner import kernels
-from confml.runner.kernels import compile_all_kernels
+from confml.runner import kernels, run
+from confml.runner.kernels import compile_all_kernels, name_of
 from confml.steps.registry import step_class
 
 KINDS = ("perceptron", "winnow")
@@ -30,6 +33,28 @@ def test_several_processes_compile_what_one_does(empty_cache, new_interpreters):
     assert said[0] == "compiling kernels of perceptron, winnow, once per machine, in 2 processes"
     compile_all_kernels(kinds, said.append, jobs=2)
     assert len(said) == 2 and said[1].startswith("compiled in ")
+
+
+def test_runs_and_doctor_compile_the_kernels_of_wrappers(tmp_path, monkeypatch):
+    compiled: list[list[str]] = []
+    monkeypatch.setattr(
+        run, "compile_all_kernels", lambda kinds, *_, **__: compiled.append([*map(name_of, kinds)])
+    )
+    method = {"name": "naive-bayes", "venn": "inductive"}
+    values = {
+        "name": "small",
+        "datasets": ["iris"],
+        "methods": [method],
+        "protocol": "holdout",
+        "figures": [],
+    }
+    confml.run(values, out=tmp_path / "out", engine="serial")
+    assert compiled == [["naive-bayes", "venn"]]
+    monkeypatch.setattr(
+        kernels, "compile_all_kernels", lambda kinds, *_, **__: compiled.append([*map(name_of, kinds)])
+    )
+    assert CliRunner().invoke(cli, ["doctor", "--warm"]).exit_code == 0
+    assert {"conformal", "venn", "tcm-nn", "bayes-error"} < set(compiled[1])
 
 
 def double(value):

@@ -290,5 +290,8 @@ class BayesKNN(Method):
         quick: dict[str, Any] = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for settings in ({}, {"inference": "mcmc", **quick}, {"model": "adaptive", **quick}):
-                cls(**settings).fit(X, y).confident_predict(X)
+            adaptive: list[dict[str, Any]] = [
+                {"model": "adaptive", "proposal": proposal} for proposal in ("improved", "paper")
+            ]
+            for settings in ({}, {"inference": "mcmc"}, *adaptive):
+                cls(exceeding=0.5, **quick, **settings).fit(X, y).confident_predict(X)
