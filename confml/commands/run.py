@@ -124,9 +124,11 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 left = len(results.cells) - len(results.results) - len(results.failures)
-                if execution.shard and left and not as_json and len(results.cells) > LARGE:
+                if execution.shard and left and len(results.cells) > LARGE:
                     later = f"the shard that finishes last, or 'confml report {folder}', writes the report"
                     say_unless(quiet)(f"{left} cells of other shards are not finished; {later}")
+                    if as_json:
+                        print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0
                 results.processes = min(execution.jobs, joblib.cpu_count())
                 with status_of(results, quiet):

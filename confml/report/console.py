@@ -15,7 +15,7 @@ from confml.report.items import Mark
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section, has_content, sections_of
 from confml.report.sections.notes import notes_of
-from confml.report.sections.summary import summary_document
+from confml.report.sections.summary import counts_document, summary_document
 from confml.report.tables.grid import latex, plain_table, text_width
 from confml.report.tables.short_table import short_table
 from confml.report.tables.summary import summary_tables
@@ -113,9 +113,9 @@ def print_chosen(
         sys.stdout.write("".join(f"{note}\n" for note in grid.notes) + "\n")
 
 
-def print_json(results: RunResults, stream: IO[str] | None = None) -> None:
-    """Print the content of ``summary.json``."""
-    document = summary_document(results)
+def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:
+    """Print the content of ``summary.json``. counts: only the name of the run and the numbers of its cells."""
+    document = (counts_document if counts else summary_document)(results)
     (stream or sys.stdout).write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -44,7 +44,9 @@ from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
 
-UNPACKED = 200  # cells of a run to compute; with more, small records are appended to packs
+UNPACKED = (
+    200  # cells of a run or of all its shards to compute; with more, small records are appended to packs
+)
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,8 @@ def _compute(
 ) -> list[str]:
     """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
     warnings of tasks."""
-    packed = len(state.left) > UNPACKED
+    shards = execution.shard[1] if execution.shard else 1
+    packed = len(state.left) * shards > UNPACKED
     steps = sorted({step["name"] for job in plan.jobs for step in job.shared["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
     wrappers = sorted({key for job in plan.jobs for key in job.entry.wrappers})

@@ -52,15 +52,15 @@ class Summary(Section):
             yield PrintedTable(f"{grid.title} ({unit})", grid.headings, grid.texts(), right=3, keys=grid.keys)
 
 
+def counts_document(results: RunResults) -> dict[str, Any]:
+    """Return the name of the run and the numbers of its cells as plain data for JSON."""
+    counts = {"planned": len(results.cells), "done": results.done, "failed": len(results.failures)}
+    return {"name": results.config.name, "cells": counts}
+
+
 def summary_document(results: RunResults) -> dict[str, Any]:
     """Return the summary as plain data for JSON; numbers that are not finite are null."""
-    return {
-        "name": results.config.name,
-        "cells": {
-            "planned": len(results.cells),
-            "done": results.done,
-            "failed": len(results.failures),
-        },
+    return counts_document(results) | {
         "datasets": [
             {name: getattr(info, name) for name in OF_DATASETS}
             for _, info in sorted(results.datasets.items())
