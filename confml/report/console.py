@@ -114,7 +114,7 @@ def print_chosen(
 
 
 def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:
-    """Print the content of ``summary.json``. counts: only the name of the run and the numbers of its cells."""
+    """Print ``summary.json``; counts: only the name of the run and the numbers of its cells."""
     document = (counts_document if counts else summary_document)(results)
     (stream or sys.stdout).write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
