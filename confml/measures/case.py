@@ -1,7 +1,7 @@
 """`Case`: one view on one test part with its true labels, and the arrays that measures use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ class Case:
         if key not in self.kept:
             self.kept[key] = compute()
         return self.kept[key]
+
+    def take(self, rows: slice) -> "Case":
+        """Return some of the rows, with the same random numbers for smoothed p-values."""
+        kept = {"taus": taus[rows]} if (taus := self.kept.get("taus")) is not None else {}
+        return replace(self, prediction=self.prediction.take(rows), truth=self.truth[rows], kept=kept)
 
     @property
     def correct(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ WITHOUT_REGIONS = ("margin", "exceedance")
 """Kinds without prediction regions."""
 ORDERED_APART = ("posterior", "exceedance")
 """Kinds whose `Prediction.certainty` is not the confidence."""
+_SORTED_ROWS = 1 << 16  # whose scores are sorted at a time
 _SHARES = 2.0**24  # shares closer than half of its inverse are equal
 SCORE_NAMES = {"p-value": "p", "margin": "margin"}
 """Column names of scores in tables, by kind; ``prob`` for every other kind."""
@@ -187,15 +188,8 @@ class Prediction:
             raise ValueError(f"level must be between 0 and 1, got {level}")
         if self.kind == "p-value":
             return self.scores > level
-        order = np.argsort(-self.scores, axis=1, kind="stable")
-        ranked = np.take_along_axis(self.scores, order, axis=1)
         # A sum of shares that should be 1 - level falls short by rounding; 1e-12 is far below any real share.
-        before = np.cumsum(ranked, axis=1) - ranked
-        kept = before < 1 - level - 1e-12
-        kept[:, 0] = True
-        region = np.zeros_like(kept)
-        np.put_along_axis(region, order, kept, axis=1)
-        return region
+        return of_sums_before(self.scores, lambda before: before < 1 - level - 1e-12, True)
 
     def label_sets(self, level: float) -> list[tuple]:
         """Return the `region` at significance ``level`` as n tuples of labels in the order of ``classes``."""
@@ -269,6 +263,24 @@ class Prediction:
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
         self.__post_init__()
+
+
+def of_sums_before(scores: np.ndarray, of_sums: Callable[[np.ndarray], np.ndarray], first: Any) -> np.ndarray:
+    """Return (n, c) what ``of_sums`` returns for the sum of all larger scores of a row; ``first`` for the
+    largest one.
+
+    Of equal scores the earlier column is larger. Some rows are computed at a time, in less memory.
+    """
+    found = []
+    for start in range(0, max(len(scores), 1), _SORTED_ROWS):
+        some = scores[start : start + _SORTED_ROWS]
+        order = np.argsort(-some, axis=1, kind="stable")
+        ranked = np.take_along_axis(some, order, axis=1)
+        values = of_sums(np.cumsum(ranked, axis=1) - ranked)
+        values[:, 0] = first
+        found.append(np.empty_like(values))
+        np.put_along_axis(found[-1], order, values, axis=1)
+    return np.concatenate(found)
 
 
 def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold: float) -> np.ndarray:

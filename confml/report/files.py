@@ -87,10 +87,15 @@ def batched(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield some
 
 
-def columns_text(header: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
-    """Return columns of finished fields of equal length as CSV; fast for tables of many rows."""
-    lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]
-    return "\n".join(lines) + "\n"
+def column_lines(parts: Iterable[tuple[Sequence[str], Sequence[Sequence[str]]]]) -> Iterator[str]:
+    """Yield the lines of a table without line breaks; fast for tables of many rows.
+
+    parts: consecutive parts of the rows, each as header and columns of finished fields of equal length.
+    """
+    for number, (header, columns) in enumerate(parts):
+        if number == 0:
+            yield ",".join(map(field, header))
+        yield from map(",".join, zip(*columns, strict=True))
 
 
 def field(value: Any) -> str:

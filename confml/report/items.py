@@ -40,15 +40,6 @@ class TableKind:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """A table of many rows: ``columns`` are finished CSV fields (`confml.report.files.field`)."""
-
-    path: str
-    header: Sequence[str]
-    columns: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, eq=False)
 class Lines:
     """A CSV file of any number of rows, which is written while the rows are made and not kept in memory.
 
@@ -128,7 +119,7 @@ class Grid:
         return [[cell.text if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
 
 
-Item = Table | Columns | Lines | Document | Picture | Note | Grid
+Item = Table | Lines | Document | Picture | Note | Grid
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from confml.report.archives import Archives, has_archives
-from confml.report.files import columns_text, csv_lines, csv_text, write_file, write_lines
+from confml.report.files import csv_lines, write_file, write_lines
 from confml.report.fresh import FILE, fresh_report, remember_report
-from confml.report.items import Columns, Document, Item, Lines, NotApplicable, Note, Picture, Table
+from confml.report.items import Document, Item, Lines, NotApplicable, Note, Picture, Table
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section, marked_items, sections_of
@@ -70,7 +70,7 @@ def _items(results: RunResults, sections: Sequence[Section], archives: Archives 
     for item, of_cell in marked_items(results, sections):
         if isinstance(item, Table):
             item = with_parameters(item, columns)
-        if archives is not None and of_cell and isinstance(item, Table | Columns):
+        if archives is not None and of_cell and isinstance(item, Table | Lines):
             archives.write(item.path, _csv_text(item))
             for section in sections:
                 section.see(replace(item, rows=()) if isinstance(item, Table) else item)
@@ -78,10 +78,9 @@ def _items(results: RunResults, sections: Sequence[Section], archives: Archives 
             yield item
 
 
-def _csv_text(item: Table | Columns) -> str:
-    if isinstance(item, Table):
-        return csv_text(item.header, item.rows)
-    return columns_text(item.header, item.columns)
+def _csv_text(item: Table | Lines) -> str:
+    lines = item.lines if isinstance(item, Lines) else csv_lines(item.header, item.rows)
+    return "\n".join(lines) + "\n"
 
 
 def _written(
@@ -101,8 +100,6 @@ def _written(
             yield write_lines(folder / item.path, csv_lines(item.header, item.rows))
         elif isinstance(item, Lines):
             yield write_lines(folder / item.path, item.lines)
-        elif isinstance(item, Columns):
-            yield write_file(folder / item.path, _csv_text(item))
         elif isinstance(item, Document):
             yield write_file(folder / item.path, item.text)
         elif isinstance(item, Picture):

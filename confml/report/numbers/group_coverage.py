@@ -66,18 +66,18 @@ class CoverageOfGroups:
 
     def __init__(self, grouped: bool = False):
         self._grouped = grouped
-        self._seen: set[int] = set()
+        self._seen = np.empty(0, dtype=np.int64)
         self._parts: list[tuple[Case, np.ndarray | None]] = []
         self._values: dict[str, list[np.ndarray]] = {}
 
     def add(self, result, case, origins=None) -> None:
         """Add the new test rows of one view of a finished cell. origins: `RowOrigins` of the data set."""
-        rows = np.asarray(result.rows).tolist()
-        new = [place for place, row in enumerate(rows) if row not in self._seen]
-        if new:
-            self._seen.update(rows[place] for place in new)
+        new = ~np.isin(result.rows, self._seen)
+        if new.any():
+            self._seen = np.append(self._seen, np.asarray(result.rows)[new])
             counted = counted_examples(case) if case.prediction.kind == "p-value" else None
-            part = Case(case.prediction.take(new), case.truth[new], context=case.context)
+            prediction = case.prediction if new.all() else case.prediction.take(new)
+            part = Case(prediction, case.truth[new], context=case.context)
             self._parts.append((part, None if counted is None else counted[new]))
             values = {} if origins is None else origins.values_of(result.rows, result.cell.split)
             for name, column in values.items():
@@ -90,7 +90,7 @@ class CoverageOfGroups:
         cases = [case for case, _ in self._parts]
         covered = np.concatenate([case.covered(level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
-        sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
+        sizes = np.concatenate([case.sizes(level) for case in cases])
         first = cases[0].prediction
         banded = first.kind == "p-value" and not is_weighted(first) and not self._grouped
         bands = _Bands(self._parts, truth) if banded else None

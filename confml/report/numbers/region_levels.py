@@ -7,7 +7,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, of_sums_before
 from confml.report.numbers.calibration_parts import CalibrationParts
 from confml.report.numbers.variant_numbers import VariantNumbers
 
@@ -39,15 +39,10 @@ def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
     scores = prediction.scores
     if prediction.kind == "p-value":
         return np.where(np.isnan(scores), 0, np.searchsorted(levels, scores, side="left"))
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ranked = np.take_along_axis(scores, order, axis=1)
-    before = np.cumsum(ranked, axis=1) - ranked
-    limits = (1 - levels - 1e-12)[::-1]
-    counts = len(levels) - np.searchsorted(limits, before, side="right")
-    counts[:, 0] = len(levels)
-    found = np.empty_like(counts)
-    np.put_along_axis(found, order, counts, axis=1)
-    return found
+    limits, m = (1 - levels - 1e-12)[::-1], len(levels)
+    return of_sums_before(
+        scores, lambda before: (m - np.searchsorted(limits, before, side="right")).astype(np.int32), m
+    )
 
 
 class RegionErrors(VariantNumbers):

@@ -197,8 +197,9 @@ class ViewData(VariantNumbers):
         if self._details and not self.split and not np.isnan(case.certainty).any():
             self.split = result.cell.split
             self.examples = _examples(result, prediction, self.results.config.levels)
-            counts = level_counts(prediction, self.levels) if prediction.has_regions else None
             n = RowBudget.of(self.results).take(len(prediction))
+            shown = prediction.take(slice(n))
+            counts = level_counts(shown, self.levels) if prediction.has_regions else None
             self.rows = _rows(result, prediction, counts, n) if n else None
 
     def finish(self):
@@ -220,7 +221,7 @@ def _rows(result: CellResult, prediction: Prediction, counts: np.ndarray | None,
         "prediction": [place[label] for label in prediction.labels[:n].tolist()],
         "confidence": _short(prediction.confidence[:n]),
         "credibility": None if credibility is None else _short(credibility[:n]),
-        "regions": None if counts is None else packed(counts[:n]),
+        "regions": None if counts is None else packed(counts),
     }
 
 

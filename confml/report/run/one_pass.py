@@ -3,7 +3,6 @@
 A report reads each stored cell once. Sections and collectors get it with `add` and keep counts and sums, so
 that the memory of a report hardly depends on the number of cells."""
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -17,6 +16,8 @@ from confml.runner.results import CellResult
 
 TableColumns = tuple[list[str], list]
 """Header, and columns of finished CSV fields."""
+MOST_ROWS = 20_000
+"""Largest number of rows of a table that are in memory as text."""
 MOST_CELLS, MOST_VALUES = 200, 1 << 18
 """Largest number of cells, and of scores of all their views, that are read before the first is processed."""
 
@@ -29,19 +30,19 @@ class ViewBlock(NamedTuple):
     block: Block
 
     def keep_table(self, key: str, table: Callable[[Case, np.ndarray], TableColumns]) -> None:
-        """Give each case a function that returns its rows of a table, under a key.
+        """Give each case an iterable of parts of its table, under a key.
 
-        table: of a case and the numbers (n,) of its rows; it is called once, with all rows. That of a case
-        alone is called when its rows are written, because the table may be large.
+        table: of a case and the numbers (n,) of its rows. Several cases are computed together. Parts of a
+        case alone are computed when they are written, because the table may be large.
         """
-        rows = np.concatenate([result.rows for result in self.results])
-        make = functools.partial(table, self.block.whole, rows)
+        rows, whole = np.concatenate([result.rows for result in self.results]), self.block.whole
         if len(self.block) == 1:
-            self.block.cases[0].kept[key] = make
+            places = (slice(start, start + MOST_ROWS) for start in range(0, max(len(rows), 1), MOST_ROWS))
+            self.block.cases[0].kept[key] = (table(whole.take(place), rows[place]) for place in places)
             return
-        header, columns = make()
+        header, columns = table(whole, rows)
         for case, *own in zip(self.block.cases, *map(self.block.parts, columns), strict=True):
-            case.kept[key] = functools.partial(lambda *given: given, header, own)
+            case.kept[key] = [(header, own)]
 
     def pairs(self) -> Iterator[tuple[CellResult, Case]]:
         """Yield each cell and its case."""

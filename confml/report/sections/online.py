@@ -18,8 +18,8 @@ from confml.measures.monitoring import (
     shiryaev_roberts_alarms,
 )
 from confml.measures.p_values import has_delay, is_online, required_smoothed_p_values
-from confml.report.files import field, numbers
-from confml.report.items import Columns, Item, Note, Table
+from confml.report.files import column_lines, field, numbers
+from confml.report.items import Item, Lines, Note, Table
 from confml.report.sections.base import Section
 from confml.report.sections.regions import COUNT_COLUMNS, count_columns, region_paths, view_ending
 from confml.runner.results import CellResult
@@ -38,8 +38,8 @@ class Online(Section):
             if is_online(case):
                 name = region_paths(self.results)[result.cell.key]
                 path = f"online/{name}{view_ending(view, result.views)}"
-                header, columns = step_table(case, result.rows, self.results.config.levels)
-                yield Columns(path, header, columns)
+                table = step_table(case, result.rows, self.results.config.levels)
+                yield Lines(path, column_lines([table]))
 
 
 def step_table(

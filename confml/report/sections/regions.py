@@ -14,8 +14,8 @@ from confml.measures import Case
 from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
 from confml.measures.regions import reasons
 from confml.report.archives import open_table
-from confml.report.files import field, fields, numbers, safe_name, safe_names
-from confml.report.items import Columns, Item, PrintedTable
+from confml.report.files import column_lines, field, fields, numbers, safe_name, safe_names
+from confml.report.items import Item, Lines, PrintedTable
 from confml.report.region_columns import region_fields, score_columns
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
@@ -60,8 +60,8 @@ class Regions(Section):
     def add(self, result: CellResult) -> Iterator[Item]:
         stem = f"regions/{self._paths[result.cell.key]}"
         for view, case in result.cases.items():
-            table = case.kept.pop("region table")()
-            yield Columns(f"{stem}{view_ending(view, result.views)}", *table)
+            parts = case.kept.pop("region table")
+            yield Lines(f"{stem}{view_ending(view, result.views)}", column_lines(parts))
 
     def _table(self, cell: Cell, case: Case, rows: np.ndarray) -> tuple[list[str], list[list[str]]]:
         """Return the table with the columns that identify its rows, after ``row``."""
@@ -183,14 +183,15 @@ class TruePValues(Section):
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for one in blocks:
             if has_counts(one.block.whole.prediction) and not is_online(one.block.whole):
+                one.block.smoothed  # noqa: B018  random numbers of all rows, before a part of them is written
                 one.keep_table("p-value table", p_value_table)
 
     def add(self, result: CellResult) -> Iterator[Item]:
         for view, case in result.cases.items():
             if "p-value table" in case.kept:
                 name = region_paths(self.results)[result.cell.key]
-                table = case.kept.pop("p-value table")()
-                yield Columns(f"p-values/{name}{view_ending(view, result.views)}", *table)
+                parts = case.kept.pop("p-value table")
+                yield Lines(f"p-values/{name}{view_ending(view, result.views)}", column_lines(parts))
 
 
 def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequence[str]]]:
