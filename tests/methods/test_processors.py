@@ -27,7 +27,11 @@ from confml.steps.registry import build_pipeline, known_steps, step_class
 
 warnings.simplefilter("ignore")
 FEWER = {"bayes-transduction": {"n_bounces": 3000}, "bayes-point-machine": {"n_bounces": 3000}}
-REQUIRED = {"smooth-images": {"width": 37}, "select-by-bayes-error": {"attributes": 5}}
+REQUIRED = {
+    "smooth-images": {"width": 37},
+    "select-by-bayes-error": {"attributes": 5},
+    "select-attributes": {"least": 33},
+}
 BILLIARDS = {
     "geodesic": {"n_bounces": BOUNCES, "chains": 2},
     "chord": {"sampler": "chord", "n_bounces": 1000, "chains": 1, "burn_in": 0.0},
