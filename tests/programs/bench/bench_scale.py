@@ -22,6 +22,7 @@ from confml.methods.tcm_nn.online_pass import OnlinePass
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
 STEPS, STREAM_FEATURES, STREAM_CLASSES = (10_000, 20_000), 16, 10
+STEP_BLOCK = 64  # as in `OnlineSizes`
 PRODUCT_ROWS = 20_000
 SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
@@ -116,6 +117,19 @@ def bench_online() -> list[Row]:
     exponent = exponent_of(STEPS, spent)
     lines.append((f"{what}, growth exponent of the time", exponent, *none, {"unit": ""}))
     lines.append((f"{what}, 100000 steps, extrapolated CPU", spent[-1] * 5**exponent, *none, {}))
+    rows = X.astype(np.float32)
+    room = np.empty((STEP_BLOCK, STEPS[-1]), np.float32)
+
+    def products() -> None:
+        """Products of each block with the examples before it and those of the block."""
+        for start in range(0, len(rows), STEP_BLOCK):
+            part = rows[start : start + STEP_BLOCK]
+            np.matmul(part, rows[: start + len(part)].T, out=room[: len(part), : start + len(part)])
+
+    products()
+    floor = min(seconds_of(products) for _ in range(3))
+    name = f"{what}, {STEPS[-1]} steps, beside its float32 products"
+    lines.append((name, spent[-1], floor, floor / spent[-1], {"repeats": 1, "goal": 1 / 1.3}))
     return lines
 
 
