@@ -24,12 +24,12 @@ def doctor(warm: bool, as_json: bool) -> None:
     from confml.bayes_error.compilation import BayesErrorKernels
     from confml.methods.registry import known_methods
     from confml.methods.wrappers import WRAPPERS
-    from confml.runner.kernels import compile_all_kernels, has_kernels, name_of
+    from confml.runner.kernels import compile_all_kernels, has_kernels, kernels_for, name_of
     from confml.runner.provenance import provenance
     from confml.steps.registry import known_steps
 
     found_kinds = sorted({**known_methods(), **WRAPPERS}.items()) + sorted(known_steps().items())
-    kinds = [*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels]
+    kinds = kernels_for([*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels])
     if warm:
         compile_all_kernels(kinds, say, jobs=joblib.cpu_count())
     found = provenance() | {

@@ -99,3 +99,4 @@ class NearestMean(Method):
     #   share_random_states random states that several points of a grid have in common
     #   evaluate_online     predict and learn examples one at a time (with `learns_online`)
     #   compile_kernels     compile the kernels (private functions in a `_kernels` module of its folder)
+    #   further_kernels     sets of kernels that only some data sets or protocols need

@@ -40,7 +40,7 @@ from confml.predictions.model import (
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
 from confml.predictions.saving import check_saving
 from confml.runner.graph import inner_settings
-from confml.runner.kernels import compile_all_kernels
+from confml.runner.kernels import Kind, compile_all_kernels, kernels_for
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
@@ -143,7 +143,8 @@ class _Fit:
             check_saving(
                 entry.name, {**params, **(grid[0] if grid else {})}, steps, choice.trust, self.data.X.shape[1]
             )
-        compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
+        classes: list[Kind] = [method_class(entry.name), *(step_class(name) for name, _ in steps)]
+        compile_all_kernels(kernels_for(classes, False, [self.data.X.shape]), say)
         key = wrapper_of(params)
         if grid and key is not None:
             inner = inner_settings(config, entry)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # its package imports all estimators
 
 Kind: TypeAlias = Union[type[Method], type[Step], "type[BayesErrorKernels]"]
 _SECONDS = "up to a minute on an idle machine"
+ANY_SHAPE = ((10**9, 1), (10**9, 1000))  # rows and features that need all kernels
 NAMED = 6  # classes that a message names; with more, it counts them
 
 
@@ -29,6 +30,16 @@ def has_kernels(kind: Kind) -> bool:
     """Return whether a class overrides `compile_kernels`, because it has kernels to compile."""
     inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
     return inspect.getattr_static(kind, "compile_kernels") not in inherited
+
+
+def kernels_for(
+    kinds: Iterable[Kind], online: bool = True, shapes: Iterable[tuple[int, int]] = ANY_SHAPE
+) -> list[Kind]:
+    """Return classes and their `Method.further_kernels`, by default those for all data."""
+    kinds, shapes = list(kinds), list(shapes)
+    methods = [kind for kind in kinds if issubclass(kind, Method)]
+    further = [one for kind in methods for one in kind.further_kernels(online, shapes)]
+    return [*kinds, *dict.fromkeys(further)]
 
 
 def name_of(kind: Kind) -> str:

@@ -20,7 +20,7 @@ from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
 from confml.runner.heartbeat import Heartbeat
-from confml.runner.kernels import compile_all_kernels
+from confml.runner.kernels import compile_all_kernels, kernels_for
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -218,7 +218,9 @@ def _compute(
     classes += [WRAPPERS[key] for key in wrappers]
     engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
     try:
-        compile_all_kernels(classes, say, jobs=engine.workers if engine.shares_processors else 1)
+        shapes = [data.X.shape for data in plan.datasets.values()]
+        kinds = kernels_for(classes, plan.config.protocol.kind == "online", shapes)
+        compile_all_kernels(kinds, say, jobs=engine.workers if engine.shares_processors else 1)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()

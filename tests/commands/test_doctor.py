@@ -36,6 +36,7 @@ def test_warm_compiles_what_is_not_compiled(tmp_path, monkeypatch):
     for name, kind in known_methods().items():
         if name != "winnow":
             monkeypatch.setattr(kind, "compile_kernels", lambda: None)
+            monkeypatch.setattr(kind, "further_kernels", lambda online, shapes: [])
     compiled = []
     monkeypatch.setattr("confml.steps.registry.known_steps", dict)
     monkeypatch.setattr(method_class("winnow"), "compile_kernels", lambda: compiled.append("winnow"))

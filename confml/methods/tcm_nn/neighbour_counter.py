@@ -28,7 +28,7 @@ from confml.neighbours.scaling import SafeScale
 from confml.neighbours.wide_tree import tree_order
 
 ENGINES = ("direct", "product", "tree")
-_INTEGER_ROWS = 4000  # examples from which on products of integers are faster, where the processor has them
+INTEGER_ROWS = 4000  # examples from which on products of integers are faster, where the processor has them
 _DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
 
@@ -54,7 +54,7 @@ class NeighbourCounter:
         self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, sizes: BlockSizes | None = None
     ):
         self.sizes = sizes or BlockSizes()
-        self.engine = engine or _choose(*X.shape)
+        self.engine = engine or fastest_engine(*X.shape)
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
         self.order = np.argsort(codes, kind="stable")
         self.scale = SafeScale.of(X)
@@ -69,7 +69,7 @@ class NeighbourCounter:
             self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
         wanted = self.sizes.integers
         if wanted is None:
-            wanted = len(self.X) >= _INTEGER_ROWS and has_fast_products()
+            wanted = len(self.X) >= INTEGER_ROWS and has_fast_products()
         rows = IntegerRows.of(self.X) if wanted and self.engine == "product" else None
         self._integers = rows and IntegerSearch(rows, self.X, self.codes, self.starts, self.sizes)
 
@@ -328,7 +328,7 @@ def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarra
     return order, np.append(np.concatenate(parts), starts[-1]), np.array(owner)
 
 
-def _choose(m: int, d: int) -> str:
+def fastest_engine(m: int, d: int) -> str:
     """Choose trees if boxes exclude nearly all examples; more features need more examples."""
     if m >= 1000 * 1.5 ** min(d, 100):
         return "tree"

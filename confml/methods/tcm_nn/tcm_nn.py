@@ -1,7 +1,7 @@
 """TCM-NN: the transductive confidence machine with nearest neighbours."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,10 +25,10 @@ from confml.methods.shift import (
 )
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
+from confml.methods.tcm_nn.compilation import compile_engine, kernels_for
 from confml.methods.tcm_nn.group_rows import GroupRows
-from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
-from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, OnlineSizes, delayed_pass
-from confml.neighbours.integer_rows import has_fast_products
+from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
+from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, delayed_pass
 from confml.plugins.by import By, ColumnNames
 from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
 
@@ -118,7 +118,7 @@ class TCMNN(PValueMethod):
     by: Any = None
     by_columns: Any = None
     grouped_ = None  # type: GroupRows | None
-    _engine: ClassVar[str | None] = None  # one of ENGINES; by default the fastest for the sizes
+    _engine: ClassVar[str | None] = None  # one of `ENGINES`; by default the fastest for the sizes
     _sizes: ClassVar[BlockSizes | None] = None
 
     # ---- scikit-learn's interface
@@ -317,18 +317,13 @@ class TCMNN(PValueMethod):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of every engine; those of trees in float64, which few data need, are compiled
-        when they are needed."""
-        rng = np.random.default_rng(0)
-        X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)
-        kinds = [(engine, BlockSizes(integers=False)) for engine in ENGINES]
-        if has_fast_products():
-            kinds.append(("product", BlockSizes(integers=True)))
-        for engine, sizes in kinds:
-            counter = NeighbourCounter(X, codes, engine, sizes)
-            counter.counts(*counter.lists(2), X, [1, 2])
-        for products in (0, X.size):
-            OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)
+        """Compile the kernels for a few thousand rows; `further_kernels` are for other data."""
+        for engine in ("direct", "product"):
+            compile_engine(engine)
+
+    @classmethod
+    def further_kernels(cls, online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
+        return kernels_for(online, shapes)
 
     def check_stored(self) -> None:
         super().check_stored()
