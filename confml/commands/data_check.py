@@ -51,8 +51,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     confml data check loans.csv --label default --labels 50
     """
     from confml.data import load
-    from confml.data.audit import audit
-    from confml.data.audit_columns import column_findings
+    from confml.data.audit import audit, column_findings
 
     loaded = load(named_or_table(dataset, options))
     findings = [*audit(loaded), *column_findings(loaded)]

@@ -11,7 +11,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
-from confml.plugins.candidates import BEST_OF
+from confml.plugins.by import BEST_OF
 from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import flow, got
 

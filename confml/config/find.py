@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from confml._version import resource_folder
 from confml.data.cards import known_cards
-from confml.data.locate import resource_folder
 from confml.data.table_files import is_table_name
 from confml.errors import ConfmlError, did_you_mean
 from confml.yaml import Mark, Problems

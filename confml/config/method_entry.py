@@ -21,8 +21,7 @@ from confml.config.values import (
     Words,
     one_of,
 )
-from confml.plugins.by import By, divisions_in
-from confml.plugins.candidates import Candidates
+from confml.plugins.by import By, Candidates, divisions_in
 from confml.plugins.parameters import AnyOf, FilePath, Number, Probabilities
 
 LABEL_NOISE = AnyOf(

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.data.audit import Finding, audit
-from confml.data.audit_columns import are_dates, column_findings
+from confml.data.audit import Finding, are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table

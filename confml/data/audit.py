@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -18,6 +18,10 @@ _CHANCE = -3.0  # log10 of the probability by chance from which a feature is sai
 _MOST = 20  # lines and columns that a finding lists
 MOST_VALUES = 2_500_000  # of the features, that the audit of a run looks at
 _DOUBLED = 10  # distinct rows from which a file can be called doubled
+FEW_ROWS = 10  # of a class: some of 10 folds have none of them
+RARE = 0.005  # share of the rows
+MANY_VALUES = 50  # categories of a feature
+_DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
 
 
 @dataclass(frozen=True)
@@ -149,13 +153,14 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
             )
         )
     elif len(repeated):
+        verb = "repeats" if len(repeated) == 1 else "repeat"
         findings.append(
             Finding(
                 "duplicate-rows",
-                f"{counted(len(repeated), 'row')} of {len(train)} {_repeat(repeated)} an earlier row, "
+                f"{counted(len(repeated), 'row')} of {len(train)} {verb} an earlier row, "
                 f"label included ({_at(data, repeated)})",
                 "set duplicates: drop to leave them out, or groups: to keep equal rows in one part",
-                lines=_lines(data, repeated),
+                lines=_lines(data, repeated[:_MOST]),
             )
         )
     other = own[(features != own) & (y != y[features])]
@@ -166,14 +171,10 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 f"{counted(len(other), 'row')} {'has' if len(other) == 1 else 'have'} the features of an "
                 f"earlier row and another label ({_at(data, other)})",
                 "correct the labels, or expect that no method predicts these rows",
-                lines=_lines(data, other),
+                lines=_lines(data, other[:_MOST]),
             )
         )
     return findings
-
-
-def _repeat(rows: np.ndarray) -> str:
-    return "repeats" if len(rows) == 1 else "repeat"
 
 
 def _repeats(groups: np.ndarray) -> np.ndarray:
@@ -195,25 +196,18 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
     )
     if len(both) == len(data.test_rows):
         sentence = f"all {len(both)} test rows are training rows too"
-        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both))]
+        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both[:_MOST]))]
     count = f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows"
-    sentence = f"{count} {_are(both)} training rows too"
-    sentence += f" ({_at(data, both)})"
-    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both))]
+    sentence = f"{count} {'is' if len(both) == 1 else 'are'} training rows too ({_at(data, both)})"
+    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both[:_MOST]))]
 
 
 def _lines(data: DataSet, rows: np.ndarray) -> tuple[int, ...]:
-    lines = rows + 1 if data.lines is None else data.lines[rows]
-    return tuple(lines[:_MOST].tolist())
+    return tuple((rows + 1 if data.lines is None else data.lines[rows]).tolist())
 
 
 def _at(data: DataSet, rows: np.ndarray) -> str:
-    unit = "row" if data.lines is None else "line"
-    return at_lines((rows + 1 if data.lines is None else data.lines[rows]).tolist(), unit)
-
-
-def _are(values: Sized) -> str:
-    return "is" if len(values) == 1 else "are"
+    return at_lines(_lines(data, rows), "row" if data.lines is None else "line")
 
 
 # ---- labels
@@ -303,14 +297,10 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
             repeated = len(values) - len(np.unique(values)) if first_runs > len(sizes) else len(values)
             if repeated * alike + among >= _CHANCE:
                 continue
-        order = np.lexsort((labels, values))
-        value, label = values[order], labels[order]
-        steps = value[1:] != value[:-1]
-        changes = label[1:] != label[:-1]
-        if np.any(changes & ~steps):
-            continue  # two rows of one value have two labels
-        distinct = 1 + int(np.count_nonzero(steps))
-        runs = 1 + np.count_nonzero(changes)
+        conflict, runs = _runs(values, labels)
+        if conflict:
+            continue
+        distinct = len(np.unique(values))
         chance = (len(labels) - distinct) * alike
         if runs == len(sizes) and not data.nominal[j]:
             chance = min(chance, apart)
@@ -388,3 +378,69 @@ def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
             columns=tuple(wide[:_MOST]),
         )
     ]
+
+
+# ---- the columns of a file
+
+
+def column_findings(data: DataSet) -> list[Finding]:
+    """Return findings on rare classes, on dates, and on categorical features with at least 50 values."""
+    dates = _dates(data)
+    return [*_rare_classes(data), *_date_finding(dates), *_many_categories(data, dates)]
+
+
+def are_dates(texts: Sequence[str]) -> bool:
+    """Return whether all texts that are not empty are dates, such as 2024-05-31 or 31.5.2024."""
+    there = [text for text in texts if text]
+    return bool(there) and all(_DATE.fullmatch(text) for text in there)
+
+
+def _rare_classes(data: DataSet) -> list[Finding]:
+    """Return the classes with fewer than 10 training rows, or with less than 0.5 % of them."""
+    train = data.y if data.train_rows is None else data.y[data.train_rows]
+    classes, counts = np.unique(train, return_counts=True)
+    few = np.flatnonzero((counts < FEW_ROWS) | (counts < RARE * len(train)))
+    if not len(few):
+        return []
+    few = few[np.argsort(counts[few], kind="stable")]
+    shown = ", ".join(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few[:5])
+    more = f", ... ({len(few)} in all)" if len(few) > 5 else ""
+    smallest = int(counts.min())
+    sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}{more}"
+    remedy = (
+        f"merge classes or collect rows; a label-conditional p-value of a class with "
+        f"{counted(smallest, 'row')} is at least {1 / (smallest + 1):.2g}"
+    )
+    return [Finding("rare-classes", sentence, remedy)]
+
+
+def _dates(data: DataSet) -> list[str]:
+    """Return the features and identifiers whose values are dates."""
+    pairs = zip(data.table_attributes, data.categories, strict=True)
+    columns = [(name, list(known)) for name, known in pairs if known is not None]
+    columns += [(name, texts.tolist()) for name, texts in data.identifiers().items()]
+    return [name for name, texts in columns if are_dates(texts)]
+
+
+def _date_finding(dates: list[str]) -> list[Finding]:
+    if not dates:
+        return []
+    rest = "dates as text, which are not used as times"
+    remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
+    return [of_columns("dates", dates, ("holds", "hold"), rest, remedy)]
+
+
+def _many_categories(data: DataSet, dates: Sequence[str]) -> list[Finding]:
+    counts = {
+        name: len(known)
+        for name, known in zip(data.table_attributes, data.categories, strict=True)
+        if known is not None and len(known) >= MANY_VALUES and name not in dates
+    }
+    if not counts:
+        return []
+    names = sorted(counts, key=lambda name: -counts[name])
+    shown = ", ".join(f"'{short(name, 40)}' ({counts[name]})" for name in names[:5])
+    more = f", ... ({len(names)} in all)" if len(names) > 5 else ""
+    sentence = f"categorical features have many values in {len(data)} rows: {shown}{more}"
+    remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
+    return [Finding("many-categories", sentence, remedy, columns=tuple(names[:_MOST]))]

@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from confml.data.locate import resource_folder
+from confml._version import resource_folder
 from confml.errors import ConfigError, ConfigErrors, DataError
 from confml.yaml import Document, Node, Problems, read_file
 

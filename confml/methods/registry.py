@@ -18,7 +18,7 @@ from confml.methods.wrappers import (
     wrapper_of,
     wrapper_versions,
 )
-from confml.plugins.candidates import BEST_OF, named
+from confml.plugins.by import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
 from confml.plugins.registry import PluginRegistry, required_parameters
 

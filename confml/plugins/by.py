@@ -1,4 +1,4 @@
-"""`By`: declaration of the parameter ``by``, the groups in which p-values are to be valid."""
+"""Parameters of conformal prediction: `By`, groups in which p-values are valid, and `Candidates`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from confml.plugins.parameters import Parameter
 
 PREDICTED, LABEL = "predicted", "label"
+BEST_OF = "conformal__best_of"  # parameter of methods in a config
+MOST = 10  # candidates, the method itself included
 BY_KEYS = ("by", "conformal__by")  # parameters of methods in a config
 
 
@@ -98,3 +100,31 @@ def names_in(values: Iterable[Any]) -> list[Any]:
 def guarantees_labels(by: Any) -> bool:
     """Return whether a division of ``by`` contains the label, so that p-values are valid for each class."""
     return by is not None and any(part.name == LABEL for parts in divisions_in(by) for part in parts)
+
+
+# ---- best-of
+
+
+class Candidates(Parameter):
+    """Declaration of ``best_of``: names of methods, mappings with ``name`` and parameters, or classifiers."""
+
+    kind = "list"
+
+    def expected(self) -> str:
+        return f"a list of 1 to {MOST - 1} methods, each a name or a mapping with name and parameters"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and 0 < len(value) < MOST and all(map(_is_candidate, value))
+
+
+def _is_candidate(value: Any) -> bool:
+    named = isinstance(value, Mapping) and isinstance(value.get("name"), str)
+    return named or (isinstance(value, str) and bool(value)) or hasattr(value, "fit")
+
+
+def named(candidate: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of a candidate in a config."""
+    if isinstance(candidate, str):
+        return candidate, {}
+    params = {name.replace("-", "_"): value for name, value in candidate.items() if name != "name"}
+    return candidate["name"], params

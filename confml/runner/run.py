@@ -1,6 +1,7 @@
 """`run`: compute the cells of a plan and store each result as soon as it is computed."""
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
 from confml.methods.wrappers import WRAPPERS
-from confml.runner.background_call import BackgroundCall
 from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
@@ -44,9 +44,9 @@ from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
 
-UNPACKED = (
-    200  # cells of a run or of all its shards to compute; with more, small records are appended to packs
-)
+_SECONDS_TO_END = 10.0  # of the background call, after the run
+# Cells of a run or of all its shards to compute; with more, small records are appended to packs.
+UNPACKED = 200
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _compute(
     execution: Execution,
     progress: Progress,
     say: Callable[[str], None],
-    waiting: BackgroundCall,
+    waiting: "BackgroundCall",
 ) -> list[str]:
     """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
     warnings of tasks."""
@@ -291,6 +291,40 @@ def _compute(
         engine.stop()
         workspace.remove()
         waiting.end()
+
+
+class BackgroundCall:
+    """One call of a function in a thread, after all workers have an item; errors are ignored.
+
+    The function must not matter for the results: it imports modules that the main process needs later.
+    workers: number of items that are handed out first; 0 if items run in this process, which leaves no time
+    to use.
+    """
+
+    def __init__(self, function: Callable[[], None] | None, workers: int):
+        self._function, self._left = function, workers
+        self._thread: threading.Thread | None = None
+
+    def handed_out(self, something: bool) -> None:
+        """Note that a worker got an item, or that there is none left."""
+        if self._function is None or self._thread is not None or self._left == 0:
+            return
+        self._left = self._left - 1 if something else 0
+        if self._left == 0:
+            self._thread = threading.Thread(target=self._call, name="meanwhile", daemon=True)
+            self._thread.start()
+
+    def end(self) -> None:
+        """Wait until the function has returned, so that no thread imports a module while the process ends."""
+        if self._thread is not None:
+            self._thread.join(_SECONDS_TO_END)
+
+    def _call(self) -> None:
+        try:
+            assert self._function is not None
+            self._function()
+        except Exception:  # the main process has the same error when it needs the module
+            return
 
 
 def _modules(classes: Iterable[type]) -> list[str]:

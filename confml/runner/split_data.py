@@ -18,8 +18,7 @@ from confml.methods.label_schedule import LabelSchedule
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
-from confml.plugins.by import BY_KEYS, names_in
-from confml.plugins.candidates import BEST_OF
+from confml.plugins.by import BEST_OF, BY_KEYS, names_in
 from confml.runner.external_files import open_table
 from confml.runner.splits import Split, inner_folds, label_schedule, split_identity, split_rows
 from confml.runner.workspace import open_dataset

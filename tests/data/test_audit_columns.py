@@ -1,7 +1,7 @@
 """Findings on rare classes, dates and many categories, and rows that are dropped."""
 
 from confml.data import load
-from confml.data.audit_columns import column_findings
+from confml.data.audit import column_findings
 
 
 def found(tmp_path, lines, **keys):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from confml._version import resource_folder
 from confml.data import cards
 from confml.data.cards import column_names, known_cards, read_card, read_card_file
-from confml.data.locate import resource_folder
 from confml.errors import ConfigError, ConfmlError, DataError
 
 CARD = """\
@@ -175,8 +175,8 @@ def test_known_cards_are_the_files_of_the_folder():
 
 def test_resources_are_looked_for_in_the_package_first(tmp_path, monkeypatch):
     package = tmp_path / "confml"
-    (package / "data").mkdir(parents=True)
-    monkeypatch.setattr("confml.data.locate.__file__", str(package / "data" / "locate.py"))
+    package.mkdir()
+    monkeypatch.setattr("confml._version.PACKAGE", package)
     with pytest.raises(ConfmlError, match="install confml again"):
         resource_folder("datasets")
     (tmp_path / "datasets").mkdir()

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from confml.runner.background_call import BackgroundCall
+from confml.runner.run import BackgroundCall
 
 
 def test_it_is_called_once_when_every_worker_has_an_item():

@@ -12,7 +12,7 @@ import numpy as np
 
 from confml.measures.metric import Metric
 from confml.methods.conformal.scores import counts_against, rounding_errors
-from confml.plugins.candidates import MOST
+from confml.plugins.by import MOST
 
 BEST_OF_METRICS = {
     f"chosen_{place}": Metric(

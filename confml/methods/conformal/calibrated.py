@@ -26,7 +26,7 @@ from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
 from confml.methods.wrapper_method import WrapperMethod
-from confml.plugins.candidates import BEST_OF
+from confml.plugins.by import BEST_OF
 from confml.plugins.docstrings import add_sections
 
 _ESTIMATOR = """\

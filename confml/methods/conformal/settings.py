@@ -14,8 +14,7 @@ from confml.methods.wrapper_method import (
     part_parameters,
     seed_parameter,
 )
-from confml.plugins.by import PREDICTED, By, divisions_in
-from confml.plugins.candidates import Candidates
+from confml.plugins.by import PREDICTED, By, Candidates, divisions_in
 from confml.plugins.parameters import (
     Choice,
     Flag,

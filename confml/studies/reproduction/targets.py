@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from confml.data.locate import resource_folder
+from confml._version import resource_folder
 from confml.errors import ConfmlError, did_you_mean
 from confml.studies.reproduction.actions import Action, Command, Copy, Keep, Listing
 

@@ -96,7 +96,7 @@ class Copies:
     def feed(self, data: bytes, folder: Path) -> None:
         from confml import _jit
         from confml.data.parsed import keep_parsed, read_parsed
-        from confml.runner.staged import staged
+        from confml.runner.workspace import staged
 
         values = np.arange(40.0).reshape(8, 5)
         with _environment(CONFML_CACHE=str(folder / "copies"), CONFML_STAGE=str(folder / "stage")):
