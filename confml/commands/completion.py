@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 def complete_config(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return bundled configs, YAML files and folders that begin with ``incomplete``."""
-    from confml.config.find import bundled_configs
+    from confml.config.stages import bundled_configs
 
     return _items([*bundled_configs(), *_paths(incomplete, (".yaml", ".yml"))], incomplete)
 

@@ -39,8 +39,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     """
     from confml._outputs import check_outputs
     from confml.config import make_config
-    from confml.config.experiments import like_source
-    from confml.config.suggestion import suggest
+    from confml.config.suggestion import like_source, suggest
     from confml.errors import ConfigError
     from confml.runner.store import write_atomically
 

@@ -11,10 +11,17 @@ from typing import Any
 
 from confml.config.draft import Draft
 from confml.config.editor_schema import json_schema
-from confml.config.find import bundled_configs
 from confml.config.overrides import apply_overrides
 from confml.config.schema import Config, part_at
-from confml.config.stages import CheckOptions, check, read_config, read_values, resolve, validate
+from confml.config.stages import (
+    CheckOptions,
+    bundled_configs,
+    check,
+    read_config,
+    read_values,
+    resolve,
+    validate,
+)
 
 __all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config", "restore_config"]
 

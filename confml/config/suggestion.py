@@ -1,4 +1,4 @@
-"""`suggest`: a commented config for a table file, from an audit of its columns."""
+"""A commented config for a table file: from an audit of its columns, or as in a paper."""
 
 import json
 import os
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from confml.config.stages import bundled_configs, read_config
 from confml.data.audit import Finding, are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
-from confml.errors import DataError
+from confml.errors import ConfigError, DataError
 
 LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
@@ -277,3 +278,64 @@ def _yaml(value: Any) -> str:
         plain = _PLAIN.fullmatch(value) and value.isascii() and value.lower() not in _WORDS
         return value if plain else json.dumps(value, ensure_ascii=False)
     return json.dumps(value)
+
+
+# ---- as in a paper
+
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "proedrou": ("papers/tcm-nn/segment",),
+    "graepel": ("papers/transduction/transduction-heart",),
+    "krzanowski": ("papers/bayes-knn/bayes-knn", "papers/bayes-knn/bayes-knn-adaptive"),
+    "burg": ("papers/smartsvm/smartsvm-laptop",),
+    "kubat": ("papers/kubat/square-noise", "papers/kubat/not-separable"),
+}
+# Of the first config; methods are those of all. Figures of several data sets or of two features are left out.
+_KEYS = ("thresholds", "figures", "noise")
+_LEFT_OUT = ("ranks", "decision-boundary")
+# The paper has 10,000 + 70,000 steps.
+_CHAINS = {"chains": 4, "burn_in": 500, "samples": 60, "thin": 5}
+
+
+def like_source(found: Suggestion, source: str) -> Suggestion:
+    """Return ``found`` with the steps, methods, protocol, levels and further keys of a source.
+
+    Columns and questions stay. Label noise is added to training parts only, and the chains of the adaptive
+    model are shortened. Raises ConfigError for an unknown source.
+    """
+    if source not in SOURCES:
+        raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
+    configs = [read_config(str(bundled_configs()[name])).root.plain() for name in SOURCES[source]]
+    first, reasons = configs[0], dict(found.reasons)
+    for key in ("steps", "protocol", "levels"):
+        if key in first:
+            reasons[key] = f"as in {SOURCES[source][0]}"
+    methods = [_sane(dict(method), reasons) for config in configs for method in config["methods"]]
+    more = {key: first[key] for key in _KEYS if key in first}
+    more["figures"] = [one for one in first.get("figures", ()) if _figure(one) not in _LEFT_OUT]
+    if "noise" in more:
+        more["noise"] = {**more["noise"], "on": "train"}
+        reasons["noise"] = "on training parts: labels of test rows stay as they are"
+    return replace(
+        found,
+        steps=first.get("steps") or found.steps,
+        methods=methods,
+        protocol=first["protocol"],
+        levels=first.get("levels", found.levels),
+        reasons=reasons,
+        more={key: value for key, value in more.items() if value or key == "thresholds"},
+    )
+
+
+def _sane(method: dict[str, Any], reasons: dict[str, str]) -> dict[str, Any]:
+    """Return a method of a paper; chains of the adaptive model are shortened."""
+    reasons.pop(method["name"], None)
+    if method.get("model") == "adaptive":
+        reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
+        return {**method, **_CHAINS}
+    return method
+
+
+def _figure(figure: Any) -> str:
+    if isinstance(figure, Mapping):
+        return figure.get("name") or next(iter(figure))
+    return figure

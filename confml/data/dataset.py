@@ -78,23 +78,18 @@ class DataSet:
         if (self.train_rows is None) != (self.test_rows is None):
             raise ValueError("train_rows and test_rows go together")
         arrays = {"X": X, "y": y, "table": table, "nominal": nominal}
-        for part in ("train_rows", "test_rows"):
-            if getattr(self, part) is not None:
-                arrays[part] = np.asarray(getattr(self, part), dtype=np.int64)
-        if self.groups is not None:
-            arrays["groups"] = np.asarray(self.groups)
-            if arrays["groups"].shape != (rows,):
-                raise ValueError(f"groups must be ({rows},), got {arrays['groups'].shape}")
-        if self.lines is not None:
-            arrays["lines"] = np.asarray(self.lines, dtype=np.int64)
-            if arrays["lines"].shape != (rows,):
-                raise ValueError(f"lines must be ({rows},), got {arrays['lines'].shape}")
+        kinds = {"train_rows": np.int64, "test_rows": np.int64, "groups": None, "lines": np.int64, "ids": str}
+        for field, kind in kinds.items():
+            if (given := getattr(self, field)) is not None:
+                arrays[field] = (
+                    np.asarray(given) if kind is None else np.asarray(given).astype(kind, copy=False)
+                )
+        shapes = {"groups": (rows,), "lines": (rows,), "ids": (rows, len(self.id_columns))}
+        for field, shape in shapes.items():
+            if field in arrays and arrays[field].shape != shape:
+                raise ValueError(f"{field} must be {shape}, got {arrays[field].shape}")
         if (self.ids is None) != (not self.id_columns):
             raise ValueError("ids and id_columns go together")
-        if self.ids is not None:
-            arrays["ids"] = np.asarray(self.ids).astype(str, copy=False)
-            if arrays["ids"].shape != (rows, len(self.id_columns)):
-                raise ValueError(f"ids must be ({rows}, {len(self.id_columns)}), got {arrays['ids'].shape}")
         for field, array in arrays.items():
             array = array.view()
             array.flags.writeable = False

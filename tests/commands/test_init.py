@@ -13,7 +13,7 @@ from sklearn import datasets
 import confml
 from confml.commands.init import init
 from confml.config import load_config
-from confml.config.experiments import SOURCES
+from confml.config.suggestion import SOURCES
 from confml.data import load
 from confml.errors import ConfigError, DataError
 
