@@ -29,6 +29,7 @@ from confml.methods.conformal.scores import (
     knn_ratio_scores,
     lac_scores,
     margin_scores,
+    p_values_of_counts,
     saps_scores,
 )
 from confml.methods.conformal.selection import InnerSelection, choose
@@ -108,6 +109,24 @@ def test_counts_are_those_of_comparisons(draw, size, monkeypatch):
         assert (greater[:, column] == above + 10).all() and (equal[:, column] == ties + 20).all()
         expected = [literal_counts(groups[place], score, size) for score in scores[:, column]]
         assert expected == list(zip(above, ties, strict=True))
+
+
+@pytest.mark.parametrize("undefined", [False, True])
+def test_p_values_and_their_largest_in_one_pass(undefined, monkeypatch):
+    rng = np.random.default_rng(4)
+    counts, counted = rng.integers(0, 3, (2, 200, 4)), np.array([7, 9, 9, 12])
+    nonconformity = rng.choice([0.0, 0.5, np.inf, -np.inf], (200, 4))
+    if undefined:
+        nonconformity[::3, 1] = np.nan
+    one_by_one = p_values_of_counts(*counts, counted, nonconformity)
+    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
+    at_once = p_values_of_counts(*counts, counted, nonconformity)
+    for expected, found in zip(one_by_one, at_once, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    p, columns = at_once
+    assert (p == counts.sum(axis=0) / counted).all()
+    for row in range(0 if undefined else 200):
+        assert columns[row] == min(range(4), key=lambda j: (-p[row, j], nonconformity[row, j]))
 
 
 @pytest.mark.parametrize("kind", ["split", "cross"])

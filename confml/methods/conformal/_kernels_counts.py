@@ -75,3 +75,24 @@ def add_counts(scores, groups, calibration, ends, tolerance, size, starts, lowes
                         last = middle
             greater[row, column] += ends[group + 1] - up_to
             equal[row, column] += up_to - first
+
+
+@kernel
+def fill_p_values(greater, equal, counted, nonconformity, p, columns):
+    """Fill p (n, c) with (greater + equal) / counted, counted (c,), and columns (n,) with the largest one.
+
+    Of equal p-values the one with the smaller nonconformity (n, c) is larger, then the first. Returns False
+    if it finds NaN.
+    """
+    for row in range(p.shape[0]):
+        best = 0
+        for column in range(p.shape[1]):
+            own = np.float64(greater[row, column] + equal[row, column]) / counted[column]
+            strange = nonconformity[row, column]
+            if strange != strange:
+                return False
+            p[row, column] = own
+            if own > p[row, best] or (own == p[row, best] and strange < nonconformity[row, best]):
+                best = column
+        columns[row] = best
+    return True

@@ -146,9 +146,15 @@ class CalibratedMethod(WrapperMethod):
 
     # ---- for subclasses: parts of fit and confident_predict
 
-    def _p_value_view(self, p: np.ndarray, extra: dict[str, Any]) -> dict[str, Prediction]:
-        """Return the view of p-values (n, c); labels with equal ones are ordered by ``nonconformity``."""
-        columns = argmax_with_tie_break(p, extra["nonconformity"], smallest=True)
+    def _p_value_view(
+        self, p: np.ndarray, extra: dict[str, Any], columns: np.ndarray | None = None
+    ) -> dict[str, Prediction]:
+        """Return the view of p-values (n, c); labels with equal ones are ordered by ``nonconformity``.
+
+        columns: (n,) of the predicted labels, where they are known.
+        """
+        if columns is None:
+            columns = argmax_with_tie_break(p, extra["nonconformity"], smallest=True)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:

@@ -27,6 +27,7 @@ from confml.methods.conformal.scores import (
     knn_ratio_scores,
     label_scores,
     on_all_classes,
+    p_values_of_counts,
     posterior_view,
     usual_size,
     values_for,
@@ -238,12 +239,10 @@ class Conformal(Grouped, Shifted, PValueMethod):
             own = np.ones((n, c)) if weights is None else weights.new / counted
             extra["own_share"] = own
         if self.smoothed:
-            p = (greater + tau[:, None] * equal) / counted
             extra["tau"] = tau
-        else:
-            p = np.add(greater, equal, dtype=np.float64)
-            p /= counted[0] if counted.ndim == 1 and np.ptp(counted) == 0 else counted  # broadcasting is slow
-        return self._p_value_view(p, extra)
+            return self._p_value_view((greater + tau[:, None] * equal) / counted, extra)
+        p, columns = p_values_of_counts(greater, equal, counted, nonconformity)
+        return self._p_value_view(p, extra, columns)
 
     def _best_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
@@ -273,6 +272,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
         scores = np.zeros((MANY, 2))
         counts = np.zeros(scores.shape, np.int64), np.ones(scores.shape, np.int64)
         add_counts([np.zeros(1), np.ones(2)], np.arange(2), scores, 1.0, *counts)
+        p_values_of_counts(*counts, np.ones(2, np.int64), scores)
 
     @property
     def stratified(self) -> bool:

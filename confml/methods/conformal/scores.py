@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.neighbours.scaling import SafeScale
 
 SCORES = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
@@ -215,6 +215,25 @@ def counts_against(
     if totals is not None:
         return totals[-1] - totals[up_to], totals[up_to] - totals[below]
     return len(calibration) - up_to, up_to - below
+
+
+def p_values_of_counts(
+    greater: np.ndarray, equal: np.ndarray, counted: np.ndarray, nonconformity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return p-values (n, c) from counts, and the column of the largest one in each row (n,).
+
+    counted: (c,) or (n, c). Equal p-values are ordered by the smallest ``nonconformity`` (n, c).
+    """
+    p = np.empty(greater.shape)
+    if greater.size >= MANY and counted.ndim == 1:
+        from confml.methods.conformal import _kernels_counts as kernels
+
+        columns = np.empty(len(p), dtype=np.intp)
+        counts = greater, equal, counted.astype(np.float64), np.ascontiguousarray(nonconformity)
+        if kernels.fill_p_values(*counts, p, columns):
+            return p, columns
+    np.divide(np.add(greater, equal, out=p), counted, out=p)
+    return p, argmax_with_tie_break(p, nonconformity, smallest=True)
 
 
 def add_counts(
