@@ -11,7 +11,7 @@ from confml.measures.risk_control import (
     risk_controlled_threshold,
     risk_controlled_thresholds,
 )
-from confml.report.numbers.joint_paths import (
+from confml.report.numbers.certificates import (
     ALL,
     DELTA,
     RISKS,

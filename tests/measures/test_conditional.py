@@ -21,7 +21,7 @@ from confml.measures.conditional import (
 )
 from confml.measures.coverage_band import coverage_band
 from confml.measures.prediction import Prediction
-from confml.report.numbers.calibration_parts import CalibrationParts
+from confml.report.numbers.region_levels import CalibrationParts
 
 
 def test_strata_double():

@@ -15,8 +15,8 @@ from confml.data import load
 from confml.errors import ConfmlError
 from confml.report.across import combined_curves, plot_across_runs
 from confml.report.figures import Subject
+from confml.report.figures.curves import metric_curves
 from confml.report.figures.decision_boundary import fitted_plane
-from confml.report.figures.error_against import metric_curves
 from confml.report.numbers.outcomes import ClassConfusions
 from confml.report.run.stored import open_run
 from confml.report.write import write_report

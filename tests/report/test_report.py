@@ -600,8 +600,8 @@ def test_every_figure_says_what_it_shows():
 
 def test_curves_and_shares_are_those_of_the_metrics():
     from confml.report.figures import Subject
-    from confml.report.figures.error_against import metric_curves
-    from confml.report.figures.regions_by_level import region_shares
+    from confml.report.figures.curves import metric_curves
+    from confml.report.figures.regions import region_shares
     from confml.report.numbers.region_levels import RegionErrors
 
     run = figures_run([])
@@ -628,7 +628,7 @@ def test_curves_and_shares_are_those_of_the_metrics():
 
 def test_a_line_bears_the_label_of_the_method_that_sweeps():
     from confml.report.figures import Subject
-    from confml.report.figures.error_against import metric_curves
+    from confml.report.figures.curves import metric_curves
 
     methods = [
         entry("tcm-nn", {"smoothed": True}, sweep={"k": [1, 3]}, label="smoothed"),

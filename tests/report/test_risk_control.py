@@ -10,7 +10,7 @@ from report.report_cases import dataset, entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.measures.risk_control import risk_controlled_threshold
-from confml.report.numbers.selected_shares import halves
+from confml.report.numbers.certificates import halves
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.risk_control import _Splits
 from confml.report.write import write_report

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from confml.config import load_config
-from confml.report.figures import Subject, rejection_by_threshold
+from confml.report.figures import Subject
+from confml.report.figures.accuracy_rejection import draw_thresholds
 from confml.report.figures.version_space import Sphere, toy_of
 from confml.report.run.stored import open_run
 from confml.report.sections.published_tables import combined_tables
@@ -147,7 +148,7 @@ def test_many_runs_are_drawn_without_a_table_in_the_figure(tmp_path):
     )
     rest = LINKED[LINKED.index("protocol:") :].replace(", version-space, joint-labelling", "")
     folder = computed(tmp_path, methods + rest)
-    figure = rejection_by_threshold.draw(Subject(open_run(folder), "heart", {}))
+    figure = draw_thresholds(Subject(open_run(folder), "heart", {}))
     (axes,) = figure.axes  # numbers are in the table
     assert not axes.texts
     with (folder / "threshold-curves.csv").open() as file:

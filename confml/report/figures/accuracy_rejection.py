@@ -11,20 +11,25 @@ from typing import Any
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
+from confml.measures.selected import ACCEPTED, CERTAIN
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.error_against import Word
+from confml.report.figures.curves import Word
 from confml.report.figures.style import (
     BLACK,
+    COLUMN,
     DASHES,
     PAGE,
-    legend_below,
+    Panels,
+    add_legend,
     new_figure,
     panel_columns,
     rate_band,
 )
+from confml.report.numbers.certificates import CERTIFIED, SelectedShares
 from confml.report.numbers.outcomes import RejectionCurves
 from confml.report.numbers.published_points import rejections_of
+from confml.report.numbers.threshold_curves import MACHINES, VOLUMES, ThresholdCurve, limit_machines
 
 MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)
@@ -46,15 +51,15 @@ class Words(Parameter):
         return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-Panels = dict[str, dict[str, list[RejectionCurve]]]  # by panel, then by line: one curve per split
+Curves = dict[str, dict[str, list[RejectionCurve]]]  # by panel, then by line: one curve per split
 
 
-def panels_of(subject: Subject) -> Panels:
+def curves_of(subject: Subject) -> Curves:
     """Return the curves of one data set: one panel per view and one line per method, or the reverse."""
     views = subject.option("views", None)
     without = subject.option("without", None)
     by_method = subject.option("panels", "view") == "method"
-    found: Panels = {}
+    found: Curves = {}
     for name, one in subject.numbers(RejectionCurves).items():
         variant = subject.variants[name]
         if views is not None and variant.view not in views:
@@ -70,54 +75,45 @@ def panels_of(subject: Subject) -> Panels:
 
 
 def draw(subject: Subject):
-    panels = panels_of(subject)
-    if not panels:
+    found = curves_of(subject)
+    if not found:
         raise NotApplicable("no finished cell has such a view")
-    if len(panels) > 12:
-        raise NotApplicable(f"{len(panels)} panels are too many: name views, or panels: view")
-    columns = panel_columns(len(panels))
-    figure, axes = _figure(-(-len(panels) // columns), columns, share=True)
-    places = [(subject.dataset, name) for name in panels]
-    chosen = _draw_grid(figure, axes, list(panels.values()), list(panels), subject, places)
-    figure.suptitle(_title(subject, subject.dataset, chosen), x=0.01, ha="left", fontsize=8)
-    return figure
+    if len(found) > 12:
+        raise NotApplicable(f"{len(found)} panels are too many: name views, or panels: view")
+    panels = _panels(len(found), panel_columns(len(found)), sharey="row")
+    places = [(subject.dataset, name) for name in found]
+    chosen = _draw_grid(panels, list(found.values()), list(found), subject, places)
+    return panels.finish(_title(subject, subject.dataset, chosen))
 
 
 def draw_all(subject: Subject):
     """Draw one row per data set and one column per view; with one view, one panel per data set."""
     results = subject.results
     found = {
-        name: panels_of(subject.of_dataset(name, panels="view"))
+        name: curves_of(subject.of_dataset(name, panels="view"))
         for name in dict.fromkeys(cell.dataset for cell in results.cells)
     }
-    found = {name: panels for name, panels in found.items() if panels}
-    views = list(dict.fromkeys(view for panels in found.values() for view in panels))
+    found = {name: curves for name, curves in found.items() if curves}
+    views = list(dict.fromkeys(view for curves in found.values() for view in curves))
     if not found:
         raise NotApplicable("no finished cell has such a view")
     if len(found) * len(views) > 40:
         raise NotApplicable(f"{len(found)} data sets with {len(views)} views are too many: name views")
+    places = [(name, view) for name in found for view in views]
+    cells = [found[name].get(view, {}) for name, view in places]
     if len(views) == 1:
-        columns = panel_columns(len(found))
-        figure, axes = _figure(-(-len(found) // columns), columns)
-        cells = [panels[views[0]] for panels in found.values()]
-        places = [(name, views[0]) for name in found]
-        chosen = _draw_grid(figure, axes, cells, list(found), subject, places, whole=False)
-        title = _title(subject, f"{views[0]}", chosen)
-    else:
-        figure, axes = _figure(len(found), len(views), share=True)
-        cells = [panels.get(view, {}) for panels in found.values() for view in views]
-        places = [(name, view) for name in found for view in views]
-        chosen = _draw_grid(figure, axes, cells, list(map(", ".join, places)), subject, places)
-        title = _title(subject, "", chosen)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    return figure
+        panels = _panels(len(found), panel_columns(len(found)))
+        chosen = _draw_grid(panels, cells, list(found), subject, places, whole=False)
+        return panels.finish(_title(subject, views[0], chosen))
+    panels = _panels(len(cells), len(views), sharey="row")
+    chosen = _draw_grid(panels, cells, list(map(", ".join, places)), subject, places)
+    return panels.finish(_title(subject, "", chosen))
 
 
-def _figure(rows: int, columns: int, share: bool = False):
-    """Return a figure and its axes (rows, columns); share: panels of a row have the same vertical scale."""
-    height = 2.5 if columns == 1 else 2.1 if rows < 5 else 1.35
-    figure = new_figure(PAGE if columns > 1 else PAGE * 0.55, 0.3 + height * rows)
-    return figure, figure.subplots(rows, columns, squeeze=False, sharey="row" if share else False)
+def _panels(count: int, columns: int, **share: str) -> Panels:
+    height = 2.5 if columns == 1 else 2.1 if count <= 4 * columns else 1.35
+    widths = [PAGE * 0.55, *[PAGE] * (columns - 1)]
+    return Panels(count, height=height, widths=widths, columns=columns, **share)
 
 
 def _title(subject: Subject, name: str, chosen: str) -> str:
@@ -128,15 +124,14 @@ def _title(subject: Subject, name: str, chosen: str) -> str:
 
 
 def _draw_grid(
-    figure,
-    axes,
+    panels: Panels,
     cells: Sequence[Mapping[str, list[RejectionCurve]]],
     titles: Sequence[str],
     subject: Subject,
     places: Sequence[tuple[str, str]],
     whole: bool = True,
 ) -> str:
-    """Fill the axes (rows, columns) in order, hide the unused ones, and add one legend below.
+    """Fill the panels in order, hide those without curves, and set the handles of the legend.
 
     places: data set and view of each panel, for the paper's points. whole: show rejection rates up to 100 %
     for all curves. Returns the number of lines that are shown if some are not, as text.
@@ -148,9 +143,8 @@ def _draw_grid(
     what, y_label, x_label = LABELS[subject.option("form", "risk")]
     rates = RATES if len(cells) <= FEW_PANELS else RATES[::2]
     handles: dict[str, Any] = {}
-    rows, columns = axes.shape
-    for place, one in enumerate(axes.flat):
-        if place >= len(cells) or not cells[place]:
+    for place, one in enumerate(panels.axes):
+        if not cells[place]:
             one.set_visible(False)
             continue
         areas = {
@@ -173,15 +167,12 @@ def _draw_grid(
             _draw_paper(one, *places[place], handles)
         one.set_title(titles[place], loc="left", fontsize=7)
         one.set_xlim(0, 100 if whole else None)
-        if place % columns == 0:
-            one.set_ylabel(y_label)
-        if place + columns >= len(cells):
-            one.set_xlabel(x_label)
-    for one in axes.flat:  # after all are drawn: it fixes the common scale of a row
+    panels.label_y(y_label)
+    panels.label_x(x_label)
+    for one in panels.axes:  # after all are drawn: it fixes the common scale of a row
         one.set_ylim(bottom=0)
     order = list(dict.fromkeys(name for name in (*shown, *handles) if name in handles))
-    words = [f"{name}{_splits_of(name, cells)}" for name in order]
-    legend_below(figure, [handles[name] for name in order], words)
+    panels.handles = {f"{name}{_splits_of(name, cells)}": handles[name] for name in order}
     return f"{len(shown)} of {len(names)} lines (option lines)" if len(shown) < len(names) else ""
 
 
@@ -259,7 +250,7 @@ def caption(subject: Subject) -> str:
     )
 
 
-FIGURE = Figure(
+ACCURACY_REJECTION = Figure(
     name="accuracy-rejection",
     about="risk-coverage curves: errors of the accepted predictions over all thresholds",
     draw=draw,
@@ -282,4 +273,87 @@ ALL = Figure(
     caption=caption,
     options=OPTIONS,
     across=True,
+)
+
+
+def threshold_curves(
+    subject: Subject,
+) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
+    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label."""
+    volumes, machines = {}, {}
+    for label, curve in subject.numbers(ThresholdCurve).items():
+        variant = subject.variants[label]
+        if (variant.method, variant.view) == (VOLUMES, "probability"):
+            volumes[label.removesuffix(" (probability)")] = curve
+        elif (variant.method, variant.view) == (MACHINES, "margin"):
+            machines[label] = curve
+    limit_machines(volumes, machines)
+    return volumes, machines
+
+
+def draw_thresholds(subject: Subject):
+    volumes, machines = threshold_curves(subject)
+    if not volumes or not machines:
+        raise NotApplicable("it needs bayes-transduction and kernel-svm on the same splits")
+    everything = {**machines, **volumes}
+    figure = new_figure(COLUMN * 1.2, 2.8)
+    axes = figure.add_subplot()
+    handles = []
+    for name, curve in everything.items():
+        x, y, x_error, y_error = 100 * curve.points.T
+        bars = {"elinewidth": 0.6, "capsize": 1.0, "linewidth": 0.9, "markersize": 2}
+        handles.append(axes.errorbar(x, y, xerr=x_error, yerr=y_error, **subject.look(name), **bars))
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("rejection rate (%)")
+    axes.set_ylabel("selective risk (%)")
+    axes.set_title(subject.dataset, loc="left")
+    add_legend(figure, handles, list(everything))
+    return figure
+
+
+REJECTION_BY_THRESHOLD = Figure(
+    name="rejection-by-threshold",
+    about="error of the accepted against rejection rate over thresholds: Bayesian transduction and SVM",
+    draw=draw_thresholds,
+    numbers=(ThresholdCurve,),
+    caption="Error of the accepted test examples against the rejection rate over common thresholds, means "
+    "over the splits; bars: ± 1 standard error of both means. threshold-curves.csv has the numbers. A run of "
+    "1000 chords has the effective sample size of a few independent draws, so that too many examples have "
+    "confidence 1 and its curve ends early.",
+)
+
+
+MOST_VIEWS = 8
+
+
+def draw_selection(subject: Subject):
+    shown, title = subject.some_of(subject.numbers(SelectedShares), MOST_VIEWS)
+    if not shown:
+        raise NotApplicable("no view has predictions of one classifier")
+    panels = Panels(2, height=2.4, widths=(COLUMN, PAGE), sharey=True)
+    for name, one in shown.items():
+        colour = subject.look(name)["color"]
+        for place, kind, dash in ((0, CERTAIN, "-"), (1, ACCEPTED, "-"), (1, CERTIFIED, "--")):
+            if kind in one.shares:
+                shares = 100 * np.array(one.shares[kind])
+                (line,) = panels.axes[place].plot(*shares.T, dash, color=colour, linewidth=1)
+                panels.handles.setdefault(name, line)
+    if any(CERTIFIED in one.shares for one in shown.values()):
+        (panels.handles["certified threshold"],) = panels.axes[1].plot([], "--", color=BLACK, linewidth=1)
+    panels.axes[0].set_title("certain rows (false coverage rate)", loc="left", fontsize=7)
+    panels.axes[1].set_title("accepted predictions (false discovery rate)", loc="left", fontsize=7)
+    panels.label_x("bound on the errors among the selected (%)")
+    return panels.finish(title, "share of the batch selected (%)")
+
+
+SELECTION = Figure(
+    name="selection",
+    about="share of a batch that is certain or accepted, against the bound on the errors among these rows",
+    draw=draw_selection,
+    numbers=(SelectedShares,),
+    caption="Mean share of the rows of a batch that are selected, against the bound on the expected share of "
+    "errors among them. Left: certain rows of views with p-values; the batch is the test part. Right: "
+    "accepted predictions of all views; the batch is one half of the test part, the other half has the "
+    "labelled rows. Dashed: certified threshold for the same risk, whose bound holds with probability 95 %.",
 )

@@ -16,7 +16,7 @@ from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, Panels
-from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.outcomes import FirstSplit
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 

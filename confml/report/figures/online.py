@@ -24,7 +24,7 @@ from confml.report.figures.style import (
     new_figure,
     power,
 )
-from confml.report.numbers.online_paths import MartingalePath, Martingales, OnlineErrors
+from confml.report.numbers.outcomes import MartingalePath, Martingales, OnlineErrors
 from confml.report.numbers.variant_numbers import OfVariants
 
 COLOURS = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY)

@@ -11,7 +11,7 @@ from confml.report.answers.datasets import Ranking, ranking
 from confml.report.answers.leaderboard import RankedColumn, order
 from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.error_against import Word
+from confml.report.figures.curves import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.report.figures import NotApplicable, Subject, Variant
-from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.outcomes import FirstSplit
 from confml.report.numbers.variant_numbers import OfVariants
 
 

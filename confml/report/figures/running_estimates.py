@@ -14,7 +14,7 @@ from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.decision_boundary import COLOURS, draw_truth, true_boundary
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, PAGE, legend_below, new_figure, power
-from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.outcomes import FirstSplit
 
 CHAINS = 4
 CHAIN_COLOUR = {"reject": COLOURS[0], "envelope": COLOURS[1]}

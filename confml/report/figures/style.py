@@ -257,10 +257,11 @@ def rate_band(mean, sd, scale: float = 100.0) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Panels:
-    """A figure with ``count`` panels in rows of at most three.
+    """A figure with ``count`` panels, by default in rows of at most three.
 
     widths: of the figure in inches for one, two and three columns; fewer widths allow fewer columns. height:
-    of a row; top: of the title. share: ``sharex`` and ``sharey`` of matplotlib's ``subplots``.
+    of a row; top: of the title. columns: number of columns. share: ``sharex`` and ``sharey`` of matplotlib's
+    ``subplots``.
 
     figure: matplotlib's figure. axes: of the panels, row by row. handles: of the legend by label.
     """
@@ -272,9 +273,10 @@ class Panels:
         height: float,
         top: float = 0.3,
         widths: Sequence[float] = (COLUMN, PAGE * 0.75, PAGE),
-        **share: bool,
+        columns: int = 0,
+        **share: bool | str,
     ):
-        self.columns = min(panel_columns(count), len(widths))
+        self.columns = columns or min(panel_columns(count), len(widths))
         rows = -(-count // self.columns)
         self.figure = new_figure(widths[self.columns - 1], top + height * rows)
         grid = list(self.figure.subplots(rows, self.columns, squeeze=False, **share).flat)

@@ -22,7 +22,7 @@ from confml.report.figures.style import (
     legend_below,
     new_figure,
 )  # fmt: skip
-from confml.report.numbers.first_splits import FirstSplit
+from confml.report.numbers.outcomes import FirstSplit
 
 if TYPE_CHECKING:  # every run lists the figures, and these modules take long to import
     from confml.methods.version_space import BayesTransduction

@@ -3,16 +3,20 @@
 Curves, clouds, confusions, absent classes, probabilities and groups, each in little memory.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.martingales import POWER, learnt_examples, power_martingale, simple_mixture
 from confml.measures.novelty import familiarity
+from confml.measures.p_values import is_online
 from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, curve_of
-from confml.report.numbers.group_coverage import CoverageOfGroups, GroupLine
-from confml.report.numbers.group_errors import UNSEEN, GroupErrors
-from confml.report.numbers.group_errors import GroupLine as ErrorLine
+from confml.methods.details import ChainSummary, ClassTreeNode
+from confml.report.numbers.groups import UNSEEN, CoverageOfGroups, GroupErrors, GroupLine
+from confml.report.numbers.groups import GroupLine as ErrorLine
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
@@ -171,3 +175,100 @@ class GroupErrorLines(VariantNumbers):
     def finish(self):
         self.lines = [line for line in self._found.lines() if line.group != UNSEEN]
         self._found = GroupErrors(())
+
+
+def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
+    """Return (error rate, number) of the test examples of a node's classes that pass through it.
+
+    truth, labels (n,): true and predicted labels; an example passes through the node if its predicted label
+    is below it. The error is the share sent to the wrong side.
+    """
+    truth, labels = np.asarray(truth), np.asarray(labels)
+    here = np.isin(truth, node.classes) & np.isin(labels, node.classes)
+    right = node.sides[1].classes
+    wrong = np.isin(truth[here], right) != np.isin(labels[here], right)
+    return (float(wrong.mean()) if here.any() else float("nan")), int(here.sum())
+
+
+class FirstSplit(VariantNumbers):
+    """The first split of a variant, and the parameters of each split.
+
+    split: its name. chains, tree: None without them. errors: error rate and number of the test examples of
+    each inner node of the tree. chosen: parameters of each split that inner cross-validation chose.
+    """
+
+    def start(self, options):
+        self.split: str | None = None
+        self.chains: ChainSummary | None = None
+        self.tree: ClassTreeNode | None = None
+        self.errors: list[tuple[float, int]] = []
+        self.chosen: dict[str, dict[str, Any]] = {}
+
+    def add(self, result, view, case):
+        if result.tuning:
+            self.chosen[result.cell.split] = dict(result.tuning["chosen"])
+        if self.split is None:
+            self.split = result.cell.split
+            self.chains, self.tree = result.views.fit_details.chains, result.views.fit_details.tree
+            labels = case.prediction.labels
+            nodes = [] if self.tree is None else self.tree.inner_nodes()
+            self.errors = [node_error(node, result.truth, labels) for node in nodes]
+
+
+MOST_POINTS = 2000  # points of a line
+
+
+class MartingalePath(NamedTuple):
+    """Base-10 logarithms of two martingales after ``steps`` (m,) learnt examples. begin: learnt before."""
+
+    split: str
+    steps: np.ndarray
+    mixture: np.ndarray
+    power: np.ndarray
+    begin: int
+
+
+class Martingales(VariantNumbers):
+    """Martingales against exchangeability, one path for each split."""
+
+    options = ("epsilon",)
+
+    def start(self, options):
+        self.epsilon = float(options.get("epsilon", POWER))
+        self.paths: list[MartingalePath] = []
+
+    def add(self, result, view, case):
+        learnt = learnt_examples(case)
+        if learnt is not None and len(learnt.p):
+            steps = np.unique(np.rint(np.linspace(1, len(learnt.p), MOST_POINTS)).astype(int))
+            mixture, power = simple_mixture(learnt.p), power_martingale(learnt.p, self.epsilon)
+            begin = int(case.prediction.extra["learnt"][0])
+            path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
+            self.paths.append(path)
+
+
+class OnlineErrors(VariantNumbers):
+    """Share of regions without the true label among the examples so far.
+
+    levels: those of the config in ascending order. paths: (steps (m,), shares (levels, m)) of each split.
+    """
+
+    def start(self, options):
+        self.levels = np.array(sorted(map(float, self.results.config.levels)))
+        self.paths: list[tuple[np.ndarray, np.ndarray]] = []
+
+    @classmethod
+    def takes(cls, result, case):
+        return len(case.prediction) > 0 and is_online(case)
+
+    def add(self, result, view, case):
+        p = case.prediction.scores[np.arange(len(case.truth)), case.true_columns]
+        n = len(p)
+        steps = np.union1d(
+            *(
+                np.unique(np.rint(space(1, n, MOST_POINTS)).astype(int))
+                for space in (np.geomspace, np.linspace)
+            )
+        )
+        missed = np.cumsum(p <= self.levels[:, None], axis=1)
+        self.paths.append((steps, missed[:, steps - 1] / steps))

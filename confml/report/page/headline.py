@@ -9,7 +9,7 @@ from confml.report.answers.run_answer import RunAnswer, run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed, points
 from confml.report.answers.thresholds import decided, observed_shares
-from confml.report.numbers.joint_paths import ALL
+from confml.report.numbers.certificates import ALL
 from confml.report.page.material import Material
 from confml.report.sections.certified import group_columns
 from confml.report.sections.certified_jointly import JOINTLY

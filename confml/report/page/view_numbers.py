@@ -9,8 +9,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.prediction import Prediction
-from confml.report.numbers.calibration_parts import CalibrationParts
-from confml.report.numbers.region_levels import level_counts
+from confml.report.numbers.region_levels import CalibrationParts, level_counts
 from confml.report.numbers.variant_numbers import OfVariants, VariantNumbers
 from confml.report.run.cells import RunCells
 from confml.runner.results import CellResult

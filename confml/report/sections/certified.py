@@ -16,8 +16,7 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify_all
 from confml.report.items import Item, Note, Table, TableKind
-from confml.report.numbers.joint_paths import DELTA, RISKS
-from confml.report.numbers.selected_shares import halves, has_halves
+from confml.report.numbers.certificates import DELTA, RISKS, halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults

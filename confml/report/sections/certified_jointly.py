@@ -13,8 +13,17 @@ import numpy as np
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.items import Item, Note, Table, TableKind
-from confml.report.numbers.joint_paths import ALL, DELTA, RISKS, TRUE, Candidate, SplitPaths, joint_paths
-from confml.report.numbers.selected_shares import halves, has_halves
+from confml.report.numbers.certificates import (
+    ALL,
+    DELTA,
+    RISKS,
+    TRUE,
+    Candidate,
+    SplitPaths,
+    halves,
+    has_halves,
+    joint_paths,
+)
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section

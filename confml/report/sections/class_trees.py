@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from confml.methods.details import ClassTreeNode
 from confml.report.files import safe_name
 from confml.report.items import Document, Item
-from confml.report.numbers.first_splits import node_error
+from confml.report.numbers.outcomes import node_error
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from confml.measures.coverage_band import coverage_band
 from confml.report.items import Item, Note, TableKind
-from confml.report.numbers.calibration_parts import CalibrationParts
-from confml.report.numbers.group_coverage import CoverageOfGroups, GapLine, GroupLine, gap_lines
+from confml.report.numbers.groups import CoverageOfGroups, GapLine, GroupLine, gap_lines
+from confml.report.numbers.region_levels import CalibrationParts
 from confml.report.sections.base import KEY, ViewSection
 from confml.runner.results import CellResult
 

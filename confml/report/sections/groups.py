@@ -6,7 +6,7 @@ from pathlib import Path
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
 from confml.report.items import Item, Note, PrintedTable, TableKind
-from confml.report.numbers.group_errors import UNSEEN, GroupErrors
+from confml.report.numbers.groups import UNSEEN, GroupErrors
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult

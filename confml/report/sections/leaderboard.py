@@ -14,7 +14,7 @@ from confml.report.answers.majority import MAJORITY, majority_of
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
-from confml.report.numbers.joint_paths import DELTA, RISKS
+from confml.report.numbers.certificates import DELTA, RISKS
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section

@@ -9,8 +9,7 @@ import numpy as np
 from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.items import TableKind
-from confml.report.numbers.joint_paths import RISKS
-from confml.report.numbers.selected_shares import halves, has_halves
+from confml.report.numbers.certificates import RISKS, halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import RunResults

@@ -5,7 +5,7 @@ import numpy as np
 from confml.measures.metric import HIGHER, LEVEL, LOWER, SHARE, Metric
 from confml.measures.selected import ACCEPTED, shares_one_calibration
 from confml.report.items import TableKind
-from confml.report.numbers.selected_shares import SplitSelection, is_certifiable, selections_of
+from confml.report.numbers.certificates import SplitSelection, is_certifiable, selections_of
 from confml.report.run.results import RunResults
 from confml.report.sections.base import ViewSection
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from confml.measures import Metric
 from confml.report.figures import Subject
-from confml.report.figures.rejection_by_threshold import threshold_curves
+from confml.report.figures.accuracy_rejection import threshold_curves
 from confml.report.items import Item, Table
 from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd
 from confml.report.numbers.threshold_curves import (
