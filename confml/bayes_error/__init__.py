@@ -6,8 +6,8 @@ from confml.bayes_error.complexity import (
     complexity_measures,
     neighbour_bounds,
 )
+from confml.bayes_error.estimates import GlobalTreeBounds
 from confml.bayes_error.extrapolation import Extrapolation, extrapolate
-from confml.bayes_error.global_tree import GlobalTreeBounds
 from confml.bayes_error.label_noise import EstimatorSettings, NoiseSeries, noise_series
 from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
 from confml.bayes_error.rates import (

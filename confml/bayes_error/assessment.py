@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from confml.bayes_error.complexity import Measure, NeighbourBounds, bounds_of, measures_of, nearest_rows
+from confml.bayes_error.estimates import bounds_of_tree
 from confml.bayes_error.extrapolation import NEIGHBOURS as EXTRAPOLATED
 from confml.bayes_error.extrapolation import limit_of, subsamples
-from confml.bayes_error.global_tree import bounds_of_tree
 from confml.bayes_error.neighbour_errors import check_neighbours, errors_of_lists
 from confml.bayes_error.rates import BayesErrors, check, rates
 from confml.bayes_error.shared_trees import Crossings, count_crossings

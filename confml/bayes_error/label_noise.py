@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml._seeds import derived_generator
-from confml.bayes_error.estimates import bayes_error_from_crossings
+from confml.bayes_error.estimates import bayes_error_from_crossings, bounds_of_share
 from confml.bayes_error.extrapolation import NEIGHBOURS as EXTRAPOLATED
 from confml.bayes_error.extrapolation import Subsamples, limit_of, subsamples
-from confml.bayes_error.global_tree import bounds_of_share
 from confml.bayes_error.neighbour_errors import NEIGHBOURS, check_neighbours, errors_of_lists, lower_bound
 from confml.bayes_error.neighbour_lists import neighbour_lists
 from confml.bayes_error.shared_trees import WholeTrees, check_problem, edges_between, spanning_trees

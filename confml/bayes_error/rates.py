@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.bayes_error.estimates import COUNTS, bayes_error_from_crossings
+from confml.bayes_error.estimates import COUNTS, GlobalTreeBounds, bayes_error_from_crossings, bounds_of_tree
 from confml.bayes_error.extrapolation import Extrapolation
 from confml.bayes_error.extrapolation import extrapolate as extrapolated
-from confml.bayes_error.global_tree import GlobalTreeBounds, bounds_of_tree
 from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
 from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
 from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error

@@ -2,7 +2,7 @@
 
 It computes differences of metrics and of accuracy-rejection curves at each rejection rate with the test of
 `confml.report.answers.differences`, and over several data sets the Bayesian signed-rank test
-(`confml.measures.signed_rank`).
+(`confml.measures.ranks`).
 """
 
 import functools
@@ -16,8 +16,8 @@ import numpy as np
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
-from confml.measures.signed_rank import signed_rank
-from confml.report.answers.best import best_of
+from confml.measures.ranks import signed_rank
+from confml.report.answers.differences import best_of
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
@@ -26,8 +26,11 @@ from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
 from confml.report.items import Grid, Picture
 from confml.report.method_pairs import (
+    Asked,
     CurveDifference,
     Pair,
+    RowValues,
+    ViewRows,
     Views,
     curve_difference,
     loss_table,
@@ -36,7 +39,6 @@ from confml.report.method_pairs import (
     variants_of,
 )
 from confml.report.numbers.metric_rows import Metrics
-from confml.report.numbers.row_values import Asked, RowValues, ViewRows
 from confml.report.run.stored import open_run
 from confml.report.tables.grid import named_once
 from confml.report.write import write_items

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from confml.measures.signed_rank import DRAWS, PRIOR_STRENGTH, signed_rank
+from confml.measures.ranks import DRAWS, PRIOR_STRENGTH, signed_rank
 
 
 def literal(differences, rope, draws, seed):
@@ -55,7 +55,7 @@ def test_clear_differences():
 def test_blocks_do_not_change_the_result(monkeypatch):
     differences = np.linspace(-0.1, 0.2, 9)
     whole = signed_rank(differences, draws=500)
-    monkeypatch.setattr("confml.measures.signed_rank._BLOCK", 70)
+    monkeypatch.setattr("confml.measures.ranks._BLOCK", 70)
     assert signed_rank(differences, draws=500) == whole
 
 

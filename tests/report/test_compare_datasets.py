@@ -9,7 +9,7 @@ from report.test_summary_tables import noisy_run
 
 import confml.report.compare as module
 from confml.commands.compare import compare
-from confml.measures.signed_rank import signed_rank
+from confml.measures.ranks import signed_rank
 from confml.published import known_tables
 from confml.report.sections.published_tables import tables
 from confml.report.write import write_items

@@ -16,7 +16,7 @@ from confml.measures.excess_risk import excess_risks
 from confml.report.figures import pictures
 from confml.report.numbers.groups import column_groups
 from confml.report.run.stored import open_run
-from confml.report.sections.conditional_tests import ert_row
+from confml.report.sections.coverage import ert_row
 from confml.report.write import write_report
 
 

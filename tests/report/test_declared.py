@@ -26,8 +26,8 @@ from confml.report.compare import Pair, comparison_grid, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
 from confml.report.figures import check_figure, known_figures
 from confml.report.items import Table
+from confml.report.method_pairs import ViewRows
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
-from confml.report.numbers.row_values import ViewRows
 from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
 from confml.steps.registry import known_steps

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from confml.studies.reproduction import SOURCES, Outcome, published_numbers
-from confml.studies.reproduction.explanations import explanations
+from confml.studies.reproduction.claims import explanations
 from confml.studies.reproduction.numbers import REPRODUCED
 from confml.studies.reproduction.reasons import read_reasons
 

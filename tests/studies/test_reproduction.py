@@ -36,11 +36,11 @@ from confml.studies.reproduction import (
 )
 from confml.studies.reproduction.actions import Keep
 from confml.studies.reproduction.figures import draw_numbers
+from confml.studies.reproduction.markdown import stored_tables
 from confml.studies.reproduction.numbers import DIFFERENCES, Number, Role, Stored, is_as_printed, is_chance
 from confml.studies.reproduction.ranks import draw_ranks, stored_means, write_ranks
 from confml.studies.reproduction.reasons import read_reasons
 from confml.studies.reproduction.runs import provenance_text, read_provenance
-from confml.studies.reproduction.stored_tables import stored_tables
 from confml.studies.reproduction.targets import targets
 
 ROOT = Path(__file__).parents[2]

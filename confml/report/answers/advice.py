@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from confml.report.answers.bounds import StepFacts
+from confml.report.answers.coverage import StepFacts
 from confml.report.answers.datasets import RankVerdict, ranking_of
 from confml.report.answers.majority import beats_majority
 from confml.report.answers.standings import COST, SIZE, Family, Line, Standings

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from confml.measures.costs import costs_of
-from confml.report.answers.best import Best, best_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
     SIGNIFICANCE,
+    Best,
     Difference,
     Kind,
     LossTable,
     SplitLosses,
+    best_of,
     mean_interval,
 )
 from confml.report.answers.evidence import Evidence

@@ -110,10 +110,10 @@ def draw_all(subject: Subject):
     return panels.finish(_title(subject, "", chosen))
 
 
-def _panels(count: int, columns: int, **share: str) -> Panels:
+def _panels(count: int, columns: int, sharey: str | bool = False) -> Panels:
     height = 2.5 if columns == 1 else 2.1 if count <= 4 * columns else 1.35
     widths = [PAGE * 0.55, *[PAGE] * (columns - 1)]
-    return Panels(count, height=height, widths=widths, columns=columns, **share)
+    return Panels(count, height=height, widths=widths, columns=columns, sharey=sharey)
 
 
 def _title(subject: Subject, name: str, chosen: str) -> str:

@@ -15,8 +15,7 @@ from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, curve_of
 from confml.methods.details import ChainSummary, ClassTreeNode
-from confml.report.numbers.groups import UNSEEN, CoverageOfGroups, GroupErrors, GroupLine
-from confml.report.numbers.groups import GroupLine as ErrorLine
+from confml.report.numbers.groups import UNSEEN, CoverageOfGroups, ErrorLine, GroupErrors, GroupLine
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 
 from confml.report.answers.advice import aim_of
-from confml.report.answers.answer import Answer, answer
-from confml.report.answers.run_answer import RunAnswer, run_answer
+from confml.report.answers.answer import Answer, RunAnswer, answer, run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed, points
 from confml.report.answers.thresholds import decided, observed_shares

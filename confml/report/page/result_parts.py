@@ -7,7 +7,7 @@ from typing import Any
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.answer import Answer
-from confml.report.answers.bounds import unpromised
+from confml.report.answers.coverage import unpromised
 from confml.report.answers.differences import Difference
 from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import COSTS, Line, Standings

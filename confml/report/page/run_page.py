@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from confml.published import known_tables
-from confml.report.answers.answer import Answer
+from confml.report.answers.answer import Answer, RunAnswer, causes, of_dataset
 from confml.report.answers.datasets import Ranking, ranking
-from confml.report.answers.run_answer import RunAnswer, causes, of_dataset
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.items import TableKind
 from confml.report.page.about_run import (

@@ -4,11 +4,19 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
+from confml.data.dataset import DataSet
+from confml.errors import ConfmlError
+from confml.measures.conditional import GroupCoverage, Slab, fewest_rows, worst_slab
 from confml.measures.coverage_band import coverage_band
+from confml.measures.excess_risk import ExcessRisk, excess_risks
 from confml.report.items import Item, Note, TableKind
 from confml.report.numbers.groups import CoverageOfGroups, GapLine, GroupLine, gap_lines
 from confml.report.numbers.region_levels import CalibrationParts
+from confml.report.run.results import RunResults
 from confml.report.sections.base import KEY, ViewSection
+from confml.runner.origins import RowOrigins
 from confml.runner.results import CellResult
 
 
@@ -164,3 +172,195 @@ class ConditionalCoverage(ViewSection):
                 f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values "
                 "are plain; use mondrian: true, or a larger calibration part"
             )
+
+
+SLAB, ERT = "worst-slab", "ert"
+TERMS = 3  # features of a direction that are named
+
+
+class ConditionalTest(NamedTuple):
+    """One test. See `ConditionalTests`."""
+
+    test: str
+    rows: int
+    covered: int
+    value: float
+    low: float
+    high: float
+    chosen: float | None
+    few: int
+    evidence: int | None
+    where: str
+
+
+CONDITIONAL = TableKind("conditional-tests.csv", (*KEY, "level", *ConditionalTest._fields))
+
+
+class ConditionalTests(ViewSection):
+    """``conditional-tests.csv``: for ``conditional-tests``, whether coverage given the features is 1 - level.
+
+    Each test row counts once: of several repeats only the first one that tests it. The features are those
+    before the steps, nominal ones as dummy columns. The report needs the data for them.
+
+    ``worst-slab``: test rows x with a <= v.x <= b, the features standardised. A random half of the test rows
+    (at most 2,500) chooses a slab along the features or 1000 random directions. It is the slab with the
+    smallest coverage among all slabs with at least 10 % of the half. ``value`` is the coverage of the other
+    rows in this slab, with its Clopper-Pearson interval at 95 %; ``rows`` and ``covered`` are counted there.
+    ``chosen`` is the coverage in the choosing half, which is too small because the slab was chosen by it.
+    ``where``: the slab, with the largest weights. ``few``: 1 with fewer than 5 / level rows.
+
+    ``ert-l1``, ``ert-brier``: excess risk of the target coverage (`confml.measures.excess_risk`): a lower
+    bound, in expectation, of the mean distance (squared distance) of the coverage given the features from
+    1 - level, with its normal interval.
+
+    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert, not ``few``): the
+    coverage given the features is not 1 - level. If it is, ``evidence`` is 1 by chance in at most 2.5 % of
+    the test parts (worst-slab), or about 5 % (ert-l1). 0 does not show that it is. A predictor with valid
+    p-values, whose coverage is 1 - level on average over calibration parts, may have evidence for two
+    reasons. No method guarantees coverage given the features. And with few calibration examples the coverage
+    of one split differs from 1 - level everywhere: compare ``value`` with the coverage of all test rows, and
+    this with its band (``validity`` figure). The tests are not corrected for their number. With ``groups``
+    there are neither intervals nor evidence, because the rows of a group are dependent.
+    """
+
+    name = "conditional-tests"
+    place = 63
+    needs = "conditional-tests, views with regions, the data"
+    files = {
+        "conditional-tests.csv": "worst slab and excess risk: whether the coverage given the features is "
+        "1 - level"
+    }
+
+    tables = (CONDITIONAL,)
+
+    def start(self) -> None:
+        self._features: dict[str, _Features | str] = {}  # of one data set; a text: the reason for none
+        self._missing: dict[str, str] = {}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.conditional_tests)
+
+    def new(self, key):
+        return _Covered()
+
+    def takes(self, case):
+        return case.prediction.has_regions and len(self.results.config.levels) > 0
+
+    def add_view(self, found, result, view, case):
+        covered = np.stack([case.covered(float(level)) for level in self.results.config.levels])
+        found.add(result, covered)
+
+    def rows_of(self, key, found):
+        if key[0] not in self._features:
+            self._features[key[0]] = _Features.of(self.results, key[0])
+        here, rows = self._features[key[0]], []
+        if not isinstance(here, str):
+            X = here.rows(found.rows, found.split)
+            grouped = self.results.has_groups(key[0])
+            for level, covered in zip(self.results.config.levels, found.covered, strict=True):
+                for row in self._tests(X, covered, float(level), here.names):
+                    test = row._replace(low=math.nan, high=math.nan, evidence=None) if grouped else row
+                    rows.append((*key, float(level), *test))
+        return (rows,)
+
+    def finish_dataset(self) -> None:
+        self._missing |= {name: one for name, one in self._features.items() if isinstance(one, str)}
+        self._features = {}
+
+    def items(self) -> Iterator[Item]:
+        yield from super().items()
+        for dataset, reason in self._missing.items():
+            yield Note(f"{dataset}: conditional-tests.csv has no rows of it: {reason}")
+
+    def _tests(
+        self, X: np.ndarray, covered: np.ndarray, level: float, names: tuple[str, ...]
+    ) -> Iterator[ConditionalTest]:
+        wanted = self.results.config.conditional_tests
+        if SLAB in wanted:
+            means = np.nanmean(X, axis=0) if np.isnan(X).any() else np.zeros(X.shape[1])
+            slab = worst_slab(np.where(np.isnan(X), means, X), covered, self.results.config.seed)
+            if slab is not None and slab.rows:
+                yield slab_row(slab, level, names)
+        risks = excess_risks(X, covered, level, self.results.config.seed) if ERT in wanted else None
+        for name, risk in zip(("ert-l1", "ert-brier"), risks or (), strict=False):
+            yield ert_row(name, risk, covered, level)
+
+
+class _Covered:
+    """The test rows of a view over the splits, and whether they are covered at each level."""
+
+    def __init__(self):
+        self.split = ""
+        self._seen: set[int] = set()
+        self._rows: list[int] = []
+        self._columns: list[np.ndarray] = []
+
+    def add(self, result: CellResult, covered: np.ndarray) -> None:
+        self.split, rows = self.split or result.cell.split, result.rows
+        new = [place for place, row in enumerate(np.asarray(rows).tolist()) if row not in self._seen]
+        if new:
+            own = np.asarray(rows)[new].tolist()
+            self._seen.update(own)
+            self._rows += own
+            self._columns.append(covered[:, new])
+
+    @property
+    def rows(self) -> np.ndarray:
+        return np.array(self._rows)
+
+    @property
+    def covered(self) -> np.ndarray:
+        return np.concatenate(self._columns, axis=1)
+
+
+class _Features:
+    """The features of a data set by row."""
+
+    def __init__(self, data: DataSet):
+        self._data, self._origins, self.names = data, RowOrigins.of(data), data.attributes
+
+    def rows(self, rows: np.ndarray, split: str) -> np.ndarray:
+        return np.asarray(self._data.X[self._origins.places(rows, split)])
+
+    @classmethod
+    def of(cls, results: RunResults, dataset: str) -> "_Features | str":
+        """Return the features of a data set of the run, or the reason why there are none."""
+        from confml.data import load
+
+        (spec,) = [one for one in results.config.datasets if one.name == dataset]
+        try:
+            data = load(spec.spec())
+        except ConfmlError as error:
+            return f"the report needs the data ({error.message})"
+        info = results.datasets.get(dataset)
+        if info is not None and info.checksum and info.checksum != data.checksum:
+            return "the data differ from those of the run"
+        return cls(data)
+
+
+def slab_row(slab: Slab, level: float, names: tuple[str, ...]) -> ConditionalTest:
+    """Return the row of a worst slab."""
+    found = GroupCoverage.of(slab.rows, slab.covered)
+    few, evidence = slab.rows < fewest_rows(level), found.high < 1 - level
+    numbers = found.rows, found.covered, found.share, found.low, found.high, slab.chosen_share
+    return ConditionalTest(SLAB, *numbers, int(few), int(evidence), slab_words(slab, names))
+
+
+def ert_row(name: str, risk: ExcessRisk, covered: np.ndarray, level: float) -> ConditionalTest:
+    """Return the row of an excess risk."""
+    few = len(covered) < fewest_rows(level)
+    held = int(np.count_nonzero(covered))
+    # With few expected errors the normal interval is too short: without an error it has no length.
+    evidence = risk.low > 0 and not few
+    return ConditionalTest(name, len(covered), held, *risk, None, int(few), int(evidence), "")
+
+
+def slab_words(slab: Slab, names: tuple[str, ...]) -> str:
+    """Return the ends and the direction of a slab: ``-0.31 <= 0.8 x1 - 0.6 x2 <= 1.2``."""
+    order = np.argsort(-np.abs(slab.direction), kind="stable")
+    kept = [place for place in order[:TERMS].tolist() if slab.direction[place] != 0]
+    terms = " ".join(f"{slab.direction[place]:+.2g} {names[place]}" for place in kept)
+    more = np.count_nonzero(slab.direction) - len(kept)
+    rest = f" and {more} more" if more else ""
+    return f"{slab.low:.3g} <= {terms.removeprefix('+')}{rest} <= {slab.high:.3g}"

@@ -23,8 +23,7 @@ from confml.report.numbers.summaries import (
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.of_cells import TIMINGS
-from confml.report.sections.rejection import MATCHED, matched_rows
-from confml.report.sections.threshold_curves import FILE, read_threshold_curves
+from confml.report.sections.rejection import MATCHED, THRESHOLD_CURVES, matched_rows, read_threshold_curves
 from confml.report.tables.grid import latex, markdown, named_once
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
@@ -98,7 +97,7 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
         *summary,
         *timing_rows(folder / TIMINGS.path, summary),
         *matched_rows(folder / MATCHED.path, summary),
-        *read_threshold_curves(folder / FILE, summary),
+        *read_threshold_curves(folder / THRESHOLD_CURVES, summary),
         *dataset_rows(read_datasets(folder / "summary.json")),
     ]
 

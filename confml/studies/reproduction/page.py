@@ -8,18 +8,16 @@ import yaml
 
 from confml.published import known_tables
 from confml.report.files import write_csv, write_file
-from confml.studies.reproduction.claims import Claim, read_claims
+from confml.studies.reproduction.claims import Claim, explanations, read_claims
 from confml.studies.reproduction.contradictions import contradictions
-from confml.studies.reproduction.explanations import explanations
 from confml.studies.reproduction.figures import draw_numbers, draw_outcomes
-from confml.studies.reproduction.markdown import joined, markdown_table
+from confml.studies.reproduction.markdown import joined, markdown_table, write_stored_tables
 from confml.studies.reproduction.matching import trials
 from confml.studies.reproduction.numbers import Number, Outcome, Role, published_numbers
 from confml.studies.reproduction.ranks import ranks_folder, write_ranks
 from confml.studies.reproduction.reasons import Reasons, read_reasons
 from confml.studies.reproduction.runs import provenance_text, read_provenance
 from confml.studies.reproduction.sources import SOURCES, Source
-from confml.studies.reproduction.stored_tables import write_stored_tables
 from confml.studies.reproduction.summary import results, summary_pages
 
 

@@ -7,7 +7,7 @@ from _entries import ABOUT, Claim, Entry
 
 from confml.measures.conditional import GroupCoverage, mean_deviation, worst_slab
 from confml.measures.excess_risk import excess_risks
-from confml.report.sections.conditional_tests import ert_row, slab_row
+from confml.report.sections.coverage import ert_row, slab_row
 
 LEVEL, COVERAGE = 0.1, 0.9
 

@@ -11,9 +11,8 @@ from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.trials import gaussian_classes
 from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
 from confml.measures.ranks import compare_ranks
-from confml.report.answers.best import best_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
-from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
+from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
 
 TRAIN, TEST = 100, 50
 

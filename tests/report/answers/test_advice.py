@@ -12,7 +12,7 @@ from confml.config.schema import AIMS
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall, seconds_text
-from confml.report.answers.run_answer import causes, run_answer, state
+from confml.report.answers.answer import causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
 from confml.report.run.cells import DatasetInfo, Failure

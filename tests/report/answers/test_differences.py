@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from confml.report.answers.best import best_of
-from confml.report.answers.differences import LossTable, SplitLosses
+from confml.report.answers.differences import LossTable, SplitLosses, best_of
 
 
 def table_of(losses, rows=None, train=100, kind="rows", online=False, bound=1.0):

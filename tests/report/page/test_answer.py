@@ -8,7 +8,7 @@ import pytest
 from report.report_cases import dataset, entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report.answers.run_answer import run_answer
+from confml.report.answers.answer import run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.page.charts import wilson
