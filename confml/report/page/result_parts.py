@@ -6,8 +6,8 @@ from typing import Any
 
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
+from confml.report.answers.advice import unpromised
 from confml.report.answers.answer import Answer
-from confml.report.answers.coverage import unpromised
 from confml.report.answers.differences import Difference
 from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import COSTS, Line, Standings

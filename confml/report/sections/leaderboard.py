@@ -7,7 +7,7 @@ from typing import Any
 
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
-from confml.report.answers.coverage import unpromised
+from confml.report.answers.advice import unpromised
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.answers.majority import MAJORITY, majority_of

@@ -9,7 +9,7 @@ from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
-from confml.report.answers.coverage import StepFacts, has_only_p_values
+from confml.report.answers.advice import StepFacts, has_only_p_values
 from confml.report.items import Item, Note
 from confml.report.run.one_pass import Collector
 from confml.report.run.results import RunResults

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
-from confml.report.answers.advice import usual_level
+from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
-from confml.report.answers.coverage import unpromised
 from confml.report.answers.differences import FEW_SPLITS
 from confml.report.answers.majority import majority_of, not_above_majority
 from confml.report.answers.standings import Line, Standings, standings_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
-from confml.report.answers.coverage import unpromised
+from confml.report.answers.advice import unpromised
 from confml.report.answers.majority import Majority, majority_of, not_above_majority
 from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
 from confml.report.answers.text import RULE, STAR

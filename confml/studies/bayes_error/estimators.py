@@ -17,7 +17,7 @@ from confml.bayes_error.neighbour_errors import NEIGHBOURS
 from confml.bayes_error.soft_labels import soft_label_error
 from confml.data.generators import GENERATORS
 from confml.errors import ConfigError, DataError, did_you_mean
-from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, save, style
+from confml.report.figures.style import BLACK, PAGE, Panels, legend_below, lines_of, save, style
 from confml.studies.bayes_error.console import print_rows
 from confml.studies.bayes_error.tables import plain, write_json, write_rows
 
@@ -236,9 +236,10 @@ def draw_estimators(points: Sequence[Point]):
     features = sorted({point.features for point in points})
     names = [name for name in NAMES if any(point.estimator == name for point in points)]
     lines = dict(zip(names, lines_of(len(names)), strict=True))
-    figure = new_figure(PAGE, 0.3 + 1.5 * len(problems))
-    grid = figure.subplots(len(problems), len(features), sharex=True, sharey="row", squeeze=False)
-    handles: dict[str, Any] = {}
+    count, columns = len(problems) * len(features), len(features)
+    panels = Panels(count, height=1.5, widths=[PAGE] * columns, columns=columns, sharex=True, sharey="row")
+    grid = np.array(panels.axes).reshape(len(problems), columns)
+    handles = panels.handles
     for problem, axes_of_row in zip(problems, grid, strict=True):
         for d, axes in zip(features, axes_of_row, strict=True):
             here = [point for point in points if (point.problem, point.features) == (problem, d)]
@@ -265,5 +266,5 @@ def draw_estimators(points: Sequence[Point]):
         lowest = [axes for axes in column if axes.get_visible()][-1]
         lowest.tick_params(labelbottom=True)
         lowest.set_xlabel("rows")
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    legend_below(panels.figure, list(handles.values()), list(handles))
+    return panels.figure

@@ -70,6 +70,11 @@ class Request:
     test_size: float = 0.3
     seed: int = 1
 
+    @property
+    def of_trees(self) -> dict[str, Any]:
+        """The settings of estimates from spanning trees."""
+        return {"trees": self.trees, "count": self.count, "correct_bias": self.correct_bias}
+
 
 @dataclass(frozen=True)
 class ClassifierErrors:
@@ -159,17 +164,13 @@ def study(
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"
         raise DataError(f"{part} must have at least two classes; every row is of class {str(classes[0])!r}")
-    options: dict[str, Any] = {
-        "trees": request.trees,
-        "count": request.count,
-        "correct_bias": request.correct_bias,
-    }
     shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(labels) > MANY_ROWS:
         say(f"neighbours of {len(labels)} rows are slow (quadratic time); use fewer rows with --sample")
     limit_rng = derived_generator(rng, "extrapolate") if request.extrapolate else None
-    found = assess(used, labels, neighbours=request.neighbours, rng=limit_rng, level=request.level, **options)
+    k, level = request.neighbours, request.level
+    found = assess(used, labels, neighbours=k, rng=limit_rng, level=level, **request.of_trees)
     warnings += _warnings(found.errors, labels)
     more: dict[str, Any] = {}
     if request.soft_labels:
@@ -286,16 +287,14 @@ def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
     place = 0
     for name, known in zip(data.table_attributes, data.categories, strict=True):
         stop = place + (known is None)
-        while known is not None and stop - place < len(known) and _is_dummy(data.attributes, stop, name):
+        for column in data.attributes[stop : place + len(known or ())]:
+            if not column.startswith(f"{name}="):
+                break
             stop += 1
         if stop > place:  # a feature with one category has no column if the first category is dropped
             found[name] = list(range(place, stop))
         place = stop
     return tuple(found), list(found.values())
-
-
-def _is_dummy(columns: Sequence[str], place: int, name: str) -> bool:
-    return place < len(columns) and columns[place].startswith(f"{name}=")
 
 
 def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -370,10 +369,8 @@ def _select(used, labels, groups, names, request: Request, rng, say, about: list
         labels[rows],
         request.select,
         groups=groups,
-        trees=request.trees,
-        count=request.count,
         criterion=request.criterion,
-        correct_bias=request.correct_bias,
+        **request.of_trees,
         said=lambda step, taken: say(f"selection: {step + 1}. {names[taken]}"),
     )
 
@@ -398,15 +395,7 @@ def _rank(raw, labels, request: Request, selection, groups, transform, say) -> l
             columns = [j for attribute in selection.attributes[:size] for j in groups[attribute]]
             transforms[f"select-{size}"] = lambda rows, columns=columns: transform(rows)[:, columns]
     say(f"transforms: {', '.join(transforms)}")
-    return rank_transforms(
-        raw,
-        labels,
-        transforms,
-        trees=request.trees,
-        criterion=request.criterion,
-        count=request.count,
-        correct_bias=request.correct_bias,
-    )
+    return rank_transforms(raw, labels, transforms, criterion=request.criterion, **request.of_trees)
 
 
 def _tried(data, request: Request, classes, X, y, X_test, y_test, warnings: list[str]) -> ClassifierErrors:

@@ -1,8 +1,9 @@
 """The tables of a study of Bayes errors as rows, and its document."""
 
+import functools
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,23 @@ from confml.report.files import write_csv, write_file
 from confml.studies.bayes_error.study import Study
 
 Rows = list[dict[str, Any]]
+TABLES: dict[str, Callable[[Study], Rows]] = {}
+"""The tables by the names of their files."""
+
+
+def _table(name: str, columns: str = "") -> Callable[[Callable[[Study], Iterable]], Callable[[Study], Rows]]:
+    """Return a decorator that registers the rows of a table. columns: names of the values of tuples."""
+
+    def register(rows: Callable[[Study], Iterable]) -> Callable[[Study], Rows]:
+        @functools.wraps(rows)
+        def named(study: Study) -> Rows:
+            return [dict(zip(columns.split(), row, strict=True)) if columns else row for row in rows(study)]
+
+        TABLES[name] = named
+        return named
+
+    return register
+
 
 _ESTIMATES = ("estimate", "estimate_tie_low", "estimate_tie_high")
 _LIMITS = ("lower", "upper", "crossings", "crossings_tie_low", "crossings_tie_high")
@@ -24,6 +42,7 @@ _NAN = float("nan")
 # ---- pairs of classes, and one class against the rest
 
 
+@_table("pairs")
 def pair_rows(study: Study) -> Rows:
     """Return one row per pair of classes, hardest pair first.
 
@@ -49,6 +68,7 @@ def pair_rows(study: Study) -> Rows:
     return found
 
 
+@_table("one-vs-rest")
 def class_rows(study: Study) -> Rows:
     """Return one row per class against the rest, hardest class first; fields as in `pair_rows`."""
     rates, classes = study.assessment.errors.one_vs_rest, study.classes.tolist()
@@ -65,32 +85,28 @@ def class_rows(study: Study) -> Rows:
     return found
 
 
-def measure_rows(study: Study) -> Rows:
-    """Return the complexity measures and the nearest-neighbour bounds with their definitions."""
+@_table("measures", "measure value least most formula")
+def measure_rows(study: Study) -> Iterator[tuple]:
+    """Yield the complexity measures and the nearest-neighbour bounds with their definitions."""
     near, count = study.assessment.neighbours, len(study.classes)
     lower = (near.lower, cover_hart_bound(near.least, count), cover_hart_bound(near.most, count))
-    rows = [
-        *(
-            (name, one.value, one.least, one.most, FORMULAS[name])
-            for name, one in study.assessment.measures.items()
-        ),
-        (
-            *("1-NN upper bound", near.error, near.least, near.most),
-            "leave-one-out error e of 1-NN; for many rows at least the Bayes error of all classes",
-        ),
-        (
-            *("1-NN lower bound", *lower),
-            "(K-1)/K (1 - sqrt(1 - K/(K-1) e)), at most the Bayes error (Cover and Hart 1967)",
-        ),
-    ]
-    return _rows(("measure", "value", "least", "most", "formula"), rows)
+    for name, one in study.assessment.measures.items():
+        yield name, one.value, one.least, one.most, FORMULAS[name]
+    about = "leave-one-out error e of 1-NN; for many rows at least the Bayes error of all classes"
+    yield "1-NN upper bound", near.error, near.least, near.most, about
+    about = "(K-1)/K (1 - sqrt(1 - K/(K-1) e)), at most the Bayes error (Cover and Hart 1967)"
+    yield "1-NN lower bound", *lower, about
 
 
 # ---- all classes
 
 
-def overall_rows(study: Study) -> Rows:
-    """Return one row per estimator of the Bayes error of all classes.
+@_table(
+    "overall",
+    "estimator estimate interval_low interval_high lower upper interval_holds bounds_hold definition",
+)
+def overall_rows(study: Study) -> Iterator[tuple]:
+    """Yield one row per estimator of the Bayes error of all classes.
 
     estimate; interval_low, interval_high: interval of the Bayes error; lower, upper: bounds of the Bayes
     error for infinitely many rows, without sampling error; interval_holds, bounds_hold: in which share of
@@ -115,24 +131,11 @@ def overall_rows(study: Study) -> Rows:
         if soft.annotated:
             lower, about = soft.mean, "votes of annotators: mean of vote risk and error of the held-out one"
         rows.append(("soft-labels", soft.estimate, soft.low, soft.high, lower, soft.held_out, about))
-    names = (
-        "estimator",
-        "estimate",
-        "interval_low",
-        "interval_high",
-        "lower",
-        "upper",
-        "interval_holds",
-        "bounds_hold",
-        "definition",
-    )
-    found = []
     for name, *numbers, about in rows:
         kind = "annotators" if name == "soft-labels" and soft is not None and soft.annotated else name
         known = study.request.level == MEASURED_LEVEL and not np.isnan(numbers[1])
         holds = _shares(INTERVALS.get(kind)) if known else "", _shares(BOUNDS.get(kind))
-        found.append((name, *map(float, numbers), *holds, about))
-    return _rows(names, found)
+        yield name, *map(float, numbers), *holds, about
 
 
 def _shares(measured: tuple[float, float] | None) -> str:
@@ -140,132 +143,104 @@ def _shares(measured: tuple[float, float] | None) -> str:
     return "" if measured is None else f"{100 * measured[0]:.0f}-{100 * measured[1]:.0f} %"
 
 
-def neighbour_rows(study: Study) -> Rows:
-    """Return one row per k: leave-one-out error, vote risk, lower bound from the error, estimate and its
+@_table("global-tree", "class_a class_b delta")
+def delta_rows(study: Study) -> Iterator[tuple]:
+    """Yield the share of the edges of the tree of all rows between each two classes, divided by 2."""
+    delta, classes = study.assessment.errors.global_tree.delta, study.classes.tolist()
+    yield from ((classes[a], classes[b], delta[a, b]) for a, b in _pairs(classes))
+
+
+@_table("neighbours", "k error vote_risk lower estimate standard_error")
+def neighbour_rows(study: Study) -> Iterator[tuple]:
+    """Yield one row per k: leave-one-out error, vote risk, lower bound from the error, estimate and its
     standard error."""
     near = study.assessment.errors.neighbours
-    names = ("k", "error", "vote_risk", "lower", "estimate", "standard_error")
-    return [] if near is None else _rows(names, zip(*(getattr(near, name) for name in names), strict=True))
+    if near is not None:
+        columns = near.k, near.error, near.vote_risk, near.lower, near.estimate, near.standard_error
+        yield from zip(*columns, strict=True)
 
 
-def subsample_rows(study: Study) -> Rows:
-    """Return one row per size of the subsamples: error, vote risk and the fitted curve."""
+@_table("subsamples", "k rows error vote_risk fitted")
+def subsample_rows(study: Study) -> Iterator[tuple]:
+    """Yield one row per size of the subsamples: error, vote risk and the fitted curve."""
     limit = study.assessment.errors.limit
-    if limit is None:
-        return []
-    rows = zip(limit.sizes, limit.error, limit.vote_risk, limit.curve, strict=True)
-    return _rows(("k", "rows", "error", "vote_risk", "fitted"), ((limit.k, *row) for row in rows))
+    if limit is not None:
+        for row in zip(limit.sizes, limit.error, limit.vote_risk, limit.curve, strict=True):
+            yield limit.k, *row
 
 
-def delta_rows(study: Study) -> Rows:
-    """Return the share of the edges of the tree of all rows between each two classes, divided by 2."""
-    delta, classes = study.assessment.errors.global_tree.delta, study.classes.tolist()
-    rows = ((classes[a], classes[b], delta[a, b]) for a, b in _pairs(classes))
-    return _rows(("class_a", "class_b", "delta"), rows)
-
-
-def noise_rows(study: Study) -> Rows:
-    """Return one row per estimator and noise rate: means over the draws, the standard deviation of the
+@_table("noise", "estimator rate estimate deviation lower upper known_low known_high")
+def noise_rows(study: Study) -> Iterator[tuple]:
+    """Yield one row per estimator and noise rate: means over the draws, the standard deviation of the
     estimate, and the range in which the Bayes error must be."""
     series = study.noise
     if series is None:
-        return []
-    names = ("estimator", "rate", "estimate", "deviation", "lower", "upper", "known_low", "known_high")
-    rows = []
+        return
     for name, estimates in series.estimate.items():
         bounds = (values[name].mean(axis=1) for values in (series.lower, series.upper))
-        columns = (
-            series.rates,
-            estimates.mean(axis=1),
-            estimates.std(axis=1),
-            *bounds,
-            series.known_low,
-            series.known_high,
-        )
-        rows += [(name, *row) for row in zip(*columns, strict=True)]
-    return _rows(names, rows)
+        columns = (series.rates, estimates.mean(axis=1), estimates.std(axis=1), *bounds)
+        for row in zip(*columns, series.known_low, series.known_high, strict=True):
+            yield name, *row
 
 
-def noise_score_rows(study: Study) -> Rows:
+@_table("noise-scores", "estimator area area_lower area_upper definition")
+def noise_score_rows(study: Study) -> list[tuple]:
     """Return one row per estimator, best first: the areas outside the known range of estimate, lower bound
     and upper bound; see `NoiseSeries.area`."""
     series = study.noise
     if series is None:
         return []
-    rows = (
-        (name, series.area(name), series.area(name, "lower"), series.area(name, "upper"), ABOUT[name])
-        for name in series.estimate
-    )
-    found = _rows(("estimator", "area", "area_lower", "area_upper", "definition"), rows)
-    return sorted(found, key=lambda row: row["area"])
+    areas = {
+        name: [series.area(name, *of) for of in ((), ("lower",), ("upper",))] for name in series.estimate
+    }
+    return sorted(((name, *own, ABOUT[name]) for name, own in areas.items()), key=lambda row: row[1])
 
 
 # ---- selected features and ranked transforms
 
 
-def selection_rows(study: Study) -> Rows:
-    """Return the selected features in order, with the criterion after each."""
-    if study.selection is None:
-        return []
-    names = [study.attributes[number] for number in study.selection.attributes]
-    rows = zip(range(1, len(names) + 1), names, study.selection.criterion, strict=True)
-    return _rows(("step", "attribute", "criterion"), rows)
+@_table("selection", "step attribute criterion")
+def selection_rows(study: Study) -> Iterator[tuple]:
+    """Yield the selected features in order, with the criterion after each."""
+    if study.selection is not None:
+        chosen = zip(study.selection.attributes, study.selection.criterion, strict=True)
+        for step, (number, criterion) in enumerate(chosen, 1):
+            yield step, study.attributes[number], criterion
 
 
-def transform_rows(study: Study) -> Rows:
-    """Return the transforms, best first: mean and worst of the pairs, mean and worst of one-vs-rest."""
-    rows = []
+@_table("transforms", "transform columns mean_of_pairs worst_pair mean_of_classes worst_class")
+def transform_rows(study: Study) -> Iterator[tuple]:
+    """Yield the transforms, best first: mean and worst of the pairs, mean and worst of one-vs-rest."""
     for one in study.ranked or ():
         pairs = one.errors.pairwise.estimate[np.triu_indices(len(study.classes), 1)]
         rest = one.errors.one_vs_rest.estimate
-        rows.append((one.name, one.columns, pairs.mean(), pairs.max(), rest.mean(), rest.max()))
-    names = ("transform", "columns", "mean_of_pairs", "worst_pair", "mean_of_classes", "worst_class")
-    return _rows(names, rows)
+        yield one.name, one.columns, pairs.mean(), pairs.max(), rest.mean(), rest.max()
 
 
-def transform_of_pair_rows(study: Study) -> Rows:
-    """Return the best transform of each pair of classes, with its estimate."""
-    if not study.ranked:
-        return []
-    best, classes = best_transform_of_pairs(study.ranked), study.classes.tolist()
-    estimate = {one.name: one.errors.pairwise.estimate for one in study.ranked}
-    rows = ((classes[a], classes[b], best[a, b], estimate[best[a, b]][a, b]) for a, b in _pairs(classes))
-    return _rows(("class_a", "class_b", "transform", "estimate"), rows)
+@_table("transforms-of-pairs", "class_a class_b transform estimate")
+def transform_of_pair_rows(study: Study) -> Iterator[tuple]:
+    """Yield the best transform of each pair of classes, with its estimate."""
+    if study.ranked:
+        best, classes = best_transform_of_pairs(study.ranked), study.classes.tolist()
+        estimate = {one.name: one.errors.pairwise.estimate for one in study.ranked}
+        for a, b in _pairs(classes):
+            yield classes[a], classes[b], best[a, b], estimate[best[a, b]][a, b]
 
 
-def transform_of_class_rows(study: Study) -> Rows:
-    """Return the one-vs-rest estimate, Bayes error and bounds of each class after each transform.
+@_table("transforms-of-classes", "class transform columns estimate bayes_error lower upper")
+def transform_of_class_rows(study: Study) -> Iterator[tuple]:
+    """Yield the one-vs-rest estimate, Bayes error and bounds of each class after each transform.
 
     The Bayes error is the middle of its bounds, whose priors are those of the ranked rows.
     """
-    names = ("class", "transform", "columns", "estimate", "bayes_error", "lower", "upper")
-    rows = []
     for place, label in enumerate(study.classes.tolist()):
         for one in study.ranked or ():
             rest = one.errors.one_vs_rest
             low, high = float(rest.lower[place]), float(rest.upper[place])
-            rows.append((label, one.name, one.columns, rest.estimate[place], (low + high) / 2, low, high))
-    return _rows(names, rows)
+            yield label, one.name, one.columns, rest.estimate[place], (low + high) / 2, low, high
 
 
 # ---- files
-
-TABLES = {
-    "pairs": pair_rows,
-    "one-vs-rest": class_rows,
-    "measures": measure_rows,
-    "overall": overall_rows,
-    "global-tree": delta_rows,
-    "neighbours": neighbour_rows,
-    "subsamples": subsample_rows,
-    "noise": noise_rows,
-    "noise-scores": noise_score_rows,
-    "selection": selection_rows,
-    "transforms": transform_rows,
-    "transforms-of-pairs": transform_of_pair_rows,
-    "transforms-of-classes": transform_of_class_rows,
-}
-"""The tables by the names of their files."""
 
 
 def study_document(study: Study) -> dict[str, Any]:
@@ -317,10 +292,6 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _rows(names: Sequence[str], rows: Iterable[Sequence]) -> Rows:
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _pairs(classes: Sequence) -> list[tuple[int, int]]:

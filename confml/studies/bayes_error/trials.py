@@ -1,5 +1,6 @@
 """Bias and variance of estimated Bayes errors: table, files, and figures 1 and 2 of the paper."""
 
+import math
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -14,12 +15,15 @@ from confml.report.figures.style import (
     GREY,
     ORANGE,
     PAGE,
+    Panels,
     legend_below,
     lines_of,
-    new_figure,
     rate_band,
     save,
     style,
+)
+from confml.report.figures.style import (
+    power as power_text,
 )
 from confml.report.files import remove_earlier
 from confml.studies.bayes_error.console import print_rows
@@ -93,18 +97,15 @@ def write_trials(trials: Trials, folder: Path) -> list[Path]:
     return paths
 
 
+WIDTHS = (COLUMN, PAGE, PAGE)
+
+
 def draw_bias(trials: Trials):
     """Draw figure 1: true Bayes error, Bhattacharyya bound, and estimates with and without correction."""
     count = len(trials.priors)
-    columns = min(count, 3)
-    lines = -(-count // columns)
-    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.2 + 2.3 * lines)
-    grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
+    panels = Panels(count, height=2.3, top=0.2, widths=WIDTHS, columns=min(count, 3), sharex=True)
     x = trials.separations
-    for place, axes in enumerate(grid.flat):
-        if place >= count:
-            axes.set_visible(False)
-            continue
+    for place, axes in enumerate(panels.axes):
         handles = []
         for values, colour, width in ((trials.uncorrected, ORANGE, 2.4), (trials.estimate, BLUE, 1.2)):
             here = 100 * values[place, :, -1]
@@ -116,42 +117,36 @@ def draw_bias(trials: Trials):
         axes.set_ylim(bottom=0)
         letter = f"({'abcdefghijklmnopqrstuvwxyz'[place % 26]}) " if count > 1 else ""
         axes.set_title(f"{letter}smaller prior {_prior(trials, place)}", loc="left")
-        if place >= count - columns:
-            axes.set_xlabel("distance between the means (sd)")
-            axes.tick_params(labelbottom=True)
-        if place % columns == 0:
-            axes.set_ylabel("Bayes error (%)")
+    panels.label_x("distance between the means (sd)")
+    panels.label_y("Bayes error (%)")
     labels = [
         "estimate, uncorrected (± 1 sd)",
         "estimate, bias corrected (± 1 sd)",
         "true",
         "Bhattacharyya bound",
     ]
-    legend_below(figure, handles, labels)
-    return figure
+    legend_below(panels.figure, handles, labels)
+    return panels.figure
 
 
 def draw_variance(trials: Trials):
     """Draw figure 2: variance of the estimate against the separation, one line per number of trees."""
     count = len(trials.priors)
-    figure = new_figure(COLUMN if count == 1 else PAGE, 2.5)
-    grid = figure.subplots(1, count, sharey=True, squeeze=False)[0]
+    widths = (COLUMN, *[PAGE] * (count - 1))
+    panels = Panels(count, height=2.5, top=0.0, widths=widths, columns=count, sharey=True)
     top = float(trials.variance.max()) or 1.0
-    power = 0
-    while top * 10**power < 1:
-        power += 1
-    for place, axes in enumerate(grid):
+    power = max(math.ceil(-math.log10(top)), 0)
+    for place, axes in enumerate(panels.axes):
         handles = [
             axes.plot(trials.separations, 10**power * trials.variance[place, :, t], **line)[0]
             for t, line in enumerate(lines_of(len(trials.trees)))
         ]
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("distance between the means (sd)")
         axes.set_title(f"smaller prior {_prior(trials, place)}, {trials.rows} rows", loc="left")
-    superscript = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
-    grid[0].set_ylabel(f"variance of the estimate (10⁻{superscript})")
-    legend_below(figure, handles, _tree_names(trials))
-    return figure
+    panels.label_x("distance between the means (sd)")
+    panels.label_y(f"variance of the estimate ({power_text(10, -power)})")
+    legend_below(panels.figure, handles, _tree_names(trials))
+    return panels.figure
 
 
 def _prior(trials: Trials, place: int) -> str:

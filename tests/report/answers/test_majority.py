@@ -12,7 +12,7 @@ from confml.measures import Case, Context
 from confml.measures.costs import costs_of
 from confml.measures.p_values import promise_of
 from confml.measures.prediction import Prediction
-from confml.report.answers.coverage import unpromised
+from confml.report.answers.advice import unpromised
 from confml.report.answers.differences import SplitLosses, mean_interval
 from confml.report.answers.majority import beats_majority, majority_of
 from confml.report.answers.standings import Standings, standings_of
