@@ -62,7 +62,7 @@ def compare(
     """
     import json
 
-    from confml.errors import ConfmlError, did_you_mean
+    from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
     from confml.report.compare import (
         comparison_grid,
@@ -78,7 +78,7 @@ def compare(
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in metrics:
         if name not in known:
-            raise ConfmlError(f"no comparison of the metric '{name}'", hint=did_you_mean(name, known))
+            raise ConfmlError(f"no comparison of the metric '{name}'", near=(name, known))
     rows = [row for row in rows if not metrics or row.metric in metrics]
     tests = signed_rank_rows(rows, rope)
     if as_json:

@@ -107,7 +107,7 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a card, a generator or a table file for `confml.data.load`."""
     from confml.data.cards import known_cards
     from confml.data.generators import GENERATORS
-    from confml.errors import ConfigError, did_you_mean
+    from confml.errors import ConfigError
 
     known = [*known_cards(), *GENERATORS]
     if dataset not in known and (
@@ -118,8 +118,8 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
     if given:
         raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is the name of a data set")
     if dataset not in known:
-        hint = did_you_mean(dataset, known, list_all=False) or "confml data list shows them"
-        raise ConfigError(f"there is no data set and no file '{dataset}'", hint=hint)
+        text = f"there is no data set and no file '{dataset}'"
+        raise ConfigError(text, near=(dataset, known), hint="confml data list shows them")
     return {"name": dataset} if dataset in known_cards() else {"name": dataset, "generate": dataset}
 
 

@@ -158,14 +158,14 @@ def _draw_merged(runs: Sequence[Path], out: Path, quiet: bool) -> None:
 
 def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: bool) -> None:
     """Fill published tables with the numbers of several runs."""
-    from confml.errors import ConfmlError, did_you_mean
+    from confml.errors import ConfmlError
     from confml.published import known_tables
     from confml.report.sections.published_tables import combined_tables
     from confml.report.write import write_items
 
     for name in tables:
         if name not in known_tables():
-            raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
+            raise ConfmlError(f"unknown table '{name}'", near=(name, known_tables()))
     paths, missing = write_items(combined_tables(tables, runs), out)
     if not paths:
         raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")

@@ -6,7 +6,7 @@ block: values of rows do not depend on other rows, sums of whole numbers are exa
 are made from the same numbers in the same order (`sums_of`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -82,11 +82,6 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.cases)
-
-    def cases_with_levels(self) -> Iterator[Case]:
-        """Yield the cases with the levels and thresholds of the block."""
-        for case in self.cases:
-            yield replace(case, levels=self.levels, thresholds=self.thresholds)
 
     # ---- numbers of each case
 

@@ -155,7 +155,8 @@ def counts_at(
     """Return the (s, classes, t) numbers of rows with confidence >= each threshold, and of errors among them.
 
     confidence, correct: (s, n). thresholds: (s, t), from strict to loose. codes: (s, n) class of each row,
-    from 0; rows with another code are not counted. By default all rows are of one class.
+    from 0; rows with another code are not counted. By default all rows are of one class. Raises ValueError if
+    thresholds increase.
     """
     if (thresholds[:, 1:] > thresholds[:, :-1]).any():
         raise ValueError("thresholds must be decreasing")

@@ -48,6 +48,7 @@ class Path:
 
         codes: (n,) class of each calibration row, from 0 to ``classes`` - 1; rows with another code are
         not used. The p-value is the largest of the classes, which needs no correction (intersection-union).
+        Raises ValueError for NaN, or arrays of different lengths.
         """
         confidence, correct = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=bool)
         thresholds, codes = np.asarray(thresholds, dtype=np.float64), np.asarray(codes)

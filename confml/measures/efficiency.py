@@ -32,7 +32,8 @@ def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
     p = case.prediction.scores
     n, c = p.shape
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
-    total, observed = p.sum(axis=1), np.where(_false_labels(case), p, 0.0)
+    others = np.arange(p.shape[1]) != case.true_columns[:, None]  # of an absent class all labels
+    total, observed = p.sum(axis=1), np.where(others, p, 0.0)
     return {
         "sum_of_p": total,
         "unconfidence": second,
@@ -40,11 +41,6 @@ def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
         "observed_unconfidence": observed.max(axis=1),
         "observed_fuzziness": observed.sum(axis=1),
     }
-
-
-def _false_labels(case: Case) -> np.ndarray:
-    """Return (n, c) bool: labels that are not the true one; all labels if the true class is absent."""
-    return np.arange(len(case.prediction.classes)) != case.true_columns[:, None]
 
 
 def _compute(block: Block) -> Iterator[Column]:

@@ -1,7 +1,7 @@
 """`Measure`: the metrics of one file and the function that computes them for the cases of a block."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,8 @@ def each_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[Block], Iterat
 
     def compute(block: Block) -> Iterator[Column]:
         found: dict[tuple[str, float | None], tuple[np.ndarray, np.ndarray]] = {}
-        for number, case in enumerate(block.cases_with_levels()):
+        for number, one in enumerate(block.cases):
+            case = replace(one, levels=block.levels, thresholds=block.thresholds)
             for metric, level, value in rows(case):
                 if (metric, level) not in found:
                     found[metric, level] = np.full(len(block), np.nan), np.zeros(len(block), dtype=bool)

@@ -42,11 +42,6 @@ class RejectionCurve:
     def n(self) -> int:
         return int(self.accepted[-1])
 
-    @property
-    def error_rate(self) -> float:
-        """Error rate without rejection; NaN for no predictions."""
-        return self.errors[-1] / self.n if self.n else float("nan")
-
     @cached_property
     def expected_errors(self) -> np.ndarray:
         """(n + 1,) e_k for k = 0, 1, ... n."""
@@ -69,7 +64,7 @@ class RejectionCurve:
 
     def e_aurc_limit(self) -> float:
         """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
-        e = self.error_rate
+        e = self.errors[-1] / self.n if self.n else float("nan")
         return self.aurc() - e - (0.0 if e == 1.0 else (1.0 - e) * float(np.log1p(-e)))
 
     def augrc(self) -> float:

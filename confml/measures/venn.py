@@ -11,13 +11,8 @@ from confml.measures.metric import LOWER, Metric
 from confml.measures.prediction import per_class_extra
 
 
-def has_bounds(case: Case) -> bool:
-    """Return whether the prediction has a lower and an upper probability of every class."""
-    return per_class_extra(case.prediction) == ["lower", "upper"]
-
-
 def _compute(block: Block) -> Iterator[Column]:
-    if has_bounds(block.whole):
+    if per_class_extra(block.whole.prediction) == ["lower", "upper"]:
         yield Column("venn_width", None, block.means(_widths(block.whole)))
 
 

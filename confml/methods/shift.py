@@ -96,13 +96,15 @@ def covariate_weights(X: np.ndarray, T: np.ndarray, rows: np.ndarray) -> ShiftWe
     q / (1 - q). Missing values are replaced by the mean and marked by a further feature. Raises ConfmlError
     for fewer than five examples.
     """
+    from scipy.stats import rankdata
+
     if len(T) < FOLDS or len(X) < FOLDS:
         raise ConfmlError(
             f"shift: covariate needs at least {FOLDS} training and test examples, got {len(X)} and {len(T)}",
             hint="remove shift, or predict more examples together",
         )
     q = _test_probabilities(np.concatenate([X, T]), len(X))
-    ranks = _mid_ranks(q)
+    ranks = rankdata(q)
     m, n = len(X), len(T)
     metrics = {
         "shift_auc": float((ranks[m:].sum() - n * (n + 1) / 2) / (m * n)),
@@ -172,10 +174,3 @@ def bbse(
     else:
         smallest = 0.0
     return w, smallest
-
-
-def _mid_ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks (n,) from 1, equal values with their mean rank."""
-    from scipy.stats import rankdata
-
-    return rankdata(values)

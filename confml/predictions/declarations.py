@@ -239,7 +239,7 @@ def _is_array(value: np.ndarray, kind: str, sizes: tuple[str, ...] | None) -> bo
     if sizes is not None and value.ndim != len(sizes):
         return False
     if kind == "labels":
-        return value.dtype.kind in "biufUO" and _is_sorted(value)
+        return value.dtype.kind in "biufUO" and len(value) > 0 and bool(np.all(value[:-1] < value[1:]))
     if kind == "real":
         return value.dtype == np.float64 and bool(np.isfinite(value).all())
     if kind == "missing":
@@ -251,10 +251,6 @@ def _is_array(value: np.ndarray, kind: str, sizes: tuple[str, ...] | None) -> bo
     # Comparisons with NaN lead kernels that order rows out of their arrays.
     is_whole = value.dtype.kind != "f" or not np.isnan(value).any()
     return kind == "array" or (value.dtype == np.dtype(kind) and is_whole)
-
-
-def _is_sorted(labels: np.ndarray) -> bool:
-    return len(labels) > 0 and bool(np.all(labels[:-1] < labels[1:]))
 
 
 def _shown(value: Any) -> str:

@@ -62,12 +62,6 @@ class ExchangeabilityCheck:
         self.outside_rows += int((below | above).any(axis=1).sum())
         self._outside += [below.sum(axis=0), above.sum(axis=0)]
 
-    def add_label(self, label: str, held: dict[float, bool]) -> None:
-        """Count a row of a training class. held: for each level, whether the region holds the label."""
-        self.labelled[label] += 1
-        for level, is_held in held.items():
-            self.covered[level] += is_held
-
     # ---- sentences
 
     def sentences(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:

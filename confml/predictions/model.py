@@ -118,11 +118,6 @@ class Facts:
                 raise ValueError(f"{name} counts {part} of {whole} rows")
 
     @property
-    def is_part(self) -> bool:
-        """Whether the data set has rows that are no training rows, such as a test part."""
-        return self.training_rows < self.rows
-
-    @property
     def is_conformal(self) -> bool:
         """Whether the method is any classifier made conformal."""
         return "conformal" in self.params

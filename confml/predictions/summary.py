@@ -95,7 +95,9 @@ class Summary:
             for level, is_held in held.items():
                 self.covered[level] += is_held
             if column >= 0:
-                self.check.add_label(label, held)
+                self.check.labelled[label] += 1
+                for level, is_held in held.items():
+                    self.check.covered[level] += is_held
 
     # ---- sentences
 
@@ -262,7 +264,7 @@ class Summary:
         facts = self.model.facts
         shown = [f"{name}: {value}" for name, value in facts.params.items()]
         params = f" {{{', '.join(shown)}}}" if shown else ""
-        part = " (its training part)" if facts.is_part else ""
+        part = " (its training part)" if facts.training_rows < facts.rows else ""
         return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}"
 
     def _chosen(self) -> list[str]:

@@ -15,7 +15,7 @@ from confml.data import load
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.new_rows import RowCoder
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import costs_of
 from confml.measures.prediction import Prediction
@@ -166,7 +166,7 @@ class _Fit:
             views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
         view = self.choice.view
         if view is not None and view not in views:
-            raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
+            raise ConfigError(f"{self.name} has no view '{view}'", near=(view, list(views)))
         chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
         method, few, neighbours = self.method, self.method.for_few_rows(), self._neighbours()
         return Model(
@@ -366,7 +366,7 @@ def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
             f"the config has {len(by_name)} data sets: {', '.join(by_name)}", hint="choose one with --dataset"
         )
     if name not in by_name:
-        raise ConfigError(f"the config has no data set '{name}'", hint=did_you_mean(name, by_name))
+        raise ConfigError(f"the config has no data set '{name}'", near=(name, by_name))
     return by_name[name]
 
 
@@ -376,7 +376,7 @@ def _chosen_method(config: Config, name: str | None) -> MethodEntry:
     found = found or [entry for entry in config.methods if name == entry.name]
     if not found:
         known = [known for entry in config.methods for known in (entry.label, entry.name) if known]
-        raise ConfigError(f"the config has no method '{name}'", hint=did_you_mean(str(name), known))
+        raise ConfigError(f"the config has no method '{name}'", near=(str(name), known))
     if len(found) > 1:
         hint = "choose one with --method, by its name or its label"
         which = f"{len(found)} methods" if name is None else f"several methods '{name}'"

@@ -9,7 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, cast
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.report.captions import figure_file_name
 from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.curves import Point, draw_curves
@@ -145,8 +145,8 @@ def combined_curves(
     if not found:
         wanted = next((one for one in methods if one not in labels), None)
         if metric in metrics and wanted is not None:
-            raise ConfmlError(f"no method variant is called '{wanted}'", hint=did_you_mean(wanted, labels))
-        raise ConfmlError(f"the runs have no metric '{metric}'", hint=did_you_mean(metric, metrics))
+            raise ConfmlError(f"no method variant is called '{wanted}'", near=(wanted, labels))
+        raise ConfmlError(f"the runs have no metric '{metric}'", near=(metric, metrics))
     curves = {}
     lines = list(found)
     order = {line: (natural(line[0]) if many else (), *_plain_first(line, lines)) for line in lines}
@@ -155,14 +155,11 @@ def combined_curves(
     if key == BAYES_ERROR and metric == "error":
         places = sorted({x for points in found.values() for x in points})
         for count in sorted({info.classes for run in runs for info in run.datasets.values()}):
-            curves[_limit_text(count),] = [Point(e, _limit(e, count), math.nan, 0) for e in places]
+            curves[_limit_text(count),] = [
+                Point(e, e * (2 - e * count / (count - 1)), math.nan, 0) for e in places
+            ]
         curves["Bayes error e",] = [Point(e, e, math.nan, 0) for e in places]
     return curves
-
-
-def _limit(bayes_error: float, classes: int) -> float:
-    """Return the largest limit of the error of 1-NN."""
-    return bayes_error * (2 - bayes_error * classes / (classes - 1))
 
 
 def _limit_text(classes: int) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.measures import known_metrics
 from confml.measures.ranks import signed_rank
 from confml.report.answers.differences import best_of
@@ -103,8 +103,7 @@ def compare(
     views = list(dict.fromkeys(name for own in values.values() for name in own))
     for name, what, known in ((against, "is called", labels), (view, "has the view", views)):
         if name is not None and name not in known:
-            hint = did_you_mean(name, known)
-            raise ConfmlError(f"no finished method {what} '{name}'", hint=hint)
+            raise ConfmlError(f"no finished method {what} '{name}'", near=(name, known))
     pairs = list(pairs_of(opened, variants, against, view))
     if not pairs:
         raise ConfmlError(
@@ -358,17 +357,13 @@ def write_comparison(
     pictures = []
     for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
         own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
-        path = f"figures/{_stem(f'curve-difference-{dataset}')}"
+        path = f"figures/{figure_file_name(safe_name(f'curve-difference-{dataset}'))}"
         draw = functools.partial(_draw, dataset, own)
         splits = max(len(pair.sides[0]) for pair, _ in own)
         caption = f"{CAPTION} {dataset}, {splits} splits."
         pictures.append(Picture(path, draw, f"curve-difference of {dataset}", caption))
     drawn, _ = write_items(pictures, folder)
     return [*paths, *drawn]
-
-
-def _stem(text: str) -> str:
-    return figure_file_name(safe_name(text))
 
 
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):

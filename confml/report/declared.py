@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.measures import Metric
 
 
@@ -59,7 +59,7 @@ def ranking_metric(name: str) -> Metric:
     metric = find_metric(name)
     if metric is None:
         known = [one.name for one in declared_metrics() if one.metric.direction]
-        raise ConfmlError(f"no metric '{name}' is declared", hint=did_you_mean(name, known))
+        raise ConfmlError(f"no metric '{name}' is declared", near=(name, known))
     if metric.direction is None:
         raise ConfmlError(
             f"metric '{name}' cannot be ranked: neither higher nor lower is better",

@@ -206,7 +206,9 @@ def known_types() -> dict[str, Described]:
         "step": Described(steps.names, describe_step),
         "view": Described(lambda: VIEWS, describe_view),
         "protocol": Described(lambda: PROTOCOLS, describe_protocol),
-        "metric": Described(_metric_names, lambda name: describe_metric(name) or {}),
+        "metric": Described(
+            lambda: [one.name for one in declared_metrics()], lambda name: describe_metric(name) or {}
+        ),
         "figure": Described(known_figures, describe_figure),
         "section": Described(_section_names, describe_section),
         "table": Described(known_tables, describe_table),
@@ -271,10 +273,6 @@ def _views_of_methods() -> dict[str, list[str]]:
 
     methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
     return {name: views_of(cls) for name, cls in methods.items()}
-
-
-def _metric_names() -> list[str]:
-    return [one.name for one in declared_metrics()]
 
 
 def _section_names() -> list[str]:

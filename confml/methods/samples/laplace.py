@@ -63,7 +63,10 @@ def negative_hessian(fitted, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
             slope = p @ (A[:, a] * A[:, b]) - (p @ A[:, a]) * (p @ A[:, b])
             block = (full * (weights * slope)[:, None]).T @ full
             hessian[a, :, b], hessian[b, :, a] = block, block
-    precision = np.append(np.full(e - 1, _precision(fitted)), 0.0 if fitted.fit_intercept else 1.0)
+    free = getattr(fitted, "penalty", "l2") is None or not np.isfinite(fitted.C)
+    precision = np.append(
+        np.full(e - 1, 0.0 if free else 1.0 / fitted.C), 0.0 if fitted.fit_intercept else 1.0
+    )
     for a in range(k):
         hessian[a, :, a] += np.diag(precision)
     return hessian.reshape(k * e, k * e)
@@ -104,8 +107,3 @@ def probabilities(phi: np.ndarray, X: np.ndarray, classes: int) -> np.ndarray:
     """Return (s, n, c) the class probabilities of examples X (n, d) for draws phi (s, k, e)."""
     logits = np.einsum("nd,skd->snk", X, phi[:, :, :-1], optimize=True) + phi[:, None, :, -1]
     return softmax(logits @ contrasts(classes).T, axis=2)
-
-
-def _precision(fitted) -> float:
-    free = getattr(fitted, "penalty", "l2") is None or not np.isfinite(fitted.C)
-    return 0.0 if free else 1.0 / fitted.C

@@ -214,15 +214,10 @@ def causes(failures: Iterable[Failure], label) -> list[Cause]:
     found: dict[tuple[str, str], Cause] = {}
     for one in sorted(failures, key=lambda one: (natural(one.cell.title), one.error)):
         error = " ".join(one.error.split())
-        key = label(one.cell), without_numbers(error)
+        key = label(one.cell), re.sub(r"\d+(?:\.\d+)?", "#", error)
         cause = found.setdefault(key, Cause(key[0], error, {}))
         cause.cells[one.cell.dataset] = cause.cells.get(one.cell.dataset, 0) + 1
     return sorted(found.values(), key=lambda cause: (-sum(cause.cells.values()), cause.label, cause.error))
-
-
-def without_numbers(error: str) -> str:
-    """Return an error with its numbers replaced, so that errors of the same cause are equal."""
-    return re.sub(r"\d+(?:\.\d+)?", "#", error)
 
 
 def state(results: RunCells) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from confml.errors import ConfigError, did_you_mean
+from confml.errors import ConfigError
 from confml.plugins.parameters import Parameter, check_parameters, parameters_text
 from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.figures.style import line_of
@@ -169,7 +169,7 @@ def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
     """Return the figure of this name; ConfigError for an unknown name or a wrong option."""
     figures = known_figures()
     if name not in figures:
-        raise ConfigError(f"unknown figure '{name}'", hint=did_you_mean(name, figures))
+        raise ConfigError(f"unknown figure '{name}'", near=(name, figures))
     check_parameters(f"figure '{name}'", figures[name].options, options)
     return figures[name]
 

@@ -276,17 +276,15 @@ def draw_cloud(subject: Subject):
         axes.set_ylim(1.2, lowest / 1.3)
         axes.set_xlim(-0.02, 1.02)
         axes.yaxis.set_major_locator(LogLocator(10, numticks=6))
-        axes.yaxis.set_major_formatter(FuncFormatter(_confidence))
+        axes.yaxis.set_major_formatter(
+            FuncFormatter(lambda second, _: f"{1 - second:.10f}".rstrip("0").rstrip("."))
+        )
         axes.minorticks_off()
         axes.set_title(label, loc="left")
         panels.handles = {"correct prediction": dots, "wrong prediction": circles}
     panels.label_y("confidence")
     panels.label_x("credibility")
     return panels.finish(title, markerscale=1.5)
-
-
-def _confidence(second: float, _) -> str:
-    return f"{1 - second:.10f}".rstrip("0").rstrip(".")
 
 
 CONFIDENCE_CREDIBILITY = Figure(

@@ -157,7 +157,8 @@ def draw_errors(subject: Subject):
     (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
     handles, labels = [diagonal], ["exact validity"]
     if counted != 0:
-        handles, labels = [diagonal, band], [*labels, band_text(n, counted)]
+        text = f"95 % binomial band, n = {n}" if counted is None else f"95 % band of valid p-values, {n} rows"
+        handles, labels = [diagonal, band], [*labels, text]
     for label, one in curves.items():
         look = {"marker": ""} if one.conformal else {"marker": "", "linestyle": ":", "linewidth": 1.0}
         handles += axes.plot(x, turned(one.errors), **(subject.look(label) | look))
@@ -171,13 +172,6 @@ def draw_errors(subject: Subject):
     axes.set_title(title, loc="left")
     add_legend(figure, handles, labels)
     return figure
-
-
-def band_text(n: int, counted: int | None) -> str:
-    """Return the caption of the band."""
-    if counted is None:
-        return f"95 % binomial band, n = {n}"
-    return f"95 % band of valid p-values, {n} rows"
 
 
 COVERAGE_BY_LEVEL = Figure(

@@ -112,7 +112,13 @@ def confusion(material: Material, view: ViewData, id: str) -> PageTable | None:
             columns[label] += n
             share = n / row_total if row_total else 0.0
             right = "right" if label == true else ""
-            cells.append(Cell(str(n) if n else "\N{MIDDLE DOT}", flag=right, shade=_shade(share)))
+            cells.append(
+                Cell(
+                    str(n) if n else "\N{MIDDLE DOT}",
+                    flag=right,
+                    shade=sum(share > limit for limit in (0, 0.05, 0.2, 0.5)),
+                )
+            )
         recall = counts.get((true, true), 0) / row_total if row_total else math.nan
         table.add(*cells, recall)
     precision = [
@@ -120,11 +126,6 @@ def confusion(material: Material, view: ViewData, id: str) -> PageTable | None:
     ]
     table.add("precision (%)", *(fixed(value, 1, 100) for value in precision), "")
     return table
-
-
-def _shade(share: float) -> int:
-    """Return one of 5 shades of a share of a row; 0 is none."""
-    return sum(share > limit for limit in (0, 0.05, 0.2, 0.5))
 
 
 def column_coverage(material: Material, view: ViewData, id: str) -> PageTable:

@@ -62,7 +62,8 @@ class LeaderboardSection(Section):
     collectors = (Evidence,)
 
     def start(self) -> None:
-        self.level = region_level(self.results.config.levels)
+        levels = self.results.config.levels
+        self.level = 0.05 if 0.05 in levels else next(iter(levels), None)
         datasets = list(dict.fromkeys(cell.dataset for cell in self.results.cells))
         self.board = Leaderboard(columns(self.level), datasets)
         self._tuned: dict[str, None] = {}
@@ -209,11 +210,6 @@ class LeaderboardSection(Section):
             entries = sorted(set().union(*ranks.values()), key=lambda one: (first.get(one, math.inf), one))
             rows = [(one.name, *(_number(own.get(one)) for own in ranks.values())) for one in entries]
             yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
-
-
-def region_level(levels: Sequence[float]) -> float | None:
-    """Return the significance level of the regions in the leaderboard; None without levels."""
-    return 0.05 if 0.05 in levels else (levels[0] if levels else None)
 
 
 def columns(level: float | None) -> list[Column]:

@@ -20,12 +20,6 @@ CONSTANT_ROWS = 10
 """Number of test rows of a method from which the same prediction for all of them is a warning."""
 
 
-def all_warnings(results: RunResults) -> list[Warned]:
-    """Return the warnings of a run that its config does not silence: those of its start, then of its
-    results."""
-    return unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
-
-
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     """Return the warnings that follow from the finished cells."""
     if results.stored is not None:
@@ -144,7 +138,8 @@ def notes_of(results: RunResults) -> list[str]:
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
     notes += _origin_notes(results)
-    notes += [f"warning: {text}" for text in warning_texts(all_warnings(results))]
+    warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
+    notes += [f"warning: {text}" for text in warning_texts(warned)]
     notes += step_notes(results.config)
     return [*notes, *_chain_notes(results)]
 

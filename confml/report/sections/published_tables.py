@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.errors import ConfigError, ConfmlError
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
 from confml.report.items import Document, Grid, Item, Note, Table, TableKind
@@ -64,7 +64,7 @@ def published_table(name: str) -> PublishedTable:
     """Return the table of this name; ConfigError if it is unknown."""
     tables = known_tables()
     if name not in tables:
-        raise ConfigError(f"unknown published table '{name}'", hint=did_you_mean(name, tables))
+        raise ConfigError(f"unknown published table '{name}'", near=(name, tables))
     return tables[name]
 
 
@@ -120,13 +120,10 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
         if (run / "manifest.json").is_file() and manifest.read_manifest(run).get("finished") is None:
             text = f"{run}: the run is not finished, and the tables have the numbers of its last report"
             notes.append(Note(f"{text}; confml report {run} makes a new one"))
-        if any(_has_split_sizes(published_table(name)) for name in names):
+        entries = (entry for name in names for entry in published_table(name).entries())
+        if any(entry.ours is not None and entry.ours.metric in SPLIT_SIZES for entry in entries):
             summary += split_rows(run)
     return itertools.chain(notes, tables(names, summary))
-
-
-def _has_split_sizes(table: PublishedTable) -> bool:
-    return any(entry.ours is not None and entry.ours.metric in SPLIT_SIZES for entry in table.entries())
 
 
 def split_rows(run: Path) -> list[SummaryRow]:

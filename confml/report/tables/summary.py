@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
@@ -134,7 +134,7 @@ def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> tuple[Me
     }
     for name in metrics:
         if name not in known:
-            raise ConfmlError(f"the run has no metric '{name}'", hint=did_you_mean(name, known))
+            raise ConfmlError(f"the run has no metric '{name}'", near=(name, known))
     own = [known[name] for name in metrics]
     return tuple(one for one in own if (one.per or LEVEL) == kind.level_name)
 

@@ -16,7 +16,7 @@ from confml.bayes_error.label_noise import ABOUT, FixedRows
 from confml.bayes_error.neighbour_errors import NEIGHBOURS
 from confml.bayes_error.soft_labels import soft_label_error
 from confml.data.generators import GENERATORS
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError
 from confml.report.figures.style import BLACK, PAGE, Panels, legend_below, lines_of, save, style
 from confml.studies.bayes_error.console import print_rows
 from confml.studies.bayes_error.tables import plain, write_json, write_rows
@@ -99,7 +99,7 @@ def compare_estimators(
     """
     for name in problems:
         if name not in PROBLEMS:
-            raise ConfigError(f"unknown problem '{name}'", hint=did_you_mean(name, PROBLEMS))
+            raise ConfigError(f"unknown problem '{name}'", near=(name, PROBLEMS))
     if trials < 1 or min(features, default=0) < 1 or min(rows, default=0) < 10:
         raise ConfigError("expected at least one trial, one feature and 10 rows")
     points = [

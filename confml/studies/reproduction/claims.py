@@ -76,7 +76,7 @@ class Explanation:
 
 def explanations(folder: Path) -> list[Explanation]:
     """Return the explanations with their numbers stored in ``folder``; ValueError without a single row."""
-    path = Path(__file__).with_suffix(".yaml")
+    path = Path(__file__).parent / "explanations.yaml"
     return [_explanation(entry, folder) for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from confml._version import resource_folder
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfmlError
 from confml.studies.reproduction.actions import Action, Command, Copy, Keep, Listing
 
 RESULTS = Path("results")
@@ -97,7 +97,7 @@ def plan(name: str, given: Mapping[str, str]) -> Iterator[Action]:
     """
     known = targets()
     if name not in known:
-        raise ConfmlError(f"unknown target '{name}'", hint=did_you_mean(name, known))
+        raise ConfmlError(f"unknown target '{name}'", near=(name, known))
     target = Target(name, known[name], given)
     target.check()
     if target.entry.get("parts"):
