@@ -33,9 +33,9 @@ class Section(ABC):
     smaller ``place`` when `items` is called.
 
     name: identifies the section. place: its position in the report. needs: condition for the section to have
-    content, shown by ``confml describe``. files: names of its files and folders, with one line on each.
-    metrics: declarations of the metrics that it writes, by file. collectors: kinds of collectors it reads.
-    refits: whether it fits models again, which needs the data.
+    content, shown by ``confml describe``. setting: key of the config without which it has none. files: names
+    of its files and folders, with one line on each. metrics: declarations of the metrics that it writes, by
+    file. collectors: kinds of collectors it reads. refits: whether it fits models, which needs the data.
     """
 
     name: ClassVar[str]
@@ -43,6 +43,7 @@ class Section(ABC):
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     place: ClassVar[int]
     needs: ClassVar[str] = "finished cells"
+    setting: ClassVar[str] = ""
     files: ClassVar[dict[str, str]] = {}
     metrics: ClassVar[Mapping[str, Mapping[str, Metric]]] = {}
     collectors: tuple[Make, ...] = ()
@@ -69,7 +70,7 @@ class Section(ABC):
     @classmethod
     def applies(cls, results: RunResults) -> bool:
         """Return whether a run with this config can have content for the section."""
-        return True
+        return not cls.setting or bool(getattr(results.config, cls.setting))
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         """Compute numbers of cells together before `add` is called with each.
@@ -119,11 +120,12 @@ KEY = ("dataset", "method", "params", "view")
 class ViewSection(Section):
     """A section whose tables have rows for each view of a method variant, from its splits.
 
-    tables: of the section. `new` makes what is kept of the splits of a view, `add_view` adds a split, and
+    tables: of the section. kept: type of what is kept of the splits of a view. `add_view` adds a split, and
     `rows_of` returns the rows of each table.
     """
 
     tables: ClassVar[Sequence[TableKind]]
+    kept: ClassVar[type] = list
 
     def __init__(self, results: RunResults, folder: Path):
         self._rows: list[list[Sequence[Any]]] = [[] for _ in self.tables]
@@ -131,8 +133,8 @@ class ViewSection(Section):
         super().__init__(results, folder)
 
     def new(self, key: Key) -> Any:
-        """Return what `add_view` fills, by default a list."""
-        return []
+        """Return what `add_view` fills."""
+        return self.kept()
 
     def takes(self, case: Case) -> bool:
         """Return whether a view has rows."""

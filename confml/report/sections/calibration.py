@@ -98,9 +98,7 @@ class VennBounds(ViewSection):
     files = {VENN.path: "mean lower and upper probability of each class, and its frequency"}
 
     tables = (VENN,)
-
-    def new(self, key):
-        return {}
+    kept = dict
 
     def takes(self, case):
         return per_class_extra(case.prediction) == ["lower", "upper"] and len(case.truth) > 0

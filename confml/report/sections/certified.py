@@ -89,6 +89,7 @@ class Certified(Section):
     name = "certified"
     place = 90
     needs = "thresholds in the config"
+    setting = "thresholds"
     files = {
         "certified.csv": "thresholds whose risk is certified for new examples",
         "certified-splits.csv": "their counts on each split",
@@ -98,10 +99,6 @@ class Certified(Section):
     def start(self) -> None:
         self._splits: list[CertifiedSplit] = []
         self._halves: dict[tuple[str, str], list[tuple[int, str]]] = {}
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.thresholds)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         keep_certified_splits(blocks)

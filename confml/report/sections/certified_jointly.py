@@ -25,7 +25,6 @@ from confml.report.numbers.certificates import (
     joint_paths,
 )
 from confml.report.numbers.summaries import mean_and_sd
-from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.certified import group_columns, no_guarantee
 from confml.runner.results import CellResult
@@ -133,6 +132,7 @@ class CertifiedJointly(Section):
     name = "certified-jointly"
     place = 95
     needs = "thresholds in the config"
+    setting = "thresholds"
     files = {
         "certified-jointly.csv": "thresholds certified together for all methods and views",
         "certified-jointly-splits.csv": "the chosen thresholds of each split",
@@ -143,10 +143,6 @@ class CertifiedJointly(Section):
         self._candidates: dict[tuple[str, str], list[Candidate]] = {}
         self._halves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self._found: list[JointSplit] = []
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.thresholds)
 
     def add(self, result: CellResult) -> None:
         key = result.cell.dataset, result.cell.split

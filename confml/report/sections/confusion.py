@@ -64,9 +64,7 @@ class ConfusionMatrices(ViewSection):
     metrics = {"class-metrics.csv": METRICS}
 
     tables = (CONFUSION, CLASS_METRICS)
-
-    def new(self, key):
-        return {}
+    kept = dict
 
     def add_view(self, found, result, view, case):
         labels = case.confusion.labels.tolist()

@@ -196,6 +196,33 @@ class ConditionalTest(NamedTuple):
 CONDITIONAL = TableKind("conditional-tests.csv", (*KEY, "level", *ConditionalTest._fields))
 
 
+class _Covered:
+    """The test rows of a view over the splits, and whether they are covered at each level."""
+
+    def __init__(self):
+        self.split = ""
+        self._seen: set[int] = set()
+        self._rows: list[int] = []
+        self._columns: list[np.ndarray] = []
+
+    def add(self, result: CellResult, covered: np.ndarray) -> None:
+        self.split, rows = self.split or result.cell.split, result.rows
+        new = [place for place, row in enumerate(np.asarray(rows).tolist()) if row not in self._seen]
+        if new:
+            own = np.asarray(rows)[new].tolist()
+            self._seen.update(own)
+            self._rows += own
+            self._columns.append(covered[:, new])
+
+    @property
+    def rows(self) -> np.ndarray:
+        return np.array(self._rows)
+
+    @property
+    def covered(self) -> np.ndarray:
+        return np.concatenate(self._columns, axis=1)
+
+
 class ConditionalTests(ViewSection):
     """``conditional-tests.csv``: for ``conditional-tests``, whether coverage given the features is 1 - level.
 
@@ -226,23 +253,18 @@ class ConditionalTests(ViewSection):
     name = "conditional-tests"
     place = 63
     needs = "conditional-tests, views with regions, the data"
+    setting = "conditional_tests"
     files = {
         "conditional-tests.csv": "worst slab and excess risk: whether the coverage given the features is "
         "1 - level"
     }
 
     tables = (CONDITIONAL,)
+    kept = _Covered
 
     def start(self) -> None:
         self._features: dict[str, _Features | str] = {}  # of one data set; a text: the reason for none
         self._missing: dict[str, str] = {}
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.conditional_tests)
-
-    def new(self, key):
-        return _Covered()
 
     def takes(self, case):
         return case.prediction.has_regions and len(self.results.config.levels) > 0
@@ -285,33 +307,6 @@ class ConditionalTests(ViewSection):
         risks = excess_risks(X, covered, level, self.results.config.seed) if ERT in wanted else None
         for name, risk in zip(("ert-l1", "ert-brier"), risks or (), strict=False):
             yield ert_row(name, risk, covered, level)
-
-
-class _Covered:
-    """The test rows of a view over the splits, and whether they are covered at each level."""
-
-    def __init__(self):
-        self.split = ""
-        self._seen: set[int] = set()
-        self._rows: list[int] = []
-        self._columns: list[np.ndarray] = []
-
-    def add(self, result: CellResult, covered: np.ndarray) -> None:
-        self.split, rows = self.split or result.cell.split, result.rows
-        new = [place for place, row in enumerate(np.asarray(rows).tolist()) if row not in self._seen]
-        if new:
-            own = np.asarray(rows)[new].tolist()
-            self._seen.update(own)
-            self._rows += own
-            self._columns.append(covered[:, new])
-
-    @property
-    def rows(self) -> np.ndarray:
-        return np.array(self._rows)
-
-    @property
-    def covered(self) -> np.ndarray:
-        return np.concatenate(self._columns, axis=1)
 
 
 class _Features:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from confml.report.figures import figure_numbers, pictures
 from confml.report.figures.drawing import Drawing
 from confml.report.items import Item
-from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 
 
@@ -19,11 +18,8 @@ class Figures(Section):
     name = "figures"
     place = 180
     needs = "figures: [...] in the config"
+    setting = "figures"
     files = {"figures": "figures as SVG, PNG and PDF; index.md has their captions"}
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.figures)
 
     def start(self) -> None:
         self.collectors = figure_numbers(self.results)

@@ -16,7 +16,6 @@ from confml.report.captions import setting_text
 from confml.report.items import Document, Grid, Item, Mark, Note, Picture, PrintedTable, Table, TableKind
 from confml.report.numbers.certificates import DELTA, RISKS
 from confml.report.run.one_pass import ViewBlock
-from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.certified import keep_certified_splits
 from confml.report.tables.grid import latex, markdown
@@ -51,6 +50,7 @@ class LeaderboardSection(Section):
     name = "leaderboard"
     place = 155
     needs = "leaderboard: true in the config"
+    setting = "leaderboard"
     files = {
         "leaderboard.csv": "all methods by error, selective risk, certificates, regions, calibration",
         "leaderboard-datasets.csv": "the same by data set",
@@ -68,10 +68,6 @@ class LeaderboardSection(Section):
         self.board = Leaderboard(columns(self.level), datasets)
         self._tuned: dict[str, None] = {}
         self._ranked: list[RankedColumn] | None = None
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.leaderboard)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         if not self.results.config.thresholds:  # else another section does it

@@ -11,7 +11,6 @@ from confml.measures.matched import AtProportion, at_correct, at_incorrect
 from confml.measures.posterior import VIEWS
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
 from confml.report.items import Item, TableKind
-from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.runner.results import CellResult
 
@@ -54,6 +53,7 @@ class MatchedViews(Section):
     name = "matched-views"
     place = 81
     needs = "thresholds in the config, and a method with several views of a posterior"
+    setting = "thresholds"
     files = {"matched-views.csv": "pairs of views at equal shares of sure predictions"}
 
     def start(self) -> None:
@@ -61,10 +61,6 @@ class MatchedViews(Section):
         self._splits: list[tuple[np.ndarray, int]] = []
         self._cell: tuple = ()
         self._rows: list[tuple] = []
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.thresholds)
 
     def add(self, result: CellResult) -> None:
         cases = {

@@ -20,7 +20,6 @@ from confml.report.numbers.summaries import (
     read_summary,
     timing_rows,
 )
-from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.of_cells import TIMINGS
 from confml.report.sections.rejection import MATCHED, THRESHOLD_CURVES, matched_rows, read_threshold_curves
@@ -74,11 +73,8 @@ class PublishedTables(Section):
     name = "published-tables"
     place = 140
     needs = "paper: {table: ...} in the config"
+    setting = "paper"
     files = {"tables": "the paper's numbers and confml's"}
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return results.config.paper is not None
 
     def items(self) -> Iterator[Item]:
         paper = self.results.config.paper

@@ -126,15 +126,12 @@ class Matched(Section):
     name = "matched"
     place = 80
     needs = "thresholds in the config, and a method with the views envelope, reject and posterior"
+    setting = "thresholds"
     files = {"matched.csv": "reject and posterior at the envelope's proportions"}
     metrics = {MATCHED.path: METRICS}
 
     def start(self) -> None:
         self._rows: list[tuple] = []
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.thresholds)
 
     def add(self, result: CellResult) -> None:
         if set(result.views) >= VIEWS and len(result.truth):

@@ -12,7 +12,6 @@ from confml.report.items import TableKind
 from confml.report.numbers.certificates import RISKS, halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
-from confml.report.run.results import RunResults
 from confml.report.sections.base import KEY, ViewSection
 from confml.report.sections.certified import (
     accepted_and_wrong,
@@ -108,19 +107,14 @@ class RiskControl(ViewSection):
     name = "risk-control"
     place = 97
     needs = "thresholds in the config"
+    setting = "thresholds"
     files = {"risk-control.csv": "thresholds whose expected loss (accepted errors, or their cost) is bounded"}
 
     tables = (CONTROLLED,)
-
-    def new(self, key):
-        return {}
+    kept = dict
 
     def takes(self, case):
         return has_halves(case)
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.thresholds)
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for _, own, (half, correct, rest, correct_rest) in certifiable_halves(blocks):

@@ -6,7 +6,6 @@ from confml.measures.metric import HIGHER, LEVEL, LOWER, SHARE, Metric
 from confml.measures.selected import ACCEPTED, shares_one_calibration
 from confml.report.items import TableKind
 from confml.report.numbers.certificates import SplitSelection, is_certifiable, selections_of
-from confml.report.run.results import RunResults
 from confml.report.sections.base import ViewSection
 
 SELECTION = TableKind(
@@ -35,6 +34,7 @@ class Selection(ViewSection):
     name = "selection"
     place = 93
     needs = "selection in the config"
+    setting = "selection"
     files = {"selection.csv": "rows selected from a batch: their share, and the share of errors among them"}
     metrics = {
         "selection.csv": {
@@ -53,13 +53,7 @@ class Selection(ViewSection):
     }
 
     tables = (SELECTION,)
-
-    @classmethod
-    def applies(cls, results: RunResults) -> bool:
-        return bool(results.config.selection)
-
-    def new(self, key):
-        return {}
+    kept = dict
 
     def takes(self, case):
         return is_certifiable(case.prediction)
