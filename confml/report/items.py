@@ -25,7 +25,7 @@ class Table:
 
 @dataclass(frozen=True)
 class TableKind:
-    """A table of a report, declared once: its file and its columns.
+    """A table of a report, declared once: its file and its columns, given as words of one text or apart.
 
     read: whether the page uses its rows; otherwise they are not kept in memory.
     """
@@ -33,6 +33,10 @@ class TableKind:
     path: str
     columns: Sequence[str]
     read: bool = False
+
+    def __post_init__(self):
+        if isinstance(self.columns, str):
+            object.__setattr__(self, "columns", tuple(self.columns.split()))
 
     def of(self, rows: Iterable[Sequence[Any]]) -> Table:
         """Return the table with these rows."""

@@ -9,15 +9,13 @@ import numpy as np
 from confml.measures.prediction import SHARES, per_class_extra
 from confml.measures.recalibration import split_values
 from confml.report.items import TableKind
-from confml.report.sections.base import KEY, ViewSection
+from confml.report.sections.base import ViewSection
 
 MOST_SPLITS = 20
 CALIBRATION = TableKind(
     "calibration.csv",
-    (
-        *(*KEY, "splits", "rows", "ece", "ece_null", "ece_null_95", "above"),
-        *("slope_splits", "slope", "intercept", "intercept_large", "clipped"),
-    ),
+    "dataset method params view splits rows ece ece_null ece_null_95 above slope_splits slope intercept "
+    "intercept_large clipped",
 )
 
 
@@ -80,7 +78,7 @@ def _six_digits(values: list[float]) -> float:
     return float(f"{median(values):.6g}") if values else math.nan
 
 
-VENN = TableKind("venn-bounds.csv", (*KEY, "class", "rows", "lower", "frequency", "upper"))
+VENN = TableKind("venn-bounds.csv", "dataset method params view class rows lower frequency upper")
 
 
 class VennBounds(ViewSection):

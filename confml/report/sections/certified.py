@@ -25,10 +25,8 @@ from confml.runner.results import CellResult
 
 CERTIFIED = TableKind(
     "certified.csv",
-    (
-        *("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold"),
-        *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
-    ),
+    "dataset method params view risk delta splits certified threshold coverage observed_risk broken "
+    "needed calibration_rows",
     read=True,
 )
 

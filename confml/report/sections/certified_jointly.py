@@ -49,21 +49,8 @@ GUARANTEES = {
 }
 JOINTLY = TableKind(
     "certified-jointly.csv",
-    (
-        *(
-            "dataset",
-            "scope",
-            "limit",
-            "delta",
-            "candidates",
-            "splits",
-            "certified",
-            "method",
-            "params",
-            "view",
-        ),
-        *("chosen", "coverage", "observed", "broken", "needed", "calibration_rows", "guarantee"),
-    ),
+    "dataset scope limit delta candidates splits certified method params view chosen coverage observed "
+    "broken needed calibration_rows guarantee",
     read=True,
 )
 

@@ -44,11 +44,7 @@ class ClassRow(NamedTuple):
     band_high: float
 
 
-OF_CLASSES = TableKind(
-    "class-coverage.csv",
-    (*KEY, "class", *ClassRow._fields[5:]),
-    read=True,
-)
+OF_CLASSES = TableKind("class-coverage.csv", (*KEY, "class", *ClassRow._fields[5:]), read=True)
 
 
 class ClassCoverage(ViewSection):

@@ -13,10 +13,7 @@ from confml.runner.results import CellResult
 
 GROUPS = TableKind(
     "groups.csv",
-    (
-        *("dataset", "by", "group", "method", "label", "view", "level", "guaranteed", "calibration_rows"),
-        *("rows", "error", "low", "high", "mean_size"),
-    ),
+    "dataset by group method label view level guaranteed calibration_rows rows error low high mean_size",
 )
 ERROR = Metric(
     "fraction of the regions without the label in one group",

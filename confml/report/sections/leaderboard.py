@@ -23,10 +23,7 @@ from confml.runner.results import CellResult
 
 COVERAGES = (0.9, 0.8)
 OF_SUMMARY = ("error", "augrc", "observed_fuzziness", "ece", "log_loss", "brier")
-HEADER = (
-    *("column", "method", "view", "datasets", "mean", "median", "mean_rank", "critical_difference"),
-    *("near_best", "datasets_low"),
-)
+HEADER = "column method view datasets mean median mean_rank critical_difference near_best datasets_low"
 TITLE = "Leaderboard"
 LEADERBOARD = TableKind("leaderboard.csv", HEADER)
 TIMED = TableKind("leaderboard-timings.csv", HEADER)

@@ -16,10 +16,8 @@ from confml.runner.results import CellResult
 
 MATCHED = TableKind(
     "matched-views.csv",
-    (
-        *("dataset", "method", "params", "reference", "view", "equal", "level", "splits", "attained"),
-        *("proportion", "reference_value", "value", "difference", "low", "high", "threshold", "tied"),
-    ),
+    "dataset method params reference view equal level splits attained proportion reference_value value "
+    "difference low high threshold tied",
 )
 EQUAL = {"sure_incorrect": at_incorrect, "sure_correct": at_correct}
 

@@ -19,15 +19,15 @@ from confml.runner.results import CellResult
 _CELL = ("dataset", "method", "params", "split")
 TIMINGS = TableKind(
     "timings.csv",
-    (*_CELL, *("fit_seconds", "predict_seconds", "tuning_seconds", "configurations", "prepare_seconds")),
+    "dataset method params split fit_seconds predict_seconds tuning_seconds configurations prepare_seconds",
     read=True,
 )
 TUNING = TableKind(
     "tuning.csv",
-    (*_CELL, *("select_by", "candidate", "chosen", "mean", "sd", "folds", "fold_scores")),
+    "dataset method params split select_by candidate chosen mean sd folds fold_scores",
     read=True,
 )
-FAILURES = TableKind("failures.csv", (*_CELL, "error", "calls"), read=True)
+FAILURES = TableKind("failures.csv", "dataset method params split error calls", read=True)
 
 
 class Metrics(Section):
@@ -159,8 +159,4 @@ class Dropped(Section):
         rows = [("row", str(row)) for row in result.dropped_rows.tolist()]
         rows += [("attribute", name) for name in result.dropped_attributes]
         if rows:
-            yield Table(
-                f"dropped/{region_paths(self.results)[result.cell.key]}.csv",
-                ("what", "name"),
-                rows,
-            )
+            yield Table(f"dropped/{region_paths(self.results)[result.cell.key]}.csv", ("what", "name"), rows)

@@ -38,10 +38,8 @@ from confml.runner.results import CellResult
 CSV_RATES = np.arange(51) / 50  # rejection rates of the CSV file: 0, 0.02, ... 1
 CURVES = TableKind(
     "rejection-curves.csv",
-    (
-        *("dataset", "method", "params", "view", "rejection_rate", "splits", "sure_incorrect"),
-        *("sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high", "risk", "risk_sd"),
-    ),
+    "dataset method params view rejection_rate splits sure_incorrect sure_incorrect_sd "
+    "sure_incorrect_low sure_incorrect_high risk risk_sd",
     read=True,
 )
 
@@ -111,9 +109,7 @@ METRICS = {
 """Declarations of the metrics of ``matched.csv``."""
 
 
-MATCHED = TableKind(
-    "matched.csv", ("dataset", "method", "params", "split", "view", "metric", "level", "value")
-)
+MATCHED = TableKind("matched.csv", "dataset method params split view metric level value")
 
 
 class Matched(Section):

@@ -12,7 +12,7 @@ from confml.report.items import TableKind
 from confml.report.numbers.certificates import RISKS, halves, has_halves
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.one_pass import ViewBlock
-from confml.report.sections.base import KEY, ViewSection
+from confml.report.sections.base import ViewSection
 from confml.report.sections.certified import (
     accepted_and_wrong,
     certifiable_halves,
@@ -23,17 +23,8 @@ from confml.report.sections.certified_jointly import COST_SHARES
 
 CONTROLLED = TableKind(
     "risk-control.csv",
-    (
-        *(*KEY, "loss", "expected", "splits", "found", "threshold", "accepted"),
-        *(
-            "observed",
-            "accepted_and_wrong",
-            "error_of_accepted",
-            "mean_cost",
-            "calibration_rows",
-            "guarantee",
-        ),
-    ),
+    "dataset method params view loss expected splits found threshold accepted observed "
+    "accepted_and_wrong error_of_accepted mean_cost calibration_rows guarantee",
 )
 ERROR, COST = "error", "cost"
 GUARANTEES = {

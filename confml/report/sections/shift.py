@@ -10,21 +10,18 @@ import numpy as np
 from confml.methods.conformal.shifted import CLASS_SHIFT
 from confml.report.items import Item, Note, TableKind
 from confml.report.numbers.summaries import mean_and_sd
-from confml.report.sections.base import KEY, ViewSection
+from confml.report.sections.base import ViewSection
 from confml.runner.results import CellResult
 
 OVERLAP = 0.95  # area under the ROC curve above which the parts hardly overlap
 METRICS = ("shift_auc", "shift_effective_rows", "shift_weighted_rows", "shift_largest_share", "shift_clipped")
 SHIFT = TableKind(
     "shift.csv",
-    (
-        *(*KEY, "level", "splits", "auc", "effective_rows", "weighted_rows", "largest_share", "clipped"),
-        *("singular_value", "needed", "all_labels", "coverage", "mean_size", "advice"),
-    ),
+    "dataset method params view level splits auc effective_rows weighted_rows largest_share clipped "
+    "singular_value needed all_labels coverage mean_size advice",
 )
 OF_CLASSES = TableKind(
-    "shift-classes.csv",
-    (*KEY[:3], "split", "class", "training", "estimate", "low", "high", "observed"),
+    "shift-classes.csv", "dataset method params split class training estimate low high observed"
 )
 
 

@@ -16,13 +16,8 @@ from confml.report.sections.notes import notes_of
 from confml.report.tables.grid import latex, markdown
 from confml.report.tables.summary import CSV_HEADER, csv_rows, document, printed_tables, summary_tables
 
-MAJORITY_CLASS = TableKind(
-    "tables/majority-class.csv", ("dataset", "classes", "metric", "mean", "sd", "splits")
-)
-SUMMARY = TableKind(
-    "summary.csv",
-    ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"),
-)
+MAJORITY_CLASS = TableKind("tables/majority-class.csv", "dataset classes metric mean sd splits")
+SUMMARY = TableKind("summary.csv", "dataset method params view metric level mean sd n")
 
 
 OF_DATASETS = ("name", *DATA_METRICS, "train_rows", "test_rows", "checksum")
