@@ -3,13 +3,13 @@
 import dataclasses
 import functools
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 
 from confml.commands.completion import complete_dataset, complete_method
 from confml.commands.options import (
+    FOLDER,
     allow_import_option,
     compile_bayes_error_kernels,
     json_option,
@@ -137,7 +137,7 @@ PARTNERS = {
 @seed_option
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    "--out", type=FOLDER, metavar="DIR",
     help="Output folder of CSV files, JSON and figures.",
 )  # fmt: skip
 @allow_import_option

@@ -4,17 +4,12 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import force_option, say
+from confml.commands.options import FILE, force_option, say
 
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The archive.  [default: NAME.bundle.zip]",
-)
+@click.option("--out", type=FILE, metavar="FILE", help="The archive.  [default: NAME.bundle.zip]")
 @click.option("--data", "with_data", is_flag=True, help="Include the data files that the config names.")
 @force_option
 def bundle(run: Path, out: Path | None, with_data: bool, force: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, keeps_files, quiet_option, say
+from confml.commands.options import FOLDER, json_option, keeps_files, quiet_option, say
 from confml.terminal import echo, width_of
 
 
@@ -15,12 +15,7 @@ from confml.terminal import echo, width_of
 @click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
 @click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write tables and figures there.",
-)
+@click.option("--out", type=FOLDER, metavar="DIR", help="Write tables and figures there.")
 @click.option(
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
     help="Differences within +-WIDTH of 0 are practically equivalent, for tests over data sets.",
@@ -64,12 +59,7 @@ def compare(
 
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
-    from confml.report.compare import (
-        comparison_grid,
-        signed_rank_grid,
-        signed_rank_rows,
-        write_comparison,
-    )
+    from confml.report.compare import comparison_grid, signed_rank_grid, signed_rank_rows, write_comparison
     from confml.report.tables.grid import latex
 
     if len(runs) > 2:

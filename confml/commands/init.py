@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, say, table_options, table_spec
+from confml.commands.options import FILE, json_option, say, table_options, table_spec
 
 LARGE = 10_000_000  # bytes of a file whose reading is announced
 
@@ -15,9 +15,7 @@ LARGE = 10_000_000  # bytes of a file whose reading is announced
 @click.argument("file", metavar="FILE")
 @table_options
 @click.option("--like", metavar="SOURCE", help="The experiment of a paper: its methods, protocol and noise.")
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="CONFIG", help="Write the config there."
-)
+@click.option("--out", type=FILE, metavar="CONFIG", help="Write the config there.")
 @click.option("--force", is_flag=True, help="Replace a config that exists.")
 @json_option
 def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:

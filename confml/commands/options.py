@@ -35,6 +35,8 @@ class Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 _TABLE_OPTIONS = {
     "label": click.option("--label", metavar="COLUMN", help="Column of the class in a table file."),
     "id": click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
@@ -180,10 +182,7 @@ set_option = click.option(
     help="Override a value of the config, such as protocol.repeats=5; may be repeated.",
 )
 out_option = click.option(
-    "--out",
-    type=Folder(),
-    metavar="DIR",
-    help="The run's folder.  [default: results/<name of the config>]",
+    "--out", type=Folder(), metavar="DIR", help="The run's folder.  [default: results/<name of the config>]"
 )
 
 
@@ -312,8 +311,7 @@ def drawn_study(about: str) -> Callable[[Callable], Callable]:
     """Return the decorator with the options of a study on drawn data sets. about: what ``--out`` gets."""
 
     def decorate(command: Callable) -> Callable:
-        kind = click.Path(file_okay=False, path_type=Path)
-        out = click.option("--out", type=kind, metavar="DIR", help=f"Output folder of {about}.")
+        out = click.option("--out", type=FOLDER, metavar="DIR", help=f"Output folder of {about}.")
         return seed_option(jobs_option(out(json_option(quiet_option(keeps_files(command))))))
 
     return decorate

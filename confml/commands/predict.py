@@ -18,6 +18,7 @@ from confml.commands.new_rows import (
     tables_of,
 )
 from confml.commands.options import (
+    FILE,
     TABLE_KEYS,
     allow_import_option,
     force_option,
@@ -113,9 +114,7 @@ OF_FIT = {
     "accepted.",
 )
 @click.option(
-    "--confidence",
-    type=RATE,
-    help="Probability with which the bound of --risk holds.  [default: 0.95]",
+    "--confidence", type=RATE, help="Probability with which the bound of --risk holds.  [default: 0.95]"
 )
 @click.option("--fcr", type=RATE, help="Mark certain rows: mean share of errors at most this.")
 @click.option("--fdr", type=RATE, help="Select rows: mean share of errors at most this.")
@@ -131,27 +130,17 @@ OF_FIT = {
     metavar="N",
     help="Test every N labelled rows of NEW against the training rows.  [default: 200 with --batches]",
 )
-@click.option(
-    "--batches",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the tests of the batches to FILE (CSV).",
-)
+@click.option("--batches", type=FILE, metavar="FILE", help="Write the tests of the batches to FILE (CSV).")
 @click.option(
     "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
 )
 @click.option(
     "--state",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Add NEW as the next batch to the series of tests in FILE (with --drift).",
 )
-@click.option(
-    "--save",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the fitted model to FILE.",
-)
+@click.option("--save", type=FILE, metavar="FILE", help="Write the fitted model to FILE.")
 @click.option(
     "--trust",
     multiple=True,
@@ -159,12 +148,7 @@ OF_FIT = {
     help="A type that skops may write or read, besides those that it trusts; reading executes its code. "
     "May be repeated.",
 )
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the CSV file to FILE.",
-)
+@click.option("--out", type=FILE, metavar="FILE", help="Write the CSV file to FILE.")
 @force_option
 @json_option
 @quiet_option

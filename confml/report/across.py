@@ -82,13 +82,7 @@ def plot_across_runs(
     stem = figure_file_name(safe_name(f"{metric}-against-{key}"))
     with style():
         figure = draw_curves(
-            curves,
-            key=key,
-            metric=metric,
-            title="",
-            log=log,
-            log_y=log_y,
-            band="± 1 sd over splits, seeds",
+            curves, key=key, metric=metric, title="", log=log, log_y=log_y, band="± 1 sd over splits, seeds"
         )
         paths = save(figure, Path(folder) / "figures" / stem)
     rows = [(", ".join(label), *point[:4]) for label, points in curves.items() for point in points]

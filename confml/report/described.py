@@ -29,10 +29,7 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     "reject": ("probability", "posterior mean of each class probability"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),
     "posterior": ("posterior", "posterior mean and standard deviation of each class probability"),
-    "exceedance": (
-        "exceedance",
-        "posterior probability that the class probability exceeds 1/2",
-    ),
+    "exceedance": ("exceedance", "posterior probability that the class probability exceeds 1/2"),
     "total-entropy": (
         "margin",
         "1 - entropy / ln c of the posterior mean of the c class probabilities, of the label of reject",

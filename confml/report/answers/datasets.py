@@ -231,11 +231,7 @@ def ranking_of(
 
 
 def ranking(
-    results: RunResults,
-    metric: str,
-    level: float = 0.05,
-    without: str | None = None,
-    skip: str | None = None,
+    results: RunResults, metric: str, level: float = 0.05, without: str | None = None, skip: str | None = None
 ) -> Ranking | None:
     """Return the ranking by means over the splits of each method's first view.
 

@@ -158,10 +158,7 @@ def _with_majority(table: SummaryTable, standings: Standings) -> SummaryTable:
 
 
 def _table(
-    results: RunResults,
-    kind: Kind,
-    lines: Iterable[Line],
-    value: Callable[[Line, str, float | None], Any],
+    results: RunResults, kind: Kind, lines: Iterable[Line], value: Callable[[Line, str, float | None], Any]
 ) -> SummaryTable:
     """Return the table of some lines. value: the mean of a line by metric and level, None without one."""
 

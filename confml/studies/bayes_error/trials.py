@@ -22,9 +22,7 @@ from confml.report.figures.style import (
     save,
     style,
 )
-from confml.report.figures.style import (
-    power as power_text,
-)
+from confml.report.figures.style import power as power_text
 from confml.report.files import remove_earlier
 from confml.studies.bayes_error.console import print_rows
 from confml.studies.bayes_error.tables import plain, write_json, write_rows

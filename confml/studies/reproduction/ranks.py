@@ -144,8 +144,7 @@ def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path, fits: str = 
         axes.set_yticks(range(k), [found.labels[place] for place in order])
         axes.set_xlabel("mean rank, 1 for the best")
         axes.set_title(
-            ", ".join(filter(None, (found.heading, fits, f"{len(found.datasets)} data sets"))),
-            loc="left",
+            ", ".join(filter(None, (found.heading, fits, f"{len(found.datasets)} data sets"))), loc="left"
         )
         axes.annotate("confml (paper)", (k + 0.25, -0.6), va="bottom", fontsize=7, annotation_clip=False)
         legend_below(figure, handles, labels)
