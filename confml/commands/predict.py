@@ -211,7 +211,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
     from confml.predictions import LEVELS, Output, save_model
-    from confml.predictions.remedies import Remedies
+    from confml.predictions.guarantee import Remedies
     from confml.predictions.rounding import DIGITS
     from confml.predictions.session import BATCH_ROWS, Session
     from confml.predictions.writers import CsvWriter, JsonWriter

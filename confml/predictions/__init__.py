@@ -186,9 +186,9 @@ def predict(
     from confml.measures.costs import costs_of
     from confml.predictions.answers import Answers
     from confml.predictions.batch import Output
+    from confml.predictions.guarantee import Remedies
     from confml.predictions.model import Model
     from confml.predictions.model_file import is_model_file
-    from confml.predictions.remedies import Remedies
     from confml.predictions.session import Session
     from confml.predictions.store import load_model, save_model
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from confml.data.text_table import TextTable
 from confml.predictions.batch import Batch, Output, predict_tables
+from confml.predictions.guarantee import Remedies
 from confml.predictions.model import Model
-from confml.predictions.remedies import Remedies
 from confml.predictions.selection import Selection
 from confml.predictions.summary import Summary
 

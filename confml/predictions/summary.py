@@ -14,10 +14,19 @@ from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
 from confml.predictions.exchangeability import ExchangeabilityCheck
-from confml.predictions.guarantee import MORE, Guarantee, are, digits, have, percent, row_count
+from confml.predictions.guarantee import (
+    AT_COMMAND,
+    MORE,
+    Guarantee,
+    Remedies,
+    are,
+    digits,
+    have,
+    percent,
+    row_count,
+)
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
-from confml.predictions.remedies import AT_COMMAND, Remedies
 
 if TYPE_CHECKING:
     from confml.predictions.monitoring import BatchMonitor

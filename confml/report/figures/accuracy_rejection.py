@@ -27,9 +27,8 @@ from confml.report.figures.style import (
     rate_band,
 )
 from confml.report.numbers.certificates import CERTIFIED, SelectedShares
-from confml.report.numbers.outcomes import RejectionCurves
+from confml.report.numbers.outcomes import MACHINES, VOLUMES, RejectionCurves, ThresholdCurve, limit_machines
 from confml.report.numbers.published_points import rejections_of
-from confml.report.numbers.threshold_curves import MACHINES, VOLUMES, ThresholdCurve, limit_machines
 
 MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)

@@ -20,8 +20,7 @@ from confml.measures.rejection import Match, band, curve_of, match, sureness
 from confml.report.figures import Subject
 from confml.report.figures.accuracy_rejection import threshold_curves
 from confml.report.items import Item, Table, TableKind
-from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd, with_params
-from confml.report.numbers.threshold_curves import (
+from confml.report.numbers.outcomes import (
     ERROR,
     MACHINES,
     POINTS,
@@ -30,6 +29,7 @@ from confml.report.numbers.threshold_curves import (
     ThresholdCurve,
     theta_max,
 )
+from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd, with_params
 from confml.report.numbers.variant_numbers import OfVariants
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section, ViewSection
