@@ -24,7 +24,7 @@ from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
-from confml.methods.wrappers import wrapper_of
+from confml.methods.wrappers import WRAPPERS, wrapper_of
 from confml.predictions.known_rows import KnownRows, label_of, line_texts, missing_rule, unused_columns
 from confml.predictions.model import (
     Facts,
@@ -143,6 +143,7 @@ class _Fit:
                 entry.name, {**params, **(grid[0] if grid else {})}, steps, choice.trust, self.data.X.shape[1]
             )
         classes: list[Kind] = [method_class(entry.name), *(step_class(name) for name, _ in steps)]
+        classes += [WRAPPERS[key] for key in entry.wrappers]
         compile_all_kernels(kernels_for(classes, False, [self.data.X.shape]), say)
         key = wrapper_of(params)
         if grid and key is not None:
