@@ -56,6 +56,18 @@ def test_importing_confml_imports_nothing_heavy():
     processes.assert_program(program)
 
 
+def test_methods_without_kernels_do_not_import_the_compiler():
+    program = (
+        "import sys, confml.predictions.training, confml.runner.run\n"
+        "from confml.methods.registry import method_class\n"
+        "method_class('naive-bayes')\n"
+        "assert 'numba' not in sys.modules\n"
+        "method_class('knn')\n"
+        "assert 'numba' in sys.modules\n"
+    )
+    processes.assert_program(program)
+
+
 def test_type_checkers_see_the_same_names():
     source = inspect.getsource(confml)
     for name in set(confml.__all__) - {"__version__"}:

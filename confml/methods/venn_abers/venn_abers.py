@@ -12,7 +12,6 @@ from confml.methods.base import ProbabilityMethod
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, rounding_errors, usual_size
 from confml.methods.validation import rows_of
-from confml.methods.venn_abers import _kernels as kernels
 from confml.methods.wrapper_method import (
     check_given,
     check_needed,
@@ -210,6 +209,8 @@ class VennAbersTable:
     @classmethod
     def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> "VennAbersTable":
         """Return the table for calibration scores (m,) and whether the event happened (m,) bool."""
+        from confml.methods.venn_abers import _kernels as kernels  # numba takes 0.2 s to import
+
         order = np.argsort(scores, kind="stable")
         placed = scores[order]
         rises = placed[1:] > placed[:-1] + rounding_errors(placed, size)[1:]

@@ -40,7 +40,7 @@ class Material:
     @functools.cached_property
     def views(self) -> dict[ViewKey, ViewData]:
         """The views of the run, once its cells are read."""
-        cells = {(cell.dataset, cell.method, cell.variant): cell for cell in self.cells}
+        cells = self._first_cells
         found = self.results.collected(self.collector).found
         for key, one in found.items():
             one.key, one.run, one.method = key, self.run, self.results.label(cells[key[:3]])
@@ -68,8 +68,11 @@ class Material:
 
     def line(self, view: ViewData) -> Line:
         """Return the line of a view in the `Standings` of the runs of the page."""
-        cell = next(one for one in self.cells if (one.dataset, one.method, one.variant) == view.key[:3])
-        return Standings.line(self.run, self.results, cell, view.key[3])
+        return Standings.line(self.run, self.results, self._first_cells[view.key[:3]], view.key[3])
+
+    @functools.cached_property
+    def _first_cells(self) -> dict[tuple[str, str, str], Cell]:
+        return {(one.dataset, one.method, one.variant): one for one in reversed(self.cells)}
 
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
