@@ -10,7 +10,7 @@ import pytest
 from processes import confml, start
 
 from confml.data import load
-from confml.runner import staged as module
+from confml.runner import workspace as module
 from confml.runner.workspace import Workspace, open_dataset
 
 CONFIG = """
