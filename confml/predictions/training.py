@@ -238,10 +238,7 @@ class _Fit:
                 "--risk and --fdr need independent rows, and the rows of a group are not independent",
                 hint="leave out --risk and --fdr, or groups if rows of one group are not alike",
             )
-        if self.config.noise_values:
-            raise ConfigError(
-                "--risk and --fdr cannot be used with noise: in the config", hint="leave out one of them"
-            )
+        self._refuse_noise("--risk and --fdr")
         return held_out_rows(rows, self._generator("held out"))
 
     def _selection_rows(self, params: Mapping[str, Any]) -> np.ndarray:
@@ -256,10 +253,7 @@ class _Fit:
                 "--selection-part cannot be combined with a method that has a calibration part",
                 hint="leave it out: steps and parameters do not use the calibration part",
             )
-        if self.config.noise_values:
-            raise ConfigError(
-                "--selection-part cannot be used with noise: in the config", hint="leave out one of them"
-            )
+        self._refuse_noise("--selection-part")
         count = round(share * len(self.rows))
         if not 2 <= count <= len(self.rows) - 2:
             raise ConfigError(
@@ -268,6 +262,11 @@ class _Fit:
                 hint="both parts need at least 2 rows",
             )
         return np.sort(self._generator("selection").permutation(self.rows)[:count])
+
+    def _refuse_noise(self, option: str) -> None:
+        if self.config.noise_values:
+            text = f"{option} cannot be used with noise: in the config"
+            raise ConfigError(text, hint="leave out one of them")
 
     def _fitted_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that the method is fitted to, after the steps: X (m, d) and y (m,)."""

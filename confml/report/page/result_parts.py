@@ -193,10 +193,7 @@ class DatasetTables:
             most=self.most,
             file=SUMMARY.path,
         )
-        for one, view in self.views:
-            for level in dict.fromkeys(map(float, one.results.config.levels)):
-                self._add(table, one.line(view), view, level, columns)
-        return table
+        return self._filled(table, columns, "levels")
 
     def accepted(self) -> PageTable:
         """Return metrics of acceptance, such as sure correct, at the thresholds of the config."""
@@ -210,22 +207,20 @@ class DatasetTables:
             most=self.most,
             file=SUMMARY.path,
         )
-        for one, view in self.views:
-            for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
-                self._add(table, one.line(view), view, threshold, columns)
-        return table
+        return self._filled(table, columns, "thresholds")
 
-    def _add(
-        self, table: PageTable, line: Line, view: ViewData, level: float, columns: Sequence[Metric]
-    ) -> None:
-        """Add the row of a view at a level or threshold, if the view has numbers there."""
-        found = [self.value(view, one.key, level) for one in columns]
-        if any(found):
-            cells = [
-                self._marked(line, level, one, row.mean if row else "\N{EN DASH}")
-                for row, one in zip(found, columns, strict=True)
-            ]
-            table.add(view.label, f"{level!r}", *cells)
+    def _filled(self, table: PageTable, columns: Sequence[Metric], key: str) -> PageTable:
+        """Add the rows of views at the levels or thresholds of the config where they have numbers."""
+        for one, view in self.views:
+            for level in dict.fromkeys(map(float, getattr(one.results.config, key))):
+                found = [self.value(view, column.key, level) for column in columns]
+                if any(found):
+                    cells = [
+                        self._marked(one.line(view), level, column, row.mean if row else "\N{EN DASH}")
+                        for row, column in zip(found, columns, strict=True)
+                    ]
+                    table.add(view.label, f"{level!r}", *cells)
+        return table
 
     def _marked(self, line: Line, level: float, metric: Metric, value: float | str) -> Cell:
         """Return a number, marked if it is the best set size, or a coverage that is shown to be too low."""
