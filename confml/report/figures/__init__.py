@@ -85,12 +85,16 @@ class Subject:
         views = [one.view for one in self.variants.values() if self.results.label(one.cells[0]) == label]
         return line_of(places[label], views.index(variant.view))
 
-    def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
+    def some_of(
+        self, named: Mapping[str, Any], limit: int, none: str = "no cell is finished"
+    ) -> tuple[dict[str, Any], str]:
         """Return at most ``limit`` entries of a mapping by variant, and a title with their number.
 
         If there are more, each method has its share, taken evenly from its variants in order, and the first
-        of the others fill the rest.
+        of the others fill the rest. Raises NotApplicable with the text ``none`` without entries.
         """
+        if not named:
+            raise NotApplicable(none)
         if len(named) <= limit:
             return dict(named), self.dataset
         methods: dict[str, list[str]] = {}

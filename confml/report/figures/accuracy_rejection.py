@@ -327,9 +327,9 @@ MOST_VIEWS = 8
 
 
 def draw_selection(subject: Subject):
-    shown, title = subject.some_of(subject.numbers(SelectedShares), MOST_VIEWS)
-    if not shown:
-        raise NotApplicable("no view has predictions of one classifier")
+    shown, title = subject.some_of(
+        subject.numbers(SelectedShares), MOST_VIEWS, "no view has predictions of one classifier"
+    )
     panels = Panels(2, height=2.4, widths=(COLUMN, PAGE), sharey=True)
     for name, one in shown.items():
         colour = subject.look(name)["color"]

@@ -38,9 +38,7 @@ def draw_groups(subject: Subject):
         _, label, view = line.view
         name = with_details(label, view)
         found.setdefault(name if name in subject.variants else label, []).append(line)
-    if not found:
-        raise NotApplicable("no method has groups (by)")
-    shown, title = subject.some_of(found, METHODS)
+    shown, title = subject.some_of(found, METHODS, "no method has groups (by)")
     names = list(dict.fromkeys((line.by, line.group) for lines in shown.values() for line in lines))
     panels = Panels(2, height=2.0, widths=(COLUMN * 1.6,), sharex=True)
     for number, (name, lines) in enumerate(shown.items()):
@@ -74,8 +72,6 @@ GROUPS = Figure(
 def draw_classes(subject: Subject):
     found = {label: one.errors for label, one in subject.numbers(ClassConfusions).items()}
     shown, title = subject.some_of(found, int(subject.option("panels", 12)))
-    if not shown:
-        raise NotApplicable("no cell is finished")
     classes = len(next(iter(shown.values())))
     if classes > MOST_BARS:
         raise NotApplicable(f"{classes} classes are too many for bars")
@@ -150,9 +146,9 @@ def draw_coverage(subject: Subject):
         label: _wanted(one.lines, subject.option("by", None))
         for label, one in subject.numbers(GroupLines).items()
     }
-    shown, title = subject.some_of({label: lines for label, lines in found.items() if lines}, COVERAGE_PANELS)
-    if not shown:
-        raise NotApplicable("no method has regions")
+    shown, title = subject.some_of(
+        {label: lines for label, lines in found.items() if lines}, COVERAGE_PANELS, "no method has regions"
+    )
     widths = (PAGE,) if max(map(len, shown.values())) > 16 else (PAGE, PAGE)
     panels = Panels(len(shown), height=2.0, widths=widths, sharey=True)
     for axes, (name, lines) in zip(panels.axes, shown.items(), strict=True):
@@ -209,9 +205,9 @@ CLASSES = 6  # absent classes with a line each
 
 def draw_absent(subject: Subject):
     found = {label: one for label, one in subject.numbers(AbsentClasses).items() if len(one.values) > 1}
-    if not found:
-        raise NotApplicable("no test example is of a class that is absent from training (protocol: absent)")
-    shown, title = subject.some_of(found, PANELS)
+    shown, title = subject.some_of(
+        found, PANELS, "no test example is of a class that is absent from training (protocol: absent)"
+    )
     absent = sorted({label for one in shown.values() for label in one.values if label is not None}, key=str)
     panels = Panels(len(shown), height=2.2, top=0.35, sharey=True)
     looks = dict(zip(absent[:CLASSES], lines_of(len(absent[:CLASSES])), strict=True))
@@ -260,9 +256,11 @@ def draw_cloud(subject: Subject):
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     clouds = {label: one.points for label, one in subject.numbers(Clouds).items()}
-    if not clouds:
-        raise NotApplicable("no method has p-values, and only p-values have a credibility")
-    shown, title = subject.some_of(clouds, int(subject.option("panels", 12)))
+    shown, title = subject.some_of(
+        clouds,
+        int(subject.option("panels", 12)),
+        "no method has p-values, and only p-values have a credibility",
+    )
     widths = COLUMN, PAGE, PAGE
     panels = Panels(len(shown), height=2.2, top=0.35, widths=widths, sharex=True, sharey=True)
     lowest = min(cloud[:, 1].min() for cloud in shown.values())

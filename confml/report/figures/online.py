@@ -112,9 +112,9 @@ def draw_errors(subject: Subject):
     levels = np.array(sorted(map(float, subject.results.config.levels)))
     if not len(levels):
         raise NotApplicable("the config has no levels")
-    shown, title = subject.some_of(subject.numbers(OnlineErrors), PANELS)
-    if not shown:
-        raise NotApplicable("there is no online pass (protocol: online)")
+    shown, title = subject.some_of(
+        subject.numbers(OnlineErrors), PANELS, "there is no online pass (protocol: online)"
+    )
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
     widths = COLUMN * 1.15, PAGE * 0.75, PAGE
     grouped = subject.results.has_groups(subject.dataset)

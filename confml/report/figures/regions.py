@@ -136,9 +136,9 @@ MOST_LINES = 20  # lines that are distinguishable
 
 
 def draw_errors(subject: Subject):
-    curves, title = subject.some_of(subject.numbers(RegionErrors), MOST_LINES)
-    if not curves:
-        raise NotApplicable("no method has prediction regions")
+    curves, title = subject.some_of(
+        subject.numbers(RegionErrors), MOST_LINES, "no method has prediction regions"
+    )
     figure = new_figure(COLUMN, 3.1)
     axes = figure.add_subplot()
     levels = next(iter(curves.values())).levels
@@ -212,9 +212,7 @@ def distance_text(values: list[float]) -> str:
 
 def draw_validity(subject: Subject):
     most = int(subject.option("classes", CLASSES))
-    shown, title = subject.some_of(subject.numbers(ClassErrors), PANELS)
-    if not shown:
-        raise NotApplicable("no method has p-values")
+    shown, title = subject.some_of(subject.numbers(ClassErrors), PANELS, "no method has p-values")
     levels = next(iter(shown.values())).levels
     top = float(levels[-1])
     chosen: list = []
@@ -298,9 +296,7 @@ def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
 def draw_efficiency(subject: Subject):
     from matplotlib.lines import Line2D
 
-    found, title = subject.some_of(subject.numbers(RegionSizes), MOST_CURVES)
-    if not found:
-        raise NotApplicable("no method has p-values")
+    found, title = subject.some_of(subject.numbers(RegionSizes), MOST_CURVES, "no method has p-values")
     levels = next(iter(found.values())).levels
     curves = {label: one.sizes for label, one in found.items()}
     figure = new_figure(PAGE, 2.9)

@@ -9,7 +9,7 @@ from confml.measures.decomposition import IsotonicFit, isotonic
 from confml.measures.distributions import beta_quantile
 from confml.measures.recalibration import Event
 from confml.plugins.parameters import Flag, Integer
-from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures import Figure, Subject
 from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
 from confml.report.numbers.outcomes import ProbabilityEvents
 
@@ -52,9 +52,7 @@ def binned(event: Event) -> tuple[np.ndarray, ...]:
 def draw(subject: Subject):
     events = subject.numbers(ProbabilityEvents)
     known = {label: one.event for label, one in events.items() if one.event is not None}
-    if not known:
-        raise NotApplicable("no method has probabilities or vote shares")
-    shown, title = subject.some_of(known, PANELS)
+    shown, title = subject.some_of(known, PANELS, "no method has probabilities or vote shares")
     grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, sharex=True, sharey=True)
     for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
