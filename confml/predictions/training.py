@@ -25,7 +25,8 @@ from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import WRAPPERS, wrapper_of
-from confml.predictions.known_rows import KnownRows, label_of, line_texts, missing_rule, unused_columns
+from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
+from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import (
     Facts,
     HeldOut,
