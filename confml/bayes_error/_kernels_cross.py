@@ -94,17 +94,19 @@ def capped(threshold, shortest, h):
 
 
 @kernel
-def witnessed(
-    layers, layer, u, v, d2, start_u, index_u, start_v, index_v, own_u, own_v, shortest, h_u, h_v, m
-):
+def witnessed(layers, layer, edges, sides, bounds, m):
     """Return whether the bounds also hold in the later trees: each has a witness that no earlier tree has
     used.
 
-    The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: numbers in
-    the bounds' two sets of the positions from start_u and start_v on, -1 outside; own_u and the rest as
-    `thresholds` returned them for m witnesses. A bound that rests on m edges is safe at a row with fewer than
-    m edges in the trees before the last; otherwise one of the row's unused candidates has to be short enough.
+    edges: u, v, d2 of the candidates, with the layer that `layered_kruskal` gave them. sides: of each set of
+    the bounds, its first position and the numbers in the set of the positions from there on, -1 outside.
+    bounds: own_u, own_v, shortest, as `thresholds` returned them for m witnesses, h_u and h_v. A bound that
+    rests on m edges is safe at a row with fewer than m edges in the trees before the last; otherwise one of
+    the row's unused candidates has to be short enough.
     """
+    u, v, d2 = edges
+    (start_u, index_u), (start_v, index_v) = sides
+    own_u, own_v, shortest, h_u, h_v = bounds
     used_u, used_v = np.zeros(own_u.size, np.int32), np.zeros(own_v.size, np.int32)
     for e in range(u.size):
         i, j = u[e] - start_u, v[e] - start_v

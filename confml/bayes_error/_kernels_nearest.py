@@ -7,14 +7,15 @@ from confml.neighbours.distances import squared_distance_of_rows
 
 
 @kernel
-def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, same, other, first, near, tied):
+def nearest_of_block(product, begin, X, rank, starts, class_of, low, high, found):
     """Fill in what is nearest to positions begin, begin + 1, ... of `Points`.
 
-    product (b, n) float32: -2 Z_i . Z_j; low, high: squared norms less and plus the rounding margin. Out, by
-    position: same, other: squared distance to the nearest row of the same and of other classes, inf where
-    is none; first: whether, of all nearest rows, that with the smallest number is of the own class; near:
-    other rows of the own class strictly nearer than the nearest of another, tied: those just as near.
+    product (b, n) float32: -2 Z_i . Z_j; low, high: squared norms less and plus the rounding margin. found:
+    arrays by position: same, other: squared distance to the nearest row of the same and of other classes, inf
+    where is none; first: whether, of all nearest rows, that with the smallest number is of the own class;
+    near: other rows of the own class strictly nearer than the nearest of another, tied: those just as near.
     """
+    same, other, first, near, tied = found
     n = low.size
     for b in range(product.shape[0]):
         i = begin + b

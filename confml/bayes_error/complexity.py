@@ -179,7 +179,7 @@ def nearest_rows(X: np.ndarray, codes: np.ndarray, n_classes: int, k: int = 0) -
     def compute(product: np.ndarray, begin: int) -> None:
         kernels.nearest_of_block(
             product, begin, points.X, points.rank, points.starts, class_of, points.low, points.high,
-            own, other, first, nearer, as_near,
+            (own, other, first, nearer, as_near),
         )  # fmt: skip
         if lists is not None:
             lists_of_block(product, begin, points.X, points.rank, points.low, points.high, lists)

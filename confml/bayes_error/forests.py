@@ -196,10 +196,9 @@ def _all_witnessed(left: Forest, right: Forest, layer, u, v, d2, bounds, witness
         index_v = np.full(right.stop - right.start, -1, np.int32)
         index_u[a.positions - left.start] = np.arange(a.positions.size)
         index_v[b.positions - right.start] = np.arange(b.positions.size)
-        if not witnessed(
-            left.layers, layer, u, v, d2, left.start, index_u, right.start, index_v, own_u, own_v, shortest,
-            a.height_as(own_u), b.height_as(own_u), witnesses,
-        ):  # fmt: skip
+        sides = (left.start, index_u), (right.start, index_v)
+        own = own_u, own_v, shortest, a.height_as(own_u), b.height_as(own_u)
+        if not witnessed(left.layers, layer, (u, v, d2), sides, own, witnesses):
             return False
     return True
 

@@ -1,6 +1,7 @@
 """Kernels that evaluate a trajectory recorded by `_kernels_billiard` at test examples."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,21 @@ _NODE_ARC, _LEAST_NODES = 0.05, 32
 _SMALLEST = 1e-100  # replaces a divisor of 0
 
 
+class Recorded(NamedTuple):
+    """A trajectory and m points: steps and hit of the recording, edges (b + 1,), the first steps of the
+    batches, anchor_step and at_w, at_v (anchors, m), the products with the anchors, chord, whether steps are
+    straight, and signed (n, m): y_j k(x_j, x)."""
+
+    steps: np.ndarray
+    hit: np.ndarray
+    edges: np.ndarray
+    anchor_step: np.ndarray
+    at_w: np.ndarray
+    at_v: np.ndarray
+    chord: bool
+    signed: np.ndarray
+
+
 @kernel
 def _until_crossing(f, g, d, s):
     """Return the arc from w to the sign change of <w, phi>, negated if f <= 0; f = <w, phi>, g = <v, phi>."""
@@ -21,12 +37,12 @@ def _until_crossing(f, g, d, s):
 
 
 @kernel
-def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus):
+def follow_signs(recorded, plus):
     """Add to plus (b, m) the length of each batch of steps on which <w, phi(x)> > 0.
 
-    edges (b + 1,): first steps of the batches. at_w, at_v (anchors, m): products with the anchors. signed
-    (n, m): y_j k(x_j, x). An arc is at most pi long, so it has at most one sign change.
+    An arc is at most pi long, so it has at most one sign change.
     """
+    steps, hit, edges, anchor_step, at_w, at_v, chord, signed = recorded
     m = signed.shape[1]
     f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
     flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 per word
@@ -81,14 +97,13 @@ def student_cdf(t, freedom):
 
 
 @kernel
-def follow_residuals(
-    steps, hit, edges, anchor_step, at_w, at_v, chord, signed, scale, freedom, plus
-):  # fmt: skip
+def follow_residuals(recorded, scale, freedom, plus):
     """Add to plus (b, m) the integral of P(T < scale <w, phi(x)>) over each batch, T Student-distributed.
 
     freedom: degrees of freedom of T. scale (m,): sqrt(freedom) divided by the standard deviation of the part
     of phi(x) outside the span of the walls. The quadrature nodes are the midpoints of equal parts of a batch.
     """
+    steps, hit, edges, anchor_step, at_w, at_v, chord, signed = recorded
     m = signed.shape[1]
     f, g = np.zeros(m), np.zeros(m)
     anchor = 0
@@ -124,15 +139,14 @@ def follow_residuals(
 
 
 @kernel
-def follow_labels(
-    steps, hit, first, stop, anchor_step, at_w, at_v, chord, signed, f, g, words, lengths
-):  # fmt: skip
+def follow_labels(recorded, first, stop, f, g, words, lengths):
     """Cut the arcs of the steps first .. stop at every sign change of m points; return (next step, pieces).
 
     Each piece has one labelling and one length. words (p, ceil(m / 64)): bit j is set if point j is positive.
     The function returns before ``stop`` if the next step might not fit into the buffers. f, g (m,) are the
     state between calls.
     """
+    steps, hit, _, anchor_step, at_w, at_v, chord, signed = recorded
     m = f.size
     when, which = np.empty(m), np.empty(m, np.int64)
     label = np.zeros(words.shape[1], np.uint64)

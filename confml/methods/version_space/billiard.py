@@ -181,11 +181,11 @@ class Trajectory:
         freedom = self.version_space.space.rank
         plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
         for chain, total in zip(self.chains, plus, strict=True):
-            recorded = (*chain.products_with_anchors(coordinates), self.chord, signed)
+            recorded = followers.Recorded(*chain.products_with_anchors(coordinates), self.chord, signed)
             if outside is None:
-                followers.follow_signs(*recorded, total)
+                followers.follow_signs(recorded, total)
             else:
-                followers.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
+                followers.follow_residuals(recorded, np.sqrt(freedom / outside), freedom, total)
         found = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
         if outside is None:
             # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.

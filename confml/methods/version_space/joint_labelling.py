@@ -88,26 +88,12 @@ def joint_labelling(trajectory: Trajectory, kernel_block: np.ndarray, classes: n
     words, lengths = np.empty((size, width), np.uint64), np.empty(size)
     times: dict[bytes, float] = {}
     for chain in trajectory.chains:
-        steps, hit, edges, anchor_step, at_w, at_v = chain.products_with_anchors(coordinates)
+        recorded = kernels.Recorded(*chain.products_with_anchors(coordinates), trajectory.chord, signed)
         f, g = np.zeros(m), np.zeros(m)
-        step, counted = 0, int(edges[1])
-        for stop, count in ((counted, False), (int(edges[-1]), True)):
+        step, counted = 0, int(recorded.edges[1])
+        for stop, count in ((counted, False), (int(recorded.edges[-1]), True)):
             while step < stop:
-                step, pieces = kernels.follow_labels(
-                    steps,
-                    hit,
-                    step,
-                    stop,
-                    anchor_step,
-                    at_w,
-                    at_v,
-                    trajectory.chord,
-                    signed,
-                    f,
-                    g,
-                    words,
-                    lengths,
-                )
+                step, pieces = kernels.follow_labels(recorded, step, stop, f, g, words, lengths)
                 if count:
                     _add(times, words[:pieces], lengths[:pieces])
     keys = sorted(times, key=lambda key: (-times[key], key))
