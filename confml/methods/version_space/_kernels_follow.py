@@ -14,18 +14,18 @@ _SMALLEST = 1e-100  # replaces a divisor of 0
 
 
 class Recorded(NamedTuple):
-    """A trajectory and m points: steps and hit of the recording, edges (b + 1,), the first steps of the
-    batches, anchor_step and at_w, at_v (anchors, m), the products with the anchors, chord, whether steps are
-    straight, and signed (n, m): y_j k(x_j, x)."""
+    """A trajectory and m points: chord, whether steps are straight, signed (n, m): y_j k(x_j, x), steps and
+    hit of the recording, edges (b + 1,), the first steps of the batches, anchor_step and at_w, at_v (anchors,
+    m), the products with the anchors."""
 
+    chord: bool
+    signed: np.ndarray
     steps: np.ndarray
     hit: np.ndarray
     edges: np.ndarray
     anchor_step: np.ndarray
     at_w: np.ndarray
     at_v: np.ndarray
-    chord: bool
-    signed: np.ndarray
 
 
 @kernel
@@ -42,7 +42,7 @@ def follow_signs(recorded, plus):
 
     An arc is at most pi long, so it has at most one sign change.
     """
-    steps, hit, edges, anchor_step, at_w, at_v, chord, signed = recorded
+    chord, signed, steps, hit, edges, anchor_step, at_w, at_v = recorded
     m = signed.shape[1]
     f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
     flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 per word
@@ -103,7 +103,7 @@ def follow_residuals(recorded, scale, freedom, plus):
     freedom: degrees of freedom of T. scale (m,): sqrt(freedom) divided by the standard deviation of the part
     of phi(x) outside the span of the walls. The quadrature nodes are the midpoints of equal parts of a batch.
     """
-    steps, hit, edges, anchor_step, at_w, at_v, chord, signed = recorded
+    chord, signed, steps, hit, edges, anchor_step, at_w, at_v = recorded
     m = signed.shape[1]
     f, g = np.zeros(m), np.zeros(m)
     anchor = 0
@@ -146,7 +146,7 @@ def follow_labels(recorded, first, stop, f, g, words, lengths):
     The function returns before ``stop`` if the next step might not fit into the buffers. f, g (m,) are the
     state between calls.
     """
-    steps, hit, _, anchor_step, at_w, at_v, chord, signed = recorded
+    chord, signed, steps, hit, _, anchor_step, at_w, at_v = recorded
     m = f.size
     when, which = np.empty(m), np.empty(m, np.int64)
     label = np.zeros(words.shape[1], np.uint64)

@@ -181,7 +181,7 @@ class Trajectory:
         freedom = self.version_space.space.rank
         plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
         for chain, total in zip(self.chains, plus, strict=True):
-            recorded = followers.Recorded(*chain.products_with_anchors(coordinates), self.chord, signed)
+            recorded = followers.Recorded(self.chord, signed, *chain.products_with_anchors(coordinates))
             if outside is None:
                 followers.follow_signs(recorded, total)
             else:

@@ -88,7 +88,7 @@ def joint_labelling(trajectory: Trajectory, kernel_block: np.ndarray, classes: n
     words, lengths = np.empty((size, width), np.uint64), np.empty(size)
     times: dict[bytes, float] = {}
     for chain in trajectory.chains:
-        recorded = kernels.Recorded(*chain.products_with_anchors(coordinates), trajectory.chord, signed)
+        recorded = kernels.Recorded(trajectory.chord, signed, *chain.products_with_anchors(coordinates))
         f, g = np.zeros(m), np.zeros(m)
         step, counted = 0, int(recorded.edges[1])
         for stop, count in ((counted, False), (int(recorded.edges[-1]), True)):
