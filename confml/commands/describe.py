@@ -11,18 +11,8 @@ from confml.commands.options import allow_import_option, json_option
 from confml.terminal import echo
 
 TYPES = (
-    "method",
-    "step",
-    "view",
-    "protocol",
-    "metric",
-    "figure",
-    "section",
-    "table",
-    "warning",
-    "term",
-    "setting",
-    "guarantee",
+    *("method", "step", "view", "protocol", "metric", "figure"),
+    *("section", "table", "warning", "term", "setting", "guarantee"),
 )
 
 

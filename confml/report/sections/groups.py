@@ -84,7 +84,7 @@ class Groups(Section):
             ):
                 worst[key] = row
         if worst:
-            headings = (
+            headings = [
                 "data set",
                 "by",
                 "method",
@@ -95,7 +95,7 @@ class Groups(Section):
                 "error (%)",
                 "95 %",
                 "size",
-            )
+            ]
             rows = []
             for key, row in worst.items():
                 error, low, high, size = (

@@ -12,17 +12,7 @@ from confml.report.files import write_csv
 from confml.report.run.stored import open_run
 
 FILE = "crossings.csv"
-_HEADER = (
-    "dataset",
-    "view",
-    "first",
-    "second",
-    "crossings",
-    "first_better",
-    "equal",
-    "second_better",
-    "splits",
-)
+_HEADER = "dataset view first second crossings first_better equal second_better splits".split()
 _WITHOUT = "MAP"
 
 
