@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from confml.report.answers.datasets import Ranking, TrainingTimes, ranking
 from confml.report.declared import ranking_metric
 from confml.report.figures.ranks import ranks_options
 from confml.report.files import safe_name
-from confml.report.items import Document, Item, Table
+from confml.report.items import Document, Grid, Item, Table
 from confml.report.numbers.published_points import default_params
 from confml.report.run.results import RunResults
 from confml.report.sections.base import Section
 from confml.report.sections.published_tables import published_table
+from confml.report.tables.grid import markdown_rows
 
 
 class Ranks(Section):
@@ -102,12 +104,13 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
     ]
     if found.missing:
         lines.append(found.missing)
-    more = ("| by the paper's numbers ", "| ---: ") if printed else ("", "")
-    lines += ["", f"| method | mean rank | best on {more[0]}|", f"| --- | ---: | ---: {more[1]}|"]
-    for place in order:
-        line = f"| {labels[place]} | {outcome.mean_ranks[place]:.2f} | {best[place]} |"
-        theirs = printed.mean_ranks.get(labels[place]) if printed else None
-        lines.append(line + (f" {'' if theirs is None else f'{theirs:.2f}'} |" if printed else ""))
+    rows = [[labels[place], f"{outcome.mean_ranks[place]:.2f}", str(best[place])] for place in order]
+    headings = ["method", "mean rank", "best on"]
+    if printed:
+        headings.append("by the paper's numbers")
+        for row in rows:
+            row.append(f"{printed.mean_ranks[row[0]]:.2f}" if row[0] in printed.mean_ranks else "")
+    lines += ["", *markdown_rows(Grid("", headings, rows))]
     if found.points:
         grids = ", ".join(f"{labels[place]} {found.points[place]}" for place in order)
         lines += ["", f"Seconds are those of each method's own grid; its points: {grids}."]
@@ -122,12 +125,10 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
         f"{outcome.level:g}.",
         *([f"- {found.verdict.sentence()}"] if verdict else []),
         "",
-        "| pair | Nemenyi p | Wilcoxon p, Holm |",
-        "| --- | ---: | ---: |",
     ]
-    for number, a in enumerate(order):
-        for b in order[number + 1 :]:
-            lines.append(
-                f"| {labels[a]} / {labels[b]} | {outcome.nemenyi[a, b]:.3g} | {outcome.wilcoxon[a, b]:.3g} |"
-            )
+    pairs = [
+        [f"{labels[a]} / {labels[b]}", f"{outcome.nemenyi[a, b]:.3g}", f"{outcome.wilcoxon[a, b]:.3g}"]
+        for a, b in combinations(order, 2)
+    ]
+    lines += markdown_rows(Grid("", ["pair", "Nemenyi p", "Wilcoxon p, Holm"], pairs))
     return "\n".join(lines) + "\n"

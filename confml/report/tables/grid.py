@@ -27,6 +27,14 @@ def named_once(rows: Sequence[Sequence[Any]], keys: int) -> Iterator[list[Any]]:
 
 def markdown(grid: Grid, aligned: bool = False) -> str:
     """Return a grid as GitHub Markdown, with its notes as a list. aligned: columns of equal width."""
+    head = [f"## {grid.title if aligned else markdown_text(grid.title)}", ""]
+    head += [grid.source, ""] if grid.source else []
+    notes = [f"- {note if aligned else markdown_text(note)}" for note in grid.notes]
+    return "\n".join([*head, *markdown_rows(grid, aligned), "", *notes]) + "\n"
+
+
+def markdown_rows(grid: Grid, aligned: bool = False) -> list[str]:
+    """Return the lines of a table in GitHub Markdown."""
     rows = [[_marked_markdown(cell) for cell in row] for row in grid.rows]
     headings = [markdown_text(heading) for heading in grid.headings]
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
@@ -41,11 +49,7 @@ def markdown(grid: Grid, aligned: bool = False) -> str:
              zip(places, row, widths, strict=True)]
             for row in (headings, *rows)
         ]  # fmt: skip
-    lines = ["| " + " | ".join(cells) + " |" for cells in (headings, rules, *rows)]
-    head = [f"## {grid.title if aligned else markdown_text(grid.title)}", ""]
-    head += [grid.source, ""] if grid.source else []
-    notes = [f"- {note if aligned else markdown_text(note)}" for note in grid.notes]
-    return "\n".join([*head, *lines, "", *notes]) + "\n"
+    return ["| " + " | ".join(cells) + " |" for cells in (headings, rules, *rows)]
 
 
 def _marked_markdown(cell: str | Mark) -> str:
