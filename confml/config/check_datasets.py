@@ -1,11 +1,11 @@
 """Checks of data sets: cards, generators, files, keys that go together, and names that are unique."""
 
-import codecs
 from pathlib import Path
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
-from confml.errors import ConfmlError, did_you_mean
+from confml.data.csv_text import check_encoding
+from confml.errors import ConfigError, ConfmlError, did_you_mean
 
 
 def check_datasets(draft: Draft) -> None:
@@ -99,10 +99,9 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple, whol
     _check_columns(draft, dataset, file, place)
     if dataset.encoding is not None:
         try:
-            codecs.lookup(dataset.encoding)
-        except (LookupError, ValueError):
-            message = f"unknown encoding '{dataset.encoding}'"
-            draft.add((*place, "encoding"), message, "utf-8, latin-1 and cp1252 are common ones")
+            check_encoding(dataset.encoding)
+        except ConfigError as error:
+            draft.add((*place, "encoding"), error.message, error.hint)
 
 
 def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:

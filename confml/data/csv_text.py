@@ -43,7 +43,7 @@ _NOT_TEXT = (
 
 
 class CsvFormat(NamedTuple):
-    """Encoding and separator of a CSV file, None where they are found out, and whether it has a header."""
+    """Encoding and separator of a CSV file, None where they are detected, and whether it has a header."""
 
     encoding: str | None = None
     separator: str | None = None
