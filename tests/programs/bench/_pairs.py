@@ -34,3 +34,25 @@ def paired(
             seconds.append(seconds_of(function))
     a, b = map(statistics.median, spent)
     return name, a, b, b / a, {"repeats": repeats, **notes}
+
+
+def in_threads(what: str, run: Callable[[], bytes], **notes: Any) -> Row:
+    """Seconds by the clock of two threads and of one, which give the same bytes.
+
+    ``by_processor_time`` does not depend on other processes: the processor time of one thread over that of
+    the busier of two.
+    """
+    import confml
+
+    run()  # warm
+    clock, busiest, results = [], [], []
+    for n in (1, 2):
+        with confml.threads(n):
+            started, own, all_ = time.perf_counter(), time.thread_time(), time.process_time()
+            results.append(run())
+            clock.append(time.perf_counter() - started)
+            own, all_ = time.thread_time() - own, time.process_time() - all_
+            busiest.append(max(own, all_ - own) if n == 2 else own)
+    assert results[0] == results[1]
+    notes |= {"repeats": 1, "by_processor_time": round(busiest[0] / busiest[1], 2)}
+    return f"{what}, two threads beside one", clock[1], clock[0], clock[0] / clock[1], notes

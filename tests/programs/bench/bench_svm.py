@@ -24,7 +24,7 @@ from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from _pairs import seconds_of  # noqa: E402
+from _pairs import Row, in_threads, seconds_of  # noqa: E402
 
 CS = [2.0**power for power in range(-18, 19, 2)]
 GRID = [{"C": C} for C in CS]
@@ -141,6 +141,18 @@ def yeast() -> tuple[np.ndarray, np.ndarray]:
     return (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1e-300), data.y[rows]
 
 
+def bench_ovo_threads() -> Row:
+    """One-vs-one binary classifiers and predictions of letter at 19 values of C, on one thread and on two."""
+    X, y = letter()
+    last = len(X) - 2000
+
+    def run() -> bytes:
+        path = OvOSVM().evaluate_path(X[:last], y[:last], X[last:], GRID)
+        return b"".join(views["margin"].scores.tobytes() for _, views in path)
+
+    return in_threads("one-vs-one, letter, 19 values of C", run, goal=1.9)
+
+
 def bench_crammer_singer_path():
     """The exact path against cold fits by LIBLINEAR with its default tolerance, at the same values of C.
 
@@ -231,6 +243,7 @@ BENCHMARKS = (
     bench_ovr,
     bench_tree,
     bench_gen_svm,
+    bench_ovo_threads,
     bench_crammer_singer_path,
     bench_gen_svm_path,
     bench_cholesky,

@@ -11,13 +11,11 @@ from __future__ import annotations
 import functools
 import resource
 import sys
-import time
 import tracemalloc
 
 import numpy as np
-from _pairs import Row, Skipped, paired, seconds_of
+from _pairs import Row, Skipped, in_threads, paired, seconds_of
 
-import confml
 from confml.data import load
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
@@ -279,25 +277,10 @@ def bench_mnist_threads() -> Row:
 
 
 def _threads(name: str, **notes) -> Row:
-    """Seconds by the clock of two threads and of one.
-
-    ``by_processor_time`` does not depend on other processes: the processor time of one thread over that of
-    the busier of two.
-    """
     X, y, T = real(name)
     TCMNN.compile_kernels()
-    clock, busiest, scores = [], [], []
-    for n in (1, 2):
-        with confml.threads(n):
-            started, own, all_ = time.perf_counter(), time.thread_time(), time.process_time()
-            scores.append(run(X, y, T)[0].tobytes())
-            clock.append(time.perf_counter() - started)
-            own, all_ = time.thread_time() - own, time.process_time() - all_
-            busiest.append(max(own, all_ - own) if n == 2 else own)
-    assert scores[0] == scores[1]
-    title = f"TCM-NN k=1, {name} {len(X)} + {len(T)} x {X.shape[1]}, two threads beside one"
-    notes |= {"repeats": 1, "by_processor_time": round(busiest[0] / busiest[1], 2)}
-    return title, clock[1], clock[0], clock[0] / clock[1], notes
+    what = f"TCM-NN k=1, {name} {len(X)} + {len(T)} x {X.shape[1]}"
+    return in_threads(what, lambda: run(X, y, T)[0].tobytes(), **notes)
 
 
 BENCHMARKS = (
