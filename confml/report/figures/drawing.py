@@ -63,6 +63,7 @@ class Drawing:
 
 def _answer(folder: Path, picture: Picture) -> tuple[str, list[Path] | NotApplicable | None]:
     """Return the path of a figure and its files, the reason why there are none, or None for an error."""
+    gc.set_threshold(20_000, 10, 10)  # as in the command; figures have much garbage
     try:
         return picture.path, draw_picture(picture, folder)
     except NotApplicable as reason:

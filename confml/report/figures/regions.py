@@ -222,12 +222,15 @@ def draw_validity(subject: Subject):
         sums = {label: sum(label in one.farthest(most) for one in shown.values()) for label in chosen}
         chosen = sorted(sorted(chosen), key=lambda label: -sums[label])[:most]
     chosen.sort()
+    bands: dict[tuple, np.ndarray] = {}
     panels = Panels(len(shown), height=2.4, sharex=True, sharey=True)
     for axes, (name, one) in zip(panels.axes, shown.items(), strict=True):
         variant = subject.variants[name]
         own_parts = [] if subject.results.has_groups(subject.dataset) else one.parts.all_classes()
-        ends = [coverage_band(own_parts, level, one.parts.smoothed) for level in levels.tolist()]
-        high, low = 1 - np.array(ends).T
+        key = tuple(own_parts), one.parts.smoothed
+        if key not in bands:  # most variants have the band of another one
+            bands[key] = 1 - np.array([coverage_band(key[0], level, key[1]) for level in levels.tolist()]).T
+        high, low = bands[key]
         band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.35, linewidth=0)
         axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.5)
         for label, style in zip(chosen, lines_of(len(chosen)), strict=True):
