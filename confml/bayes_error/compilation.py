@@ -6,7 +6,7 @@ import numpy as np
 class BayesErrorKernels:
     """The kernels of this package, which commands, methods and steps have in common."""
 
-    name = "bayes-error"
+    key = "bayes-error"
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -138,7 +138,7 @@ def _folded(text: str) -> str:
 
 
 class NumberFormat(NamedTuple):
-    """How a file writes numbers. thousands: the separator of thousands, detected if it is None."""
+    """The decimal sign and the separator of thousands of a file; the latter is detected if it is None."""
 
     decimal: str = "."
     thousands: str | None = None

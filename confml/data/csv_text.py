@@ -60,7 +60,10 @@ def parse(
     encoding: str | None = None,
     has_header: bool = True,
 ) -> TextTable:
-    """Return the table in the bytes of a whole CSV file. Parameters and errors are as of `read_table`."""
+    """Return the table in the bytes of a whole CSV file. Parameters are as of `read_table`.
+
+    Raises DataError with the file and the line for text that is not a table.
+    """
     content = decode(path, data, encoding)
     if not content.strip():
         raise DataError("the file is empty", where=str(path))
@@ -135,7 +138,10 @@ def decode(path: Path, data: bytes, encoding: str | None) -> str:
 
 
 def decoded_lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
-    """Yield the lines of a stream of text without their ends, as `table_chunks` of table files reads it."""
+    """Yield the lines of a stream of text without their ends, as `table_chunks` of table files reads it.
+
+    Raises DataError with the line for bytes that are not text in the encoding.
+    """
     data = stream.read(_BLOCK)
     check_is_text(path, data)
     chosen = marked_encoding(data) or encoding or usual or "utf-8"

@@ -53,7 +53,10 @@ class Rows:
 
 
 def read_files(card: Card, paths: Sequence[Path]) -> Rows:
-    """Return the rows of all files of a card. paths: of the files, in the order of the card."""
+    """Return the rows of all files of a card. paths: of the files, in the order of the card.
+
+    Raises DataError with the file for content that is not as the card says.
+    """
     if isinstance(card.reader, Sklearn):
         return _read_sklearn(card.reader)
     if isinstance(card.reader, Idx):

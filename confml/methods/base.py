@@ -277,7 +277,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     @classmethod
     def further_kernels(cls, online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
-        """Return sets of kernels that only some data need: classes with ``name`` and `compile_kernels`.
+        """Return sets of kernels that only some data need: classes with ``key`` and `compile_kernels`.
 
         online: whether the protocol is online. shapes: rows and features of the data sets.
         """

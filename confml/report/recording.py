@@ -15,7 +15,7 @@ OTHERS = ("open_group", "close_group", "start_rasterizing", "stop_rasterizing")
 
 
 def recorded(figure: Figure) -> Figure:
-    """Lay a figure out, draw it once, and return a figure that repeats the drawing in any format.
+    """Return a figure that repeats the drawing of another in any format; the layout is computed once.
 
     A figure with images is returned itself, because their pixels depend on the resolution.
     """

@@ -14,7 +14,6 @@ from confml import _jit
 from confml._cache import cache_folder
 from confml._processes import each
 from confml.methods.base import Method
-from confml.methods.wrapper_method import WrapperMethod
 from confml.steps.base import Step
 
 if TYPE_CHECKING:  # its package imports all estimators
@@ -43,8 +42,8 @@ def kernels_for(
 
 
 def name_of(kind: Kind) -> str:
-    """Return the name of a class in configs: the key of a wrapper."""
-    return kind.key if issubclass(kind, WrapperMethod) else kind.name
+    """Return the name of a class in configs, or the key of a wrapper or of a set of kernels."""
+    return kind.key if hasattr(kind, "key") else kind.name
 
 
 def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs: int = 1) -> None:

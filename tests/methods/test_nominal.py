@@ -180,7 +180,7 @@ def test_a_run_with_both_forms(fruit):
     expected = KNN(5, nominal=[0, 2]).fit(parts.X, parts.y).predict_proba(parts.X_test)
     assert np.array_equal(results.results[cell.key].views["vote"].scores, expected)
     dropped = results.results[cell.key].dropped_rows
-    removed = results.results[cell.key].fit_metrics["tomek-links.removed_rows"]
+    removed = results.results[cell.key].views.fit_metrics["tomek-links.removed_rows"]
     assert len(dropped) == removed > 0
     with open(out / "dropped" / "fruit" / "knn_k=5_nominal=auto" / "r0.csv", newline="") as file:
         assert [row["name"] for row in csv.DictReader(file)] == [str(row) for row in dropped]

@@ -445,8 +445,8 @@ def test_blocks_of_test_examples(blobs):
 
 
 def test_warming_compiles_what_a_read_only_input_needs(blobs, monkeypatch):
-    from confml.methods.tcm_nn import _kernels, _kernels_integers, _kernels_lists, _kernels_tree
-    from confml.methods.tcm_nn import tcm_nn as tcm_nn_module
+    from confml.methods.tcm_nn import _kernels, _kernels_integers, _kernels_lists, _kernels_tree, compilation
+    from confml.runner.kernels import kernels_for
 
     def compiled():
         modules = (_kernels, _kernels_integers, _kernels_lists, _kernels_tree)
@@ -457,8 +457,9 @@ def test_warming_compiles_what_a_read_only_input_needs(blobs, monkeypatch):
             if hasattr(kernel, "signatures")
         }
 
-    monkeypatch.setattr(tcm_nn_module, "has_fast_products", lambda: True)
-    TCMNN.compile_kernels()
+    monkeypatch.setattr(compilation, "has_fast_products", lambda: True)
+    for kind in kernels_for([TCMNN]):
+        kind.compile_kernels()
     before = compiled()
     X, y, T = (np.array(array) for array in blobs)
     for array in (X, y, T):

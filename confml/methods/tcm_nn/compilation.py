@@ -35,7 +35,7 @@ def kernels_for(online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
 class TreeKernels:
     """Trees, for many rows with few features; those in float64 are compiled when data need them."""
 
-    name = "tcm-nn-trees"
+    key = "tcm-nn-trees"
 
     @classmethod
     def compile_kernels(cls) -> None:
@@ -46,7 +46,7 @@ class TreeKernels:
 class IntegerKernels:
     """Products of integers, for many rows with many features."""
 
-    name = "tcm-nn-integers"
+    key = "tcm-nn-integers"
 
     @classmethod
     def compile_kernels(cls) -> None:
@@ -57,7 +57,7 @@ class IntegerKernels:
 class OnlineKernels:
     """The pass of protocol online."""
 
-    name = "tcm-nn-online"
+    key = "tcm-nn-online"
 
     @classmethod
     def compile_kernels(cls) -> None:
