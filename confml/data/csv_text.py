@@ -138,7 +138,9 @@ def decode(path: Path, data: bytes, encoding: str | None) -> str:
 
 
 def decoded_lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
-    """Yield the lines of a stream of text without their ends, as `table_chunks` of table files reads it.
+    """Yield the lines of a stream of text without their ends.
+
+    encoding: of the file, or None. usual: that of the training file, for a file without a byte-order mark.
 
     Raises DataError with the line for bytes that are not text in the encoding.
     """

@@ -44,7 +44,7 @@ class _Canvas(FigureCanvasBase):
 
 
 class _Recorder(RendererBase):
-    """A renderer that keeps what it is told to draw: name, style (None for groups) and arguments."""
+    """A renderer that stores each drawing call: name, style (None for groups) and arguments."""
 
     def __init__(self, width: float, height: float):
         super().__init__()
