@@ -22,6 +22,14 @@ def test_the_table_has_the_processor_and_rows_with_a_peer(tmp_path):
         {"benchmark": "b", "what": "alone", "unit": "s", "ours": 1.0, "other": None},
         {"benchmark": "d", "what": "peak memory", "unit": "MB", "ours": 123.4, "other": None},
         {"benchmark": "e", "skipped": "no data"},
+        {
+            "benchmark": "f",
+            "what": "wide, beside X",
+            "unit": "s",
+            "ours": 1.0,
+            "other": 2.0,
+            "columns": {"A": "1 a"},
+        },
         {"benchmark": "c", "what": "memory, beside a matrix", "unit": "MB", "ours": 1.0, "other": 2.0},
     ]
     machine = {"processor": "Some CPU", "python": "3.11", "cores": 2}
@@ -29,7 +37,7 @@ def test_the_table_has_the_processor_and_rows_with_a_peer(tmp_path):
     heads = "| work | a | b | c |\n| --- | --- | --- | --- |\n"
     old = f"{heads}| kept | 1 s | 2 s | 0.50 |\n| sort; NumPy | 1 s | 1 s | 1 |\n"
     begin, end = "<!-- measured: begin -->", main.END
-    values = f"<!-- measured: b d e -->{end}"
+    values = f"<!-- measured: b d e -->{end}\n<!-- measured: f -->{end}\n<!-- measured: g -->\n{heads}{end}"
     page.write_text(f"before\n{begin}old\n{old}{end}\nbetween\n{values}\nafter\n")
     for _ in range(2):  # the second one changes nothing
         assert main.main(["--out", str(stored), "--page", str(page)]) == 0
@@ -43,6 +51,8 @@ def test_the_table_has_the_processor_and_rows_with_a_peer(tmp_path):
     first, second = text.split("between")
     assert "alone" not in first and "memory" not in text.replace("peak memory", "")
     assert "| alone | 1.00 s |\n| peak memory | 123 MB |" in second
+    assert "wide" not in first and "| work | A |\n| --- | ---: |\n| wide | 1 a |\n" in second
+    assert f"<!-- measured: g -->\n{heads}{end}" in second
 
 
 def test_the_page_has_a_measured_table():

@@ -39,7 +39,8 @@ def _package() -> Any:
     try:
         import smartsvm
     except ImportError:
-        raise ConfmlError("smartsvm is not installed", hint="pip install 'confml[bench]'") from None
+        hint = "pip install cython setuptools, then pip install --no-build-isolation smartsvm"
+        raise ConfmlError("smartsvm is not installed", hint=hint) from None
     return smartsvm
 
 

@@ -3,8 +3,9 @@
 Each file bench_*.py beside this one has ``BENCHMARKS``, functions that return one row or several,
 (name, our seconds, the other's seconds, other / ours) with notes as a fifth part if there are any, and maybe
 ``WHEN_ASKED``, those too long to run unless named. Numbers that are not seconds have a ``unit`` in the notes,
-and their ratio is ours / other. Each function warms up for itself and takes medians of runs in turns.
-A benchmark that misses something (data, a package) says so and is skipped.
+and their ratio is ours / other. ``columns`` in the notes, texts by heading, are the row's cells in a table of
+the documentation. Each function warms up for itself and takes medians of runs in turns. A benchmark that
+misses something (data, a package) says so and is skipped.
 """
 
 from __future__ import annotations
@@ -145,7 +146,8 @@ def write_page(stored: Path, page: Path) -> None:
     """Write the tables of the documentation from the stored rows, each between its marks.
 
     ``<!-- measured: begin -->`` begins the table of all rows that have a second time, and names of benchmarks
-    instead of ``begin`` a table of their rows. Rows of a page that are not stored stay.
+    instead of ``begin`` a table of their rows; where some have ``columns``, a table of these. Rows of a page
+    that are not stored stay.
     """
     document = json.loads(stored.read_text())
     machine = document["machine"]
@@ -158,11 +160,19 @@ def write_page(stored: Path, page: Path) -> None:
         names = match[1].split()
         if names == ["begin"]:
             rows = [row for row in document["rows"] if row.get("other") and row["unit"] in ("s", "ms")]
+            rows = [row for row in rows if "columns" not in row]
             heads, cells = [about, "", *PAIRS], map(_pair_cells, rows)
         else:
             rows = [row for row in document["rows"] if row["benchmark"] in names and "what" in row]
+            wide = [row for row in rows if "columns" in row]
             heads, cells = [*VALUES], ((row["what"], _amount(row["ours"], row["unit"])) for row in rows)
+            if wide:
+                columns = wide[0]["columns"]
+                heads = [f"| work | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
+                cells = ((row["what"].partition(", beside ")[0], *row["columns"].values()) for row in wide)
         earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
+        if not rows and earlier:
+            return match[0]
         lines = {line.split(" | ")[0]: line for line in earlier[2:]}
         lines |= {f"| {one[0]}": f"| {' | '.join(one)} |" for one in cells}
         table_text = "\n".join(["", "", *heads, *lines.values(), "", ""])

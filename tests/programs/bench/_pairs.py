@@ -54,5 +54,10 @@ def in_threads(what: str, run: Callable[[], bytes], **notes: Any) -> Row:
             own, all_ = time.thread_time() - own, time.process_time() - all_
             busiest.append(max(own, all_ - own) if n == 2 else own)
     assert results[0] == results[1]
-    notes |= {"repeats": 1, "by_processor_time": round(busiest[0] / busiest[1], 2)}
-    return f"{what}, two threads beside one", clock[1], clock[0], clock[0] / clock[1], notes
+    by_processor_time = round(busiest[0] / busiest[1], 2)
+    columns = {
+        name: f"{seconds:.2f} s" for name, seconds in zip(("one thread", "two threads"), clock, strict=True)
+    }
+    columns["ratio of processor times"] = f"{by_processor_time:.2f}"
+    notes |= {"repeats": 1, "by_processor_time": by_processor_time, "columns": columns}
+    return f"{what}, beside one thread", clock[1], clock[0], clock[0] / clock[1], notes
