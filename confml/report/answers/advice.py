@@ -50,8 +50,7 @@ def unpromised(standings: Standings, level: float) -> str:
     several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:
         found = [
-            evidence.coverage(one.cell, line.view, level) is not None
-            and evidence.promise(one.cell, line.view) is None
+            evidence.has_regions(one.cell, line.view, level) and evidence.promise(one.cell, line.view) is None
             for one, evidence in standings.cells_of(line)
         ]
         if any(found):
@@ -255,9 +254,9 @@ def promises(standings: Standings, line: Line, level: float) -> list[str] | None
     """Return why the coverage that a line promises is approximate ([]: it holds); None without a promise."""
     cells = standings.cells_of(line)
     for one, evidence in cells:
-        found = evidence.coverage(one.cell, line.view, level)
         promise = evidence.promise(one.cell, line.view)
-        if found is None or promise is None or evidence.results.has_groups(line.dataset):
+        known = evidence.has_regions(one.cell, line.view, level)
+        if not known or promise is None or evidence.results.has_groups(line.dataset):
             return None
     one, evidence = cells[0]
     if one.cell.params.get("conformal") is not None:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from confml.measures.block import sums_of
 from confml.measures.distributions import student_quantile, student_sf
 from confml.measures.ranks import holm
 
@@ -97,17 +98,19 @@ class LossTable:
     ):
         self.methods, self.kind, self.bound, self.online = methods, kind, bound, online
         splits = methods[0]
-        sizes = [len(one.rows) for one in splits]
-        numbers = np.unique(np.concatenate([one.rows for one in splits]))
+        sizes = np.array([len(one.rows) for one in splits])
+        numbers, places = np.unique(np.concatenate([one.rows for one in splits]), return_inverse=True)
+        self._ends = np.cumsum(sizes)
+        self._starts = self._ends - sizes
         self.row_means = np.zeros((len(methods), len(numbers)))
         self.split_means = np.zeros((len(methods), len(splits)))
-        for j, (one, n) in enumerate(zip(splits, sizes, strict=True)):
-            places = np.searchsorted(numbers, one.rows)
-            values = np.array([own[j].values for own in methods], dtype=np.float64)
-            self.row_means[:, places] += values / (n * len(splits))
-            self.split_means[:, j] = values.mean(axis=1)
+        for k, own in enumerate(methods):
+            values = np.concatenate([one.values for one in own], dtype=np.float64)
+            parts = values / np.repeat(sizes * len(splits), sizes)
+            self.row_means[k] = np.bincount(places, parts, len(numbers))  # adds in the order of the splits
+            self.split_means[k] = sums_of(values, self._starts, self._ends) / sizes
         train = sum(one.train_rows for one in splits)
-        self.ratio = 0.0 if online else sum(sizes) / train if train else math.nan
+        self.ratio = 0.0 if online else int(sizes.sum()) / train if train else math.nan
 
     def __len__(self) -> int:
         return len(self.methods)
@@ -141,6 +144,8 @@ class LossTable:
             return LossTable(kept, self.kind, self.online, self.bound).pair(0, 1)
         found = self.from_one(first, [second])
         n, splits = self.row_means.shape[1], self.split_means.shape[1]
+        losses = (np.concatenate([one.values for one in own], dtype=np.float64) for own in both)
+        squares = np.subtract(*losses) ** 2
         same = bool(np.array_equal(self.row_means[first], self.row_means[second]))
         return Difference(
             float(found.difference[0]),
@@ -152,14 +157,7 @@ class LossTable:
             splits,
             same,
             self.bound,
-            float(
-                np.mean(
-                    [
-                        np.mean(np.subtract(a.values, b.values, dtype=np.float64) ** 2)
-                        for a, b in zip(*both, strict=True)
-                    ]
-                )
-            ),
+            float(np.mean(sums_of(squares, self._starts, self._ends) / (self._ends - self._starts))),
         )
 
     def p_values(self) -> np.ndarray:

@@ -1,12 +1,12 @@
 """`Evidence`: losses of the test rows of all finished cells, in little memory."""
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.block import Block
 from confml.measures.costs import row_costs
 from confml.measures.p_values import (
     counted_examples,
@@ -17,7 +17,7 @@ from confml.measures.p_values import (
 )
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
-from confml.report.run.one_pass import Collector
+from confml.report.run.one_pass import Collector, ViewBlock
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -38,6 +38,22 @@ class SplitRows(NamedTuple):
     majority_wrong: np.ndarray
 
 
+class ViewEvidence(NamedTuple):
+    """Losses of one view of one cell, in the order of row numbers.
+
+    wrong: whether each prediction is wrong, as packed bits. costs: (n,) by metric. promise, parts, smoothed:
+    as `promise_of` and `SplitErrors`. regions: by level the set sizes (n,), 1 for empty regions, the number
+    of errors, and the errors as packed bits, which are None with ``parts``.
+    """
+
+    wrong: np.ndarray
+    costs: dict[str, np.ndarray]
+    promise: list[str] | None
+    parts: tuple[tuple[int, int | None], ...] | None
+    smoothed: bool
+    regions: dict[float, tuple[np.ndarray, int, np.ndarray | None]]
+
+
 class Evidence(Collector):
     """Errors, sizes and misses of regions of the test rows, in the order of row numbers.
 
@@ -49,101 +65,136 @@ class Evidence(Collector):
         super().__init__(results)
         self.splits: dict[str, SplitRows] = {}
         self.seconds: dict[str, float] = {}
+        self._sorted: dict[tuple, tuple[np.ndarray, np.ndarray, str]] = {}
         self._shared: dict[tuple, SplitRows] = {}
-        self._wrong: dict[tuple[str, str], np.ndarray] = {}
-        self._costs: dict[tuple[str, str, str], np.ndarray] = {}
-        self._filled: dict[tuple[str, str, float], np.ndarray] = {}
-        self._coverage: dict[tuple[str, str, float], tuple] = {}
-        self._promises: dict[tuple[str, str], list[str] | None] = {}
+        self._views: dict[tuple[str, str], ViewEvidence] = {}
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            if len(one.block.of_case):
+                found = _of_block(one, self.results.config.levels)
+                for case, own in zip(one.block.cases, found, strict=True):
+                    case.kept["evidence"] = own
 
     def add(self, result: CellResult) -> None:
-        cell, order = result.cell, np.argsort(result.rows, kind="stable")
-        cases = {view: case for view, case in result.cases.items() if len(case.prediction)}
-        online = any(is_online(case) for case in cases.values())
-        rows, truth = np.asarray(result.rows)[order], np.asarray(result.truth)[order]
-        text = repr((rows.tolist(), truth.tolist()))
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        counts = result.train_class_counts
+        cell, counts = result.cell, result.train_class_counts
+        found = {view: case.kept.pop("evidence", None) for view, case in result.cases.items()}
+        online = any(is_online(result.cases[view]) for view, own in found.items() if own is not None)
+        rows, truth, digest = self._rows_of(result)
         majority = max(counts, key=lambda label: counts[label], default=None)
         key = (cell.dataset, cell.split, digest, result.split_train_rows, online, majority)
         if key not in self._shared:
-            wrong = np.packbits(truth != majority)
             self._shared[key] = SplitRows(
                 rows,
                 digest,
                 result.split_train_rows,
                 online,
                 "" if majority is None else str(majority),
-                wrong,
+                np.packbits(truth != majority),
             )
         self.splits[cell.key] = self._shared[key]
         tuned = float((result.tuning or {}).get("seconds") or 0.0)
         self.seconds[cell.key] = tuned + result.views.fit_seconds + result.views.predict_seconds
-        for view, case in cases.items():
-            self._wrong[cell.key, view] = np.packbits(~case.correct[order])
-            costs = row_costs(Block.of(case)) if case.context.costs is not None else None
-            if costs is not None:
-                for name, own in (("cost", costs.plain), ("cost_with_abstaining", costs.with_abstaining)):
-                    if own is not None:
-                        self._costs[cell.key, view, name] = own[order]
-            if case.prediction.has_regions:
-                for level in map(float, self.results.config.levels):
-                    self._add_regions(cell, view, case, level, order)
+        self._views.update({(cell.key, view): own for view, own in found.items() if own is not None})
 
-    def _add_regions(self, cell: Cell, view: str, case: Case, level: float, order: np.ndarray) -> None:
-        key = cell.key, view, level
-        filled = np.maximum(case.sizes(level)[order], 1)
-        self._filled[key] = filled.astype(np.min_scalar_type(int(filled.max())))
-        missed = ~case.covered(level)
-        parts = None
-        promise = promise_of(case)
-        self._promises[cell.key, view] = promise
-        if promise is not None and not is_weighted(case.prediction):
-            parts = _parts(case)
-            missed = missed & case.known
-        smoothed = "tau" in case.prediction.extra
-        bits = None if parts is not None else np.packbits(missed[order])
-        self._coverage[key] = int(missed.sum()), parts, smoothed, bits
+    def _rows_of(self, result: CellResult) -> tuple[np.ndarray, np.ndarray, str]:
+        """Return the rows (n,) of a cell in their order, the true labels (n,), and the digest of both."""
+        given = np.asarray(result.rows), np.asarray(result.truth)
+        key = (
+            result.cell.dataset,
+            *(one.dtype.str for one in given),
+            *map(_digest, map(np.ndarray.tobytes, given)),
+        )
+        if key not in self._sorted:
+            order = np.argsort(given[0], kind="stable")
+            rows, truth = (one[order] for one in given)
+            text = repr((rows.tolist(), truth.tolist()))
+            self._sorted[key] = rows, truth, _digest(text.encode("utf-8", "surrogatepass"))
+        return self._sorted[key]
+
+    def finish(self) -> None:
+        del self._sorted, self._shared
 
     def errors(self, cell: Cell, view: str) -> SplitLosses | None:
         """Return whether each prediction is wrong, as losses; None without predictions."""
-        bits = self._wrong.get((cell.key, view))
-        return None if bits is None else self._losses(cell, np.unpackbits(bits))
+        found = self._views.get((cell.key, view))
+        return None if found is None else self._losses(cell, found.wrong)
 
     def majority_errors(self, cell: Cell) -> SplitLosses:
         """Return the losses of the classifier that always answers the most frequent class of training."""
-        return self._losses(cell, np.unpackbits(self.splits[cell.key].majority_wrong))
+        return self._losses(cell, self.splits[cell.key].majority_wrong)
 
     def costs(self, cell: Cell, view: str, metric: str = "") -> SplitLosses | None:
         """Return the costs of the decisions of least expected cost; None if a cost is not defined.
 
         metric: ``cost`` or ``cost_with_abstaining``, by default the latter where there is one.
         """
+        view_costs = self._views[cell.key, view].costs if (cell.key, view) in self._views else {}
         names = [metric] if metric else ["cost_with_abstaining", "cost"]
-        found = [own for one in names if (own := self._costs.get((cell.key, view, one))) is not None]
-        costs = found[0] if found else None
-        return None if costs is None or np.isnan(costs).any() else self._losses(cell, costs)
+        costs = next((view_costs[name] for name in names if name in view_costs), None)
+        if costs is None or np.isnan(costs).any():
+            return None
+        return SplitLosses(self.splits[cell.key].rows, costs, self.splits[cell.key].train_rows)
 
     def filled_sizes(self, cell: Cell, view: str, level: float) -> SplitLosses | None:
         """Return the set sizes, 1 for empty regions; None without regions."""
-        sizes = self._filled.get((cell.key, view, level))
-        return None if sizes is None else self._losses(cell, sizes)
+        if not self.has_regions(cell, view, level):
+            return None
+        split, sizes = self.splits[cell.key], self._views[cell.key, view].regions[level][0]
+        return SplitLosses(split.rows, sizes, split.train_rows)
+
+    def has_regions(self, cell: Cell, view: str, level: float) -> bool:
+        """Return whether a view has regions at a level."""
+        found = self._views.get((cell.key, view))
+        return found is not None and level in found.regions
 
     def coverage(self, cell: Cell, view: str, level: float) -> SplitErrors | None:
         """Return the errors of the regions at a level; None without regions."""
-        if (cell.key, view, level) not in self._coverage:
+        if not self.has_regions(cell, view, level):
             return None
-        errors, parts, smoothed, bits = self._coverage[cell.key, view, level]
-        missed = None if bits is None else self._losses(cell, np.unpackbits(bits))
-        return SplitErrors(errors, parts, smoothed, missed)
+        found = self._views[cell.key, view]
+        _, errors, bits = found.regions[level]
+        missed = None if bits is None else self._losses(cell, bits)
+        return SplitErrors(errors, found.parts, found.smoothed, missed)
 
     def promise(self, cell: Cell, view: str) -> list[str] | None:
         """Return `promise_of` the regions of a view; None without regions."""
-        return self._promises.get((cell.key, view))
+        found = self._views.get((cell.key, view))
+        return found.promise if found is not None and found.regions else None
 
-    def _losses(self, cell: Cell, values: np.ndarray) -> SplitLosses:
+    def _losses(self, cell: Cell, bits: np.ndarray) -> SplitLosses:
         split = self.splits[cell.key]
-        return SplitLosses(split.rows, values[: len(split.rows)].astype(np.float64), split.train_rows)
+        return SplitLosses(split.rows, np.unpackbits(bits, count=len(split.rows)), split.train_rows)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _of_block(one: ViewBlock, levels: Sequence[float]) -> Iterator[ViewEvidence]:
+    """Yield the losses of each case of a block with rows."""
+    block, whole = one.block, one.block.whole
+    order = np.lexsort((np.concatenate([result.rows for result in one.results]), block.of_case))
+
+    def bits(chosen: np.ndarray) -> list[np.ndarray]:
+        return list(map(np.packbits, block.parts(chosen[order])))
+
+    costs = row_costs(block)
+    known = {} if costs is None else {"cost": costs.plain, "cost_with_abstaining": costs.with_abstaining}
+    plain = {name: block.parts(own[order]) for name, own in known.items() if own is not None}
+    promise, smoothed = promise_of(whole), "tau" in whole.prediction.extra
+    banded = promise is not None and not is_weighted(whole.prediction)
+    regions: dict[float, tuple] = {}
+    for level in map(float, levels if whole.prediction.has_regions else ()):
+        filled = np.maximum(whole.sizes(level)[order], 1)
+        filled = filled.astype(np.min_scalar_type(int(filled.max())))
+        missed = ~whole.covered(level)
+        errors = block.totals(missed & whole.known if banded else missed).tolist()
+        regions[level] = block.parts(filled), errors, [None] * len(block) if banded else bits(missed)
+    for number, (case, wrong) in enumerate(zip(block.cases, bits(~whole.correct), strict=True)):
+        of_costs = {name: values[number] for name, values in plain.items()}
+        own = {level: tuple(column[number] for column in columns) for level, columns in regions.items()}
+        yield ViewEvidence(wrong, of_costs, promise, _parts(case) if banded else None, smoothed, own)
 
 
 def _parts(case: Case) -> tuple[tuple[int, int | None], ...]:
@@ -151,10 +202,12 @@ def _parts(case: Case) -> tuple[tuple[int, int | None], ...]:
     counted = counted_examples(case)
     if counted is None:
         return ((int(case.known.sum()), None),)
-    places = case.labels[1] if is_label_conditional(case) else np.zeros(len(counted), dtype=np.intp)
+    if not is_label_conditional(case):
+        own = counted[case.known]
+        return ((len(own), int(own.min())),) if len(own) else ()
     found = []
-    for code in np.unique(places).tolist():
-        own = counted[(places == code) & case.known]
+    for code in np.unique(case.labels[1]).tolist():
+        own = counted[(case.labels[1] == code) & case.known]
         if len(own):
             found.append((len(own), int(own.min())))
     return tuple(found)
