@@ -197,6 +197,8 @@ def _processor() -> str:
 def _amount(value: float, unit: str) -> str:
     if value is None:
         return ""
+    if unit == "s" and value < 1e-4:
+        return f"{_three(1e6 * value)} µs"
     if unit == "s" and value < 0.1:
         return f"{_three(1000 * value)} ms"
     return f"{_three(value)} {unit}"

@@ -132,8 +132,8 @@ def compare_single_tree(name: str, X: np.ndarray, goal: float, repeats: int = 3)
     theirs, one, three = map(statistics.median, (other, ours[1], ours[3]))
     notes = {"repeats": repeats, "other_is": "mlpack.emst, one tree, same total length"}
     return [
-        (f"one tree, {name}", one, theirs, theirs / one, {"goal": goal, **notes}),
-        (f"three trees against mlpack's one, {name}", three, theirs, theirs / three, notes),
+        (f"one tree, {name}, beside mlpack", one, theirs, theirs / one, {"goal": goal, **notes}),
+        (f"three trees, {name}, beside one of mlpack", three, theirs, theirs / three, notes),
     ]
 
 
@@ -180,7 +180,7 @@ def bench_tree_quitefastmst():
                 raise AssertionError(f"{name}: our tree has length {ours}, quitefastmst's {theirs}")
         one, other = map(statistics.median, spent)
         notes = {"goal": 1, "repeats": 3, "other_is": "quitefastmst.mst_euclid, same total length"}
-        rows.append((f"one tree, {name}", one, other, other / one, notes))
+        rows.append((f"one tree, {name}, beside quitefastmst", one, other, other / one, notes))
     return rows
 
 
@@ -256,7 +256,7 @@ def bench_pairs():
         data = load({"name": name})
         rows.append(
             paired(
-                f"Bayes errors, {name}", partial(bayes_errors, data.X, data.y),
+                f"Bayes errors, three trees, {name}, beside Prim on distance matrices", partial(bayes_errors, data.X, data.y),
                 partial(straightforward, data.X, data.y), goal=goal,
             )
         )  # fmt: skip

@@ -80,7 +80,7 @@ def bounces(data=None, repeats: int = 25):
     problem.billiard(1000)
     with threadpool_limits(1):
         ours = _best(lambda: problem.billiard(BOUNCES), repeats)
-    return [("100,000 bounces, the goal being 0.2 s", ours, 0.2, 0.2 / ours)]
+    return [("bayes-transduction, 100,000 bounces, beside 0.2 s", ours, 0.2, 0.2 / ours)]
 
 
 @numba.njit(cache=False)
@@ -178,8 +178,13 @@ def full_products(data=None, literal: int = 300, repeats: int = 25):
         )
         compiled /= literal
     return [
-        ("one bounce, beside full kernel products", ours, compiled, compiled / ours),
-        ("one bounce, beside full kernel products by BLAS", ours, by_blas, by_blas / ours),
+        ("bayes-transduction, one bounce, beside full kernel products", ours, compiled, compiled / ours),
+        (
+            "bayes-transduction, one bounce, beside full kernel products by BLAS",
+            ours,
+            by_blas,
+            by_blas / ours,
+        ),
     ]
 
 
@@ -198,7 +203,7 @@ def one_chain_of_numpy(data=None, literal: int = 2000, repeats: int = 25):
     with threadpool_limits(1):
         ours = _best(lambda: problem.billiard(BOUNCES, chains=1), repeats) / BOUNCES
         other = _best(numpy_chain, repeats) / literal
-    return [("one bounce of one chain, beside plain numpy", ours, other, other / ours)]
+    return [("bayes-transduction, one bounce of one chain, beside NumPy", ours, other, other / ours)]
 
 
 # ---- other samplers of the same version space, written for this comparison
@@ -306,7 +311,7 @@ def samples_per_second(data=None, seconds: float = 3.0):
             ]
             other = spent / np.median(ess)
             gap = np.abs((levels > 0).mean(axis=0) - shares.positive)[doubt].mean()
-            name = f"one effective sample, beside {name} (p differ by {gap:.3f})"
+            name = f"bayes-transduction, one effective sample, beside {name} (p differ by {gap:.3f})"
             rows.append((name, ours, other, other / ours))
     return rows
 
@@ -321,7 +326,7 @@ def fit_and_predict(data=None, repeats: int = 25):
     BayesTransduction.compile_kernels()
     with threadpool_limits(1):
         ours, other = (_best(lambda m=m: m.fit(X, y).confident_predict(X_test), repeats) for m in methods)
-    return [("fit and predict, beside sampler: ep", ours, other, other / ours)]
+    return [("bayes-transduction, fit and predict, beside sampler: ep", ours, other, other / ours)]
 
 
 BENCHMARKS = (bounces, full_products, one_chain_of_numpy, samples_per_second, fit_and_predict)

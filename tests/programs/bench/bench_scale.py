@@ -160,7 +160,14 @@ def bench_products() -> list[Row]:
     run(True, 1000)
     run(False, 1000)
     ours, other = (min(seconds_of(lambda way=way: run(way)) for _ in range(3)) for way in (True, False))
-    return [(f"TCM-NN, neighbours of {PRODUCT_ROWS} x 54 rows, float32 products", ours, other, other / ours)]
+    return [
+        (
+            f"TCM-NN, neighbours of {PRODUCT_ROWS} x 54 rows, beside float32 products",
+            ours,
+            other,
+            other / ours,
+        )
+    ]
 
 
 def bench_tcm_nn_large() -> list[Row]:

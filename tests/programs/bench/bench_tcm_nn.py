@@ -131,7 +131,7 @@ def bench_shuttle() -> list[Row]:
     engine, whose float32 filter makes it a much faster scan than that."""
     X, y, T = real("shuttle")
     TCMNN.compile_kernels()
-    size = f"TCM-NN k=1, shuttle {len(X)} + {len(T)} x {X.shape[1]}, trees beside"
+    size = f"TCM-NN k=1, shuttle {len(X)} + {len(T)} x {X.shape[1]}, trees, beside"
     return [
         paired(f"{size} a scan of all distances", lambda: run(X, y, T), lambda: run(X, y, T, engine="direct"),
                1, goal=2.0),

@@ -80,7 +80,7 @@ def bench_venn_knn() -> list[Row]:
         T = rng.normal(size=(NEW, features)) + 0.7
         method = VennKNN(3).fit(X, y)
         one = seconds_of(functools.partial(method.confident_predict, T)) / NEW
-        name = f"k-NN Venn predictor, {TRAINING} x {features}, one prediction beside 1 ms"
+        name = f"k-NN Venn predictor, {TRAINING} x {features}, one prediction, beside 1 ms"
         rows.append((name, one, 0.001, 0.001 / one, {"repeats": 1, "goal": 1.0}))
     return rows
 
