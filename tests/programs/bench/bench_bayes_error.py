@@ -254,12 +254,9 @@ def bench_pairs():
     rows = []
     for name, goal in {"satimage": 10, "texture": 10, "optdigits": 20, "letter": 20}.items():
         data = load({"name": name})
-        rows.append(
-            paired(
-                f"Bayes errors, three trees, {name}, beside Prim on distance matrices", partial(bayes_errors, data.X, data.y),
-                partial(straightforward, data.X, data.y), goal=goal,
-            )
-        )  # fmt: skip
+        ours, other = (partial(one, data.X, data.y) for one in (bayes_errors, straightforward))
+        what = f"Bayes errors, three trees, {name}, beside Prim on distance matrices"
+        rows.append(paired(what, ours, other, goal=goal))
     return rows
 
 
