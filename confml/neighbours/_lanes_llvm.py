@@ -280,25 +280,25 @@ def lowest_bit(typingctx, mask):
 
 @intrinsic
 def products_above(typingctx, rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
-    """Compute products of GROUP rows and a panel of PANEL columns of `IntegerRows`, and test each pair.
-
-    halves (GROUP, PANEL) = product - norms[row + r] // 2 - others[PANEL panel + e] // 2, filled if a pair
-    passes. masks (2, GROUP): bit e is set if the value exceeds least[kind, row + r], and most[kind, PANEL
-    panel + e]. The result is 0 if no pair passes. rows, columns: (panels, pairs, PANEL); row: a multiple of
-    GROUP.
-    """
+    """Fill halves and masks with the values of GROUP rows and a panel of PANEL columns, see `lanes`; return 0
+    if no pair passes. row: a multiple of GROUP."""
 
     def code(context, builder, signature, arguments):
         rows, row, norms, least, columns, panel, others, most, kind, masks, halves = arguments
         kinds, whole = signature.args, ir.IntType(64)
-        vector = ir.VectorType(ir.IntType(32), _WIDTH)
-        vectors = range(PANEL // _WIDTH)
+        number_type = context.get_value_type(kinds[0].dtype)
+        integers, exact = isinstance(number_type, ir.IntType), isinstance(number_type, ir.DoubleType)
+        lanes = _WIDTH // 2 if exact else _WIDTH
+        vector = ir.VectorType(number_type, lanes)
+        vectors = range(PANEL // lanes)
+        size_of = 8 if exact else 4
 
         def number(value):
             return ir.Constant(whole, value)
 
         def loaded(start, offset):
-            return builder.load(builder.bitcast(builder.gep(start, [offset]), vector.as_pointer()), align=4)
+            place = builder.bitcast(builder.gep(start, [offset]), vector.as_pointer())
+            return builder.load(place, align=size_of)
 
         def limits(position, array):
             """Return the limits of this kind."""
@@ -306,56 +306,79 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
             return builder.gep(made.data, [builder.mul(kind, builder.extract_value(made.shape, 1))])
 
         array = context.make_array(kinds[0])(context, builder, rows)
-        pairs = builder.extract_value(array.shape, 1)
-        size = builder.mul(pairs, number(PANEL))
+        steps = builder.extract_value(array.shape, 1)
+        size = builder.mul(steps, number(PANEL))
         begin = builder.mul(builder.udiv(row, number(PANEL)), size)
         own = builder.gep(array.data, [builder.add(begin, builder.urem(row, number(PANEL)))])
         other = builder.gep(_data(context, builder, kinds[4], columns), [builder.mul(panel, size)])
         norms, others = _data(context, builder, kinds[2], norms), _data(context, builder, kinds[6], others)
         first = builder.mul(panel, number(PANEL))
-        one = ir.Constant(vector, [1] * _WIDTH)
 
         def value(start, r):
             """Return a vector filled with the number of row + r."""
-            return _filled(builder, _WIDTH, builder.load(builder.gep(start, [builder.add(row, number(r))])))
+            return _filled(builder, lanes, builder.load(builder.gep(start, [builder.add(row, number(r))])))
 
-        totals = {}
-        for v in vectors:
-            half = builder.ashr(loaded(others, builder.add(first, number(_WIDTH * v))), one)
+        def added(total, x, y):
+            if integers:
+                return builder.add(total, _paired_products(builder, y, x))
+            if exact:
+                apart = builder.fsub(x, y)
+                return builder.fsub(total, builder.fmul(apart, apart))
+            return builder.fadd(total, builder.fmul(x, y, flags=("contract",)), flags=("contract",))
+
+        def finished(total, r, v):
+            """Subtract the norms."""
+            norm, of_columns = value(norms, r), loaded(others, builder.add(first, number(lanes * v)))
+            if not integers:
+                return builder.fsub(builder.fsub(total, norm), of_columns)
+            one = ir.Constant(vector, [1] * lanes)
+            return builder.sub(builder.sub(total, builder.ashr(norm, one)), builder.ashr(of_columns, one))
+
+        zero = ir.Constant(vector, [0 if integers else 0.0] * lanes)
+        totals = {(r, v): cgutils.alloca_once(builder, vector) for v in vectors for r in range(GROUP)}
+        at_once = _vectors_at_once(context)
+        for part in range(0, len(vectors), at_once):
+            here = vectors[part : part + at_once]
             for r in range(GROUP):
-                both = builder.add(half, builder.ashr(value(norms, r), one))
-                totals[r, v] = cgutils.alloca_once_value(builder, builder.neg(both))
-        with cgutils.for_range(builder, pairs) as loop:
-            place = builder.mul(loop.index, number(PANEL))
-            parts = [loaded(other, builder.add(place, number(_WIDTH * v))) for v in vectors]
-            for r in range(GROUP):
-                x = builder.load(builder.gep(own, [builder.add(place, number(r))]))
-                x = _filled(builder, _WIDTH, x)
-                for v in vectors:
-                    total = builder.add(builder.load(totals[r, v]), _paired_products(builder, parts[v], x))
-                    builder.store(total, totals[r, v])
+                for v in here:
+                    builder.store(zero, totals[r, v])
+            with cgutils.for_range(builder, steps) as loop:
+                place = builder.mul(loop.index, number(PANEL))
+                parts = [loaded(other, builder.add(place, number(lanes * v))) for v in here]
+                for r in range(GROUP):
+                    x = builder.load(builder.gep(own, [builder.add(place, number(r))]))
+                    x = _filled(builder, lanes, x)
+                    for v, y in zip(here, parts, strict=True):
+                        builder.store(added(builder.load(totals[r, v]), x, y), totals[r, v])
         least, most = limits(3, least), limits(7, most)
         masks, halves = _data(context, builder, kinds[9], masks), _data(context, builder, kinds[10], halves)
+        larger = builder.icmp_signed if integers else builder.fcmp_ordered
         every = number(0)
         for r in range(GROUP):
             found, of_row = [number(0), number(0)], value(least, r)
             for v in vectors:
-                of_columns = loaded(most, builder.add(first, number(_WIDTH * v)))
+                totals[r, v] = finished(builder.load(totals[r, v]), r, v)
+                of_columns = loaded(most, builder.add(first, number(lanes * v)))
                 for side, limit in enumerate((of_row, of_columns)):
-                    above = builder.icmp_signed(">", builder.load(totals[r, v]), limit)
-                    bits = builder.zext(builder.bitcast(above, ir.IntType(_WIDTH)), whole)
-                    found[side] = builder.or_(found[side], builder.shl(bits, number(_WIDTH * v)))
+                    above = larger(">", totals[r, v], limit)
+                    bits = builder.zext(builder.bitcast(above, ir.IntType(lanes)), whole)
+                    found[side] = builder.or_(found[side], builder.shl(bits, number(lanes * v)))
             for side, mask in enumerate(found):
                 builder.store(mask, builder.gep(masks, [number(GROUP * side + r)]))
                 every = builder.or_(every, mask)
         with builder.if_then(builder.icmp_signed("!=", every, number(0))):
             for (r, v), total in totals.items():
-                place = builder.gep(halves, [number(PANEL * r + _WIDTH * v)])
-                builder.store(builder.load(total), builder.bitcast(place, vector.as_pointer()), align=4)
+                place = builder.gep(halves, [number(PANEL * r + lanes * v)])
+                builder.store(total, builder.bitcast(place, vector.as_pointer()), align=size_of)
         return every
 
     types_ = rows, types.int64, norms, least, columns, types.int64, others, most, types.int64, masks, halves
     return types.int64(*types_), code
+
+
+def _vectors_at_once(context):
+    """Return how many vectors of each row are kept in registers: 16 sums with 32 registers of 512 bits."""
+    return 4 if "+avx512f" in context.codegen()._tm_features.split(",") else 1
 
 
 def _paired_products(builder, x, y):

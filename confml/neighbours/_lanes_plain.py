@@ -147,17 +147,28 @@ def lowest_bit(mask):
 @kernel
 def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
     own, other, lane = rows[row // PANEL], columns[panel], row % PANEL
+    integers, exact = rows.dtype.type(0.5) == 0, rows.itemsize == 8
     passed = np.int64(0)
     masks[:] = 0
     for r in range(GROUP):
         for e in range(PANEL):
             place = PANEL * panel + e
-            total = -(norms[row + r] >> 1) - (others[place] >> 1)
+            total = 0.0
             for a in range(len(own)):
                 x, y = own[a, lane + r], other[a, e]
-                total += (x >> 16) * (y >> 16) + np.int16(x & 0xFFFF) * np.int16(y & 0xFFFF)
+                if integers:
+                    x, y = np.int64(x), np.int64(y)
+                    total += (x >> 16) * (y >> 16) + np.int16(x & 0xFFFF) * np.int16(y & 0xFFFF)
+                elif exact:
+                    total -= (x - y) * (x - y)
+                else:
+                    total += x * y
+            if integers:
+                total -= (np.int64(norms[row + r]) >> 1) + (np.int64(others[place]) >> 1)
+            else:
+                total = total - norms[row + r] - others[place]
             halves[r, e] = total
-            masks[0, r] |= np.int64(total > least[kind, row + r]) << e
-            masks[1, r] |= np.int64(total > most[kind, place]) << e
+            masks[0, r] |= np.int64(halves[r, e] > least[kind, row + r]) << e
+            masks[1, r] |= np.int64(halves[r, e] > most[kind, place]) << e
         passed |= masks[0, r] | masks[1, r]
     return passed

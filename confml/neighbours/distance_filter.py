@@ -12,6 +12,7 @@ from confml.errors import DataError
 from confml.neighbours import _kernels_filter as kernels
 from confml.neighbours.distances import minus_squared_distances
 from confml.neighbours.integer_rows import are_integers
+from confml.neighbours.lanes import PANEL
 
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 _EXACT_NORM = 2.0**22  # integers and their halves up to here are exact in float32
@@ -187,13 +188,16 @@ class DirectDistances:
 
 
 class GrowingFilter:
-    """The interface of `DistanceFilter` for rows in ``cells`` places, some of which are free.
+    """A `DistanceFilter` or `DirectDistances` whose rows have places in panels, some of which are free.
 
-    Free places have low = high = +inf, so that no similarity there exceeds a limit. A row is put into a place
-    if the error bound of the filter holds for it (`accepts`); for other rows a new filter is needed.
+    `lanes.products_above` gives a value v for each pair of a new row i and a place j, with which the squared
+    distance, in the filter's units, is at least -factor v, and at most -factor (v - s_i - s_j), up to the
+    rounding that the slacks s include. Free places have low = +inf, so that no value there exceeds a limit. A
+    row is put into a place if the error bound of the filter holds for it (`accepts`); for other rows a new
+    filter is needed.
 
-    X: (n, d) float64. places: the places of its first rows; the other rows can be put later. products: use
-    float32 products where the bound holds, otherwise direct differences.
+    X: (n, d) float64. places: the places of its first rows; the other rows can be put later. cells: number of
+    places, a multiple of `PANEL`. products: use float32 products where the bound holds.
     """
 
     def __init__(self, X: np.ndarray, places: np.ndarray, cells: int, products: bool):
@@ -203,15 +207,23 @@ class GrowingFilter:
         self.factor, self.unit, self.dtype = self._filter.factor, self._filter.unit, self._filter.dtype
         self._exact = found is not None and not found.error.any()
         self._longest = float(self._filter.rows.norms.max(initial=0.0))
-        shape = (X.shape[1], cells) if self.direct else (cells, X.shape[1])
-        self._values = np.zeros(shape, dtype=self.dtype)
-        self.low, self.high = (np.full(cells, np.inf, dtype=self.dtype) for _ in range(2))
+        self.panels = np.zeros((cells // PANEL, X.shape[1], PANEL), dtype=self.dtype)
+        self.low = np.full(cells, np.inf, dtype=self.dtype)
         self.error = np.zeros(cells, dtype=self.dtype)
         self.put(self._filter.rows.part(0, len(places)), places)
 
     def query(self, T: np.ndarray) -> FilterRows:
         """Return rows T (r, d) in the form that the filter compares."""
         return self._filter.query(T)
+
+    def columns(self, rows: FilterRows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the panels (p, d, PANEL) of new rows, and low (p * PANEL,)."""
+        number = -(-len(rows.norms) // PANEL)
+        padded = np.zeros((number * PANEL, rows.values.shape[1]), dtype=self.dtype)
+        padded[: len(rows.norms)] = rows.values
+        low = np.zeros(len(padded), dtype=self.dtype)
+        low[: len(rows.norms)] = (rows.norms - rows.slack) / 2
+        return np.ascontiguousarray(padded.reshape(number, PANEL, -1).transpose(0, 2, 1)), low
 
     def accepts(self, rows: FilterRows) -> bool:
         """Return whether these rows can be put into free places."""
@@ -223,22 +235,6 @@ class GrowingFilter:
 
     def put(self, rows: FilterRows, places: np.ndarray) -> None:
         """Store rows in free places (r,)."""
-        if self.direct:
-            self._values[:, places] = rows.values.T
-            self.low[places] = self.high[places] = 0.0
-            return
-        self._values[places] = rows.values
+        self.panels[places // PANEL, :, places % PANEL] = rows.values
         self.low[places] = (rows.norms - rows.slack) / 2
-        self.high[places] = (rows.norms + rows.slack) / 2
         self.error[places] = rows.slack * (1 + 1e-6)
-
-    def similarities(self, rows: FilterRows, space: np.ndarray) -> np.ndarray:
-        """Return the similarities (b, cells) of rows and all places, a view of ``space``, a flat array."""
-        cells = len(self.low)
-        tile = space[: len(rows.values) * cells].reshape(len(rows.values), cells)
-        if self.direct:
-            minus_squared_distances(rows.values, self._values, 0, tile)
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                np.matmul(rows.values, self._values.T, out=tile)
-        return tile

@@ -22,11 +22,13 @@ most (d + 1) u / (1 - (d + 1) u), with the unit roundoff u, and may depend on th
 run_above(values, at, less, less_at, limit): the bit mask of the places e < RUN with
 values[at + e] - less[less_at + e] > limit. above: the same for the first n of RUN places.
 
-products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves): multiply GROUP
-rows by a panel of PANEL columns of `IntegerRows`. Fill halves (GROUP, PANEL) int32 with product -
-norms[row + r] // 2 - others[PANEL panel + e] // 2, and masks (2, GROUP) int64 with the bits of the pairs
-whose value exceeds least[kind, row + r], and most[kind, PANEL panel + e]. Return 0 if there are none; halves
-may then not be filled.
+products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves): compare GROUP rows
+with a panel of PANEL columns, both (panels, n, PANEL). Fill halves (GROUP, PANEL) with a value of each pair,
+product - norms[row + r] - others[PANEL panel + e]; rounded for rows of float32; with halves of both norms,
+rounded down, for `IntegerRows`; for rows of float64, with minus the squared distance, added in the order of
+the features, in place of the product. Fill masks (2, GROUP) int64 with the bits of the pairs whose value
+exceeds least[kind, row + r], and most[kind, PANEL panel + e]. Return 0 if there are none; halves may then
+not be filled.
 
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """

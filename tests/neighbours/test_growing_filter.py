@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from confml._jit import kernel
 from confml.neighbours.distance_filter import GrowingFilter
+from confml.neighbours.lanes import GROUP, PANEL, products_above
+
+
+@kernel
+def all_values(queries, low, panels, others, values):
+    masks, some = np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), values.dtype)
+    least, most = (
+        np.full((1, len(low)), -np.inf, values.dtype),
+        np.full((1, len(others)), np.inf, values.dtype),
+    )
+    for panel in range(len(panels)):
+        for row in range(0, len(values), GROUP):
+            products_above(queries, row, low, least, panels, panel, others, most, 0, masks, some)
+            values[row : row + GROUP, PANEL * panel : PANEL * panel + PANEL] = some
 
 
 @pytest.mark.parametrize("products", [False, True])
@@ -15,34 +30,36 @@ def test_bounds_hold_for_rows_put_later(products, whole):
     X = rng.normal(size=(60, 5)) + 3.0
     X = np.rint(4 * X) if whole else X
     places = np.arange(0, 80, 2)
-    near = GrowingFilter(np.ascontiguousarray(X), places, 100, products)
+    near = GrowingFilter(np.ascontiguousarray(X), places, 128, products)
     assert near.direct is not products
     later = near.query(X[40:])
     assert near.accepts(later)
     near.put(later, np.arange(1, 41, 2))
     where = np.append(places, np.arange(1, 41, 2))
-    T = rng.normal(size=(7, 5)) * 10
+    T = rng.normal(size=(8, 5)) * 10
     rows = near.query(T)
-    g = near.similarities(rows, np.empty(700, near.dtype)).astype(np.float64)
+    values = np.empty((8, 128), near.dtype)
+    all_values(*near.columns(rows), near.panels, near.low, values)
     squares = ((T[:, None] - X[None]) ** 2).sum(axis=2) / near.unit**2
-    base, slack = rows.norms[:, None], rows.slack[:, None] + 1e-12 * squares
-    assert np.all(squares >= base - near.factor * (g[:, where] - near.low[where]) - slack)
-    assert np.all(squares <= base - near.factor * (g[:, where] - near.high[where]) + slack)
-    free = np.setdiff1d(np.arange(100), where)
-    assert np.all(np.isinf(near.low[free])) and np.all(np.isinf(near.high[free]))
+    least = -near.factor * values.astype(np.float64)[:, where]
+    slack = near.factor * (near.error[where] + rows.slack[:, None])
+    assert np.all(least <= squares + 1e-12 * squares)
+    assert np.all(squares <= least + slack + 1e-12 * squares)
+    free = np.setdiff1d(np.arange(128), where)
+    assert np.all(values[:, free] == -np.inf)
 
 
 def test_rows_beyond_the_bound_are_refused():
     X = np.random.default_rng(1).integers(0, 5, (20, 3)).astype(float)
-    near = GrowingFilter(X, np.arange(20), 30, True)
+    near = GrowingFilter(X, np.arange(20), 64, True)
     assert near.accepts(near.query(X[:3]))
     assert not near.accepts(near.query(X[:3] + 0.5))
     assert not near.accepts(near.query(X[:3] + 1000.0))
-    general = GrowingFilter(X + 0.25 * (X > 2), np.arange(20), 30, True)
+    general = GrowingFilter(X + 0.25 * (X > 2), np.arange(20), 64, True)
     assert general.accepts(general.query(X[:3] + 1000.0))
     assert not general.accepts(general.query(X[:3] + 1e60))
-    assert GrowingFilter(X, np.arange(20), 30, False).accepts(near.query(X + 1e60))
+    assert GrowingFilter(X, np.arange(20), 64, False).accepts(near.query(X + 1e60))
 
 
 def test_equal_rows_have_no_products():
-    assert GrowingFilter(np.full((5, 2), 0.1), np.arange(5), 9, True).direct
+    assert GrowingFilter(np.full((5, 2), 0.1), np.arange(5), 64, True).direct

@@ -305,3 +305,42 @@ def test_products_of_integers(way, d):
                     np.testing.assert_array_equal(halves, expected[rows, columns])
     none = np.full((1, 128), 2**31 - 1, np.int32)
     assert products(panels(T), 4, norms, none, panels(X), 1, others, none, 0, masks, halves) == 0
+
+
+@pytest.mark.parametrize("way", ["llvm", "plain"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 2, 7, 30])
+def test_products_of_floats(way, kind, d):
+    """Products less both norms in float32, minus squared distances in float64; small integers are exact."""
+    products = compiled_products({"llvm": _lanes_llvm, "plain": _lanes_plain}[way])
+    rng = np.random.default_rng(d)
+    X, T = (rng.integers(-9, 10, size=(n, d)).astype(kind) for n in (128, 64))
+    if kind == np.float64:
+        X, T = X + rng.normal(size=X.shape), T + rng.normal(size=T.shape)
+
+    def panels(rows):
+        return np.ascontiguousarray(rows.reshape(-1, lanes.PANEL, d).transpose(0, 2, 1))
+
+    if kind == np.float32:
+        norms, others = (T * T).sum(axis=1) / 2, (X * X).sum(axis=1) / 2
+        expected = T @ X.T - norms[:, None] - others
+    else:
+        norms, others = np.zeros(64), np.zeros(128)
+        expected = np.array([[-sum_of_squares(one - other) for other in X] for one in T])
+    others[70], expected[:, 70] = np.inf, -np.inf  # a free place
+    least, most = (rng.choice(expected[:, :70].ravel(), size=(2, n)) for n in (64, 128))
+    masks, values = np.empty((2, lanes.GROUP), np.int64), np.empty((lanes.GROUP, lanes.PANEL), kind)
+    for panel, row, limits in ((0, 0, 0), (1, 8, 1), (1, 60, 0)):
+        rows, columns = slice(row, row + lanes.GROUP), slice(panel * 64, panel * 64 + 64)
+        some = products(panels(T), row, norms, least, panels(X), panel, others, most, limits, masks, values)
+        above = [
+            expected[rows, columns] > limit for limit in (least[limits, rows, None], most[limits, columns])
+        ]
+        wanted = [list(np.flatnonzero(on)) for on in np.array(above).reshape(-1, lanes.PANEL)]
+        assert [bits(int(mask)) for mask in masks.ravel()] == wanted
+        assert some != 0 and np.array_equal(values, expected[rows, columns])
+    none = np.full((1, 128), np.inf, kind)
+    assert products(panels(T), 4, norms, none, panels(X), 1, others, none, 0, masks, values) == 0
+    T[4, 0] = np.nan
+    assert products(panels(T), 4, norms, -none, panels(X), 1, others, none, 0, masks, values) != 0
+    assert masks[:, 0].tolist() == [0, 0], "a row with NaN passes no limit"

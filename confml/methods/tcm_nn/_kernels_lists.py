@@ -45,7 +45,7 @@ def mark_space(n):
 
 
 @kernel(counts_references=False)
-def _select(values, who, n, k):
+def select(values, who, n, k):
     """Bring the k largest of values[:n] to the front, the k-th at k - 1, and who along with them."""
     lo, hi = 0, n - 1
     while lo < hi:
@@ -88,7 +88,7 @@ def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
             upper = part[e] - highs[e]
             lanes[e] = upper if upper > lanes[e] else lanes[e]
     if k > 1:
-        _select(lanes, who, LANES, k)
+        select(lanes, who, LANES, k)
         return lanes[k - 1]
     best = lanes[0]
     for e in range(1, LANES):
@@ -104,7 +104,7 @@ def pruned(upper, who, n, k, error, slack):
     """
     if n < k:
         return n
-    _select(upper, who, n, k)
+    select(upper, who, n, k)
     limit = upper[k - 1] - slack
     kept = k
     for e in range(k, n):

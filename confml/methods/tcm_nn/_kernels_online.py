@@ -15,18 +15,19 @@ from confml._jit import kernel
 from confml.methods.tcm_nn import _kernels_ranked as ranks
 from confml.methods.tcm_nn._kernels import (
     _ABOVE_ONE,
+    _TIGHT,
     ALPHA,
     OTHER_RADIUS,
     RADIUS,
     base_bounds,
     influence_radius,
-    least_distance,
     may_cross,
     new_alphas,
     update_counts,
 )
+from confml.methods.tcm_nn._kernels_lists import pruned, select
 from confml.neighbours.distances import insert, squared_distance_of_rows
-from confml.neighbours.lanes import RUN, above, lowest_bit
+from confml.neighbours.lanes import GROUP, PANEL, lowest_bit, products_above, run_above
 
 
 class Places(NamedTuple):
@@ -35,6 +36,27 @@ class Places(NamedTuple):
     starts: np.ndarray
     filled: np.ndarray
     limits: np.ndarray
+
+
+class Panels(NamedTuple):
+    """Examples in panels of the `GrowingFilter`: panels (p, d, PANEL) and low (p * PANEL,)."""
+
+    panels: np.ndarray
+    low: np.ndarray
+
+
+class Hits(NamedTuple):
+    """Pairs of a new example and a panel in which some examples may matter.
+
+    values (h, PANEL) of `products_above`; masks (h,): the places that may matter; where (h, 3): the panel,
+    its class, and the previous hit of the new example or -1; last (b,): the last hit of each new example or
+    -1.
+    """
+
+    values: np.ndarray
+    masks: np.ndarray
+    where: np.ndarray
+    last: np.ndarray
 
 
 class Arriving(NamedTuple):
@@ -59,45 +81,121 @@ def nearest_directly(Q, r, X, starts, filled, nearest):
 
 
 @kernel
-def nearest_of_squares(tile, starts, filled, nearest):
-    """Fill nearest (b, c, K) from tile (b, cells), minus the exact squared distances."""
-    last = nearest.shape[2] - 1
-    nearest[:] = np.inf
-    for r in range(len(tile)):
-        for z in range(len(filled)):
-            values = nearest[r, z]
-            farthest = values[last]
-            for t in range(starts[z], starts[z] + filled[z]):
-                square = abs(tile[r, t])
-                if square < farthest:
-                    insert(values, square)
-                    farthest = values[last]
-            for e in range(last + 1):
-                values[e] = np.sqrt(values[e])
+def scan(queries, rows, learnt, k, lists, hits):
+    """Compare b new examples with the learnt ones in one pass: fill their lists and the hits.
+
+    queries, rows: `Panels` of the new and of the learnt examples. lists: one for each class, -1 filled where
+    the bounds do not hold for a new example; all its pairs are then hits, with the bound 0.
+    """
+    starts, filled, limits = learnt
+    upper, who, count, error, slack = lists
+    b = len(slack)
+    least = np.empty((1, len(queries.low)), limits.dtype)
+    masks, values = np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), limits.dtype)
+    space = np.empty(PANEL, limits.dtype), np.zeros(PANEL, np.int32)
+    number = 0
+    usable = np.empty(b, np.bool_)
+    for r in range(b):
+        usable[r], hits.last[r] = count[r, 0] >= 0, -1
+    for z in range(len(filled)):
+        end = starts[z] + filled[z]
+        least[:] = np.inf
+        for r in range(b):
+            if usable[r]:
+                least[0, r] = -np.inf
+        for panel in range(starts[z] // PANEL, (end + PANEL - 1) // PANEL):
+            first = PANEL * panel
+            for row in range(0, b, GROUP):
+                if products_above(
+                    queries.panels, row, queries.low, least,
+                    rows.panels, panel, rows.low, limits, 0, masks, values,
+                ) == 0:  # fmt: skip
+                    continue
+                for r in range(row, min(row + GROUP, b)):
+                    if masks[0, r - row] != 0:
+                        least[0, r] = _offer(
+                            values[r - row], masks[0, r - row], first, least[0, r], r, z, k, lists, space
+                        )
+                    if masks[1, r - row] != 0 and usable[r]:
+                        number = _hit(hits, number, r, panel, z, masks[1, r - row])
+                        hits.values[number - 1] = values[r - row]
+            for r in range(b):
+                if not usable[r]:
+                    n = end - first
+                    mask = np.int64(-1) if n >= PANEL else (np.int64(1) << np.int64(n)) - np.int64(1)
+                    number = _hit(hits, number, r, panel, z, mask)
+                    hits.values[number - 1] = 0.0
+
+
+@kernel(counts_references=False)
+def _hit(hits, number, r, panel, z, mask):
+    """Add a hit of row r, whose values are set by the caller; return the new number of hits."""
+    hits.masks[number] = mask
+    hits.where[number, 0], hits.where[number, 1], hits.where[number, 2] = panel, z, hits.last[r]
+    hits.last[r] = number
+    return number + 1
+
+
+@kernel(counts_references=False, inline="always")
+def _offer(values, mask, first, limit, r, z, k, lists, space):
+    """Add the places of a mask to the list of row r and class z; return what a new candidate must exceed."""
+    upper, who, count, error, slack = lists
+    uppers, whos, n = upper[r, z], who[r, z], count[r, z]
+    if n == 0 and k <= PANEL:  # the k-th largest of the first panel is a bound
+        best = space[0]
+        for e in range(PANEL):
+            best[e] = values[e] - error[first + e]
+        if k == 1:
+            for half in (PANEL // 2, PANEL // 4, PANEL // 8):
+                for e in range(half):
+                    best[e] = best[e] if best[e] > best[half + e] else best[half + e]
+            for e in range(1, PANEL // 8):
+                best[0] = max(best[0], best[e])
+        else:
+            select(best, space[1], PANEL, k)
+        reached = best[k - 1]
+        limit = np.nextafter(reached - slack[r], best.dtype.type(-np.inf))  # equal values must pass
+    while mask != 0:
+        e = lowest_bit(mask)
+        mask &= mask - 1
+        if not values[e] > limit:
+            continue
+        uppers[n], whos[n] = values[e] - error[first + e], first + e
+        n += 1
+        if k == 1:
+            limit = max(limit, uppers[n - 1] - slack[r])
+        if n == len(uppers):
+            n = pruned(uppers, whos, n, k, error, slack[r])
+            limit = uppers[k - 1] - slack[r]
+            if n == len(uppers):  # it stays full and is abandoned
+                n, limit = -1, values.dtype.type(np.inf)
+                break
+    count[r, z] = n
+    return limit
 
 
 @kernel
-def fill_limits(places, bounds, others, near, limits):
-    """Fill limits (2, cells) of some places. near: has factor, unit and low of the filter."""
+def fill_limits(places, bounds, others, unit, factor, limits):
+    """Fill limits (2, cells) of some places. unit, factor: of the filter."""
     radius = np.empty((2, 1))
     end = bounds.shape[2] - 1
     for t in places:
         influence_radius(bounds[t : t + 1], others, radius)
         learns = max(bounds[t, RADIUS, end], bounds[t, OTHER_RADIUS, end])
         for kind in range(2):
-            distance = (radius[1, 0] if kind == 1 else learns) / near.unit
-            limits[kind, t] = near.low[t] - distance * distance * _ABOVE_ONE / near.factor
+            distance = (radius[1, 0] if kind == 1 else learns) / unit
+            limits[kind, t] = -distance * distance * _ABOVE_ONE / factor
 
 
 @kernel
-def steps(similar, learnt, arriving, base, ranked, waiting, nearest, new):
+def steps(hits, learnt, arriving, base, ranked, waiting, nearest, new, unit, factor):
     """Process b new examples in order: predict each if there are alphas (b, c, q), then learn it if it is
     ``arriving``.
 
-    similar: the `Similarities` of the `GrowingFilter` before the block. learnt: `Places`; base: the learnt
-    examples and those that arrive, in their places. ranked, waiting: the alphas and the number of changes.
-    nearest (b, c, K): distances to the K nearest examples of each class before the block; earlier examples of
-    the block are added. Fills the counts of new examples and their alphas; returns the new ``waiting``.
+    hits: of `scan`, before the block. learnt: `Places`; base: the learnt examples and those that arrive, in
+    their places. ranked, waiting: the alphas and the number of changes. nearest (b, c, K): distances to the K
+    nearest examples of each class before the block; earlier examples of the block are added. unit, factor: of
+    the filter. Fills the counts of new examples and their alphas; returns the new ``waiting``.
     """
     starts, filled, limits = learnt
     places, codes, within = arriving
@@ -106,59 +204,56 @@ def steps(similar, learnt, arriving, base, ranked, waiting, nearest, new):
     predicts, learns, groups = len(alphas) > 0, len(codes) > 0, len(ranked.first)
     classes, k_max, wanted = nearest.shape[1], nearest.shape[2], len(ks)
     entered, apart = np.empty(len(base.X) if learns else 0, np.int64), np.empty(len(base.X) if learns else 0)
+    values, zero = hits.values.reshape(hits.values.size), limits.dtype.type(0.0)
+    strange = np.empty(classes, np.bool_)
     for r in range(len(new.Q)):
         earlier = r if learns else 0
         code = codes[r] if learns else np.int64(-1)
         for u in range(earlier):
-            values = nearest[r, codes[u]]
-            if within[r, u] < values[k_max - 1]:
-                insert(values, within[r, u])
+            near = nearest[r, codes[u]]
+            if within[r, u] < near[k_max - 1]:
+                insert(near, within[r, u])
         if predicts:
             new_alphas(nearest[r : r + 1], ks, alphas[r : r + 1], lowest[r : r + 1])
             for j in range(classes):
                 for q in range(wanted):
                     more, alike = ranks.count(ranked, waiting, min(j, groups - 1), q, alphas[r, j, q])
                     new.greater[r, j, q], new.equal[r, j, q] = more, alike + 1
-        entering = 0
-        shift = similar.tile.dtype.type((similar.norms[r] - similar.slack[r]) / similar.factor)
         for z in range(classes):
-            if filled[z] == 0:
-                continue
-            kind = 1
-            if code >= 0 and z != code:
-                kind = 0
-            elif predicts and base.others:
+            strange[z] = code < 0 or z == code
+            if predicts and base.others:
                 for q in range(wanted):
-                    if not lowest[r, z, q] > _ABOVE_ONE:
-                        kind = 0
-            g, least = similar.tile[r], limits[kind]
-            end = starts[z] + filled[z]
-            for at in range(starts[z], end, RUN):
-                n = min(RUN, end - at)
-                mask = (np.int64(1) << np.int64(n)) - np.int64(1) if n < RUN else np.int64(-1)
-                if similar.usable[r]:
-                    mask = above(g, at, least, at, shift, n)
-                while mask != 0:
-                    t = at + lowest_bit(mask)
-                    mask &= mask - 1
-                    gap = least_distance(similar, r, t) if similar.usable[r] else 0.0
-                    crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
-                    values = same[t] if z == code else other[t]
-                    enters = learns and gap < values[k_max - 1]
-                    if not (crosses or enters):
-                        continue
-                    distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
-                    if crosses:
-                        update_counts(distance, t, z, base, new, r)
-                    if enters and distance < values[k_max - 1]:
-                        entered[entering], apart[entering] = t, distance
-                        entering += 1
+                    strange[z] = strange[z] and lowest[r, z, q] > _ABOVE_ONE
+        entering = 0
+        hit = np.int64(hits.last[r])
+        while hit >= 0:
+            panel, z = hits.where[hit, 0], hits.where[hit, 1]
+            mask = hits.masks[hit]
+            if strange[z]:
+                mask &= run_above(values, PANEL * hit, limits[1], PANEL * panel, zero)
+            while mask != 0:
+                e = lowest_bit(mask)
+                mask &= mask - 1
+                t = PANEL * panel + e
+                gap = np.sqrt(max(-factor * np.float64(hits.values[hit, e]), 0.0)) * unit * _TIGHT
+                crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
+                near = same[t] if z == code else other[t]
+                enters = learns and gap < near[k_max - 1]
+                if not (crosses or enters):
+                    continue
+                distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+                if crosses:
+                    update_counts(distance, t, z, base, new, r)
+                if enters and distance < near[k_max - 1]:
+                    entered[entering], apart[entering] = t, distance
+                    entering += 1
+            hit = hits.where[hit, 2]
         for u in range(earlier):
             t, z, distance = places[u], codes[u], within[r, u]
             if predicts and may_cross(bounds, t, distance, alphas[r, z], lowest[r, z], base.others):
                 update_counts(distance, t, z, base, new, r)
-            values = same[t] if z == code else other[t]
-            if distance < values[k_max - 1]:
+            near = same[t] if z == code else other[t]
+            if distance < near[k_max - 1]:
                 entered[entering], apart[entering] = t, distance
                 entering += 1
         if not learns:
@@ -182,7 +277,7 @@ def steps(similar, learnt, arriving, base, ranked, waiting, nearest, new):
             ranked.of[waiting] = min(owner, groups - 1)
             waiting += 1
             if limits[0, t] < np.inf:  # not of this block
-                fill_limits(entered[e : e + 1], bounds, base.others, similar, limits)
+                fill_limits(entered[e : e + 1], bounds, base.others, unit, factor, limits)
     return waiting
 
 

@@ -15,6 +15,7 @@ from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.candidate_lists import empty_lists
 from confml.neighbours.distance_filter import GrowingFilter
 from confml.neighbours.distances import minus_squared_distances
+from confml.neighbours.lanes import PANEL
 from confml.neighbours.scaling import SafeScale
 
 
@@ -27,8 +28,8 @@ class OnlineSizes:
     that wait until they are sorted. spare: candidates beyond k in a list.
     """
 
-    block: int = 64
-    cells: int = 2**22
+    block: int = 128
+    cells: int = 2**24
     products: int = 2**14
     waiting: int = 256
     spare: int | None = None
@@ -65,7 +66,7 @@ class OnlinePass:
         self._starts = np.zeros(classes + 1, dtype=np.int64)
         self._X = np.empty((0, attributes))
         self._same = self._other = np.empty((0, 0))
-        self._space = np.empty(0)  # for the similarities of a block
+        self._hits = _space_for_hits(0, 0, np.dtype(float))
         self._waiting = 0
         self._arrange(np.zeros(classes, dtype=np.int64))
 
@@ -123,10 +124,8 @@ class OnlinePass:
             self._arrange(arriving, block)
             rows = self._filter.query(block)
         places = self._free_places(codes) if learns else np.empty(0, dtype=np.int64)
-        if len(self._space) < b * len(self._X) or self._space.dtype != self._filter.dtype:
-            self._space = np.empty(b * len(self._X), dtype=self._filter.dtype)
-        tile = self._filter.similarities(rows, self._space)
-        nearest = self._nearest(block, rows, tile)
+        learnt = kernels.Places(self._starts, self.counts_by_class, self._limits)
+        nearest = self._nearest(block, rows, learnt)
         within = np.empty((len(places), len(places)))
         if learns:
             minus_squared_distances(block, np.ascontiguousarray(block.T), 0, within)
@@ -136,11 +135,10 @@ class OnlinePass:
         counts = Counts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.empty(shape))
         new = base_kernels.NewExamples(block, *counts, np.empty(shape))
         arrivals = kernels.Arriving(places, codes[: len(places)], within)
-        learnt = kernels.Places(self._starts, self.counts_by_class, self._limits)
-        similar = self._similarities(tile, rows.norms, rows.slack, rows.usable)
         self._waiting = kernels.steps(
-            similar, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new
-        )
+            self._hits, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new,
+            self._filter.unit, self._filter.factor,
+        )  # fmt: skip
         if learns:
             self._filter.put(rows, places)
             self.counts_by_class += arriving
@@ -157,18 +155,23 @@ class OnlinePass:
         )
         return places
 
-    def _nearest(self, block: np.ndarray, rows, tile: np.ndarray) -> np.ndarray:
-        """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class."""
+    def _nearest(self, block: np.ndarray, rows, learnt: kernels.Places) -> np.ndarray:
+        """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class, and find
+        the hits."""
         near, b, k, classes = self._filter, len(block), int(self._ks[-1]), len(self.counts_by_class)
         nearest = np.empty((b, classes, k))
-        if near.direct:
-            kernels.nearest_of_squares(tile, self._starts, self.counts_by_class, nearest)
-            return nearest
         slack = (rows.slack * (1 + 1e-6)).astype(near.dtype)
         lists = empty_lists(classes, self.sizes.capacity(k), near.error, slack)
         lists.filled[~rows.usable] = -1
-        nobody = np.full(b, -1)
-        lists_kernels.scan_rows(tile, nobody, nobody, k, self._starts, (near.low, near.high), lists)
+        number = b * len(near.panels)
+        if (
+            len(self._hits.last) < b
+            or len(self._hits.masks) < number
+            or self._hits.values.dtype != near.dtype
+        ):
+            self._hits = _space_for_hits(b, number, near.dtype)
+        panels = kernels.Panels(*near.columns(rows)), kernels.Panels(near.panels, near.low)
+        kernels.scan(*panels, learnt, k, lists, self._hits)
         lists_kernels.compute_distances(block, self._X, lists, nearest)
         abandoned = np.flatnonzero((lists.filled < 0).any(axis=1))
         for r in abandoned:
@@ -188,7 +191,8 @@ class OnlinePass:
         X, same, other = self._X[places], self._same[places], self._other[places]
         filled = self.counts_by_class
         needed = filled + arriving
-        self._starts = np.concatenate([[0], np.cumsum(needed + needed // 6 + 24)])
+        panels = -(-(needed + needed // 3 + 24) // PANEL)  # each of one class
+        self._starts = np.concatenate([[0], np.cumsum(panels * PANEL)])
         cells = int(self._starts[-1])
         places = self._places()
         # With n examples learnt, some neighbour is missing for k = n + 1 as for any larger k.
@@ -220,19 +224,8 @@ class OnlinePass:
         return np.concatenate([np.arange(first, first + number) for first, number in ends])
 
     def _fill_limits(self, places: np.ndarray) -> None:
-        nothing = (
-            np.empty((0, 0), dtype=self._filter.dtype),
-            np.empty(0),
-            np.empty(0),
-            np.empty(0, dtype=bool),
-        )
-        near = self._similarities(*nothing)
-        kernels.fill_limits(places, self._examples.bounds, self._examples.others, near, self._limits)
-
-    def _similarities(self, tile, norms, slack, usable) -> base_kernels.Similarities:
-        """Return the similarities of new examples and the filter as arguments of the kernels."""
-        near = self._filter
-        return base_kernels.Similarities(tile, norms, slack, usable, near.factor, near.unit, near.low)
+        near, base = self._filter, self._examples
+        kernels.fill_limits(places, base.bounds, base.others, near.unit, near.factor, self._limits)
 
     def _rank(self) -> None:
         """Sort the alphas of the learnt examples, see `_kernels_ranked`."""
@@ -260,6 +253,11 @@ class OnlinePass:
             for array in (self._X, self._same, self._other):
                 np.ldexp(array, change, out=array)
             self._arrange(np.zeros_like(self.counts_by_class))
+
+
+def _space_for_hits(examples: int, hits: int, dtype: np.dtype) -> kernels.Hits:
+    masks, where = np.empty(hits, np.int64), np.empty((hits, 3), np.int32)
+    return kernels.Hits(np.empty((hits, PANEL), dtype), masks, where, np.empty(examples, np.int32))
 
 
 class DelayedCounts(NamedTuple):
