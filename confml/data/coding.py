@@ -92,18 +92,21 @@ def categories_in(
 
 
 def category_codes(
-    texts: Sequence[str], codes: Mapping[str, float], column: str, where: str
+    texts: Sequence[str], codes: Mapping[str, float], column: str, where: str, first: bool = True
 ) -> tuple[list[str], np.ndarray]:
     """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of a category without a code."""
-    texts = spelled_as(texts, codes, column, where)
+    texts = spelled_as(texts, codes, column, where, first)
     return texts, np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
 
 
-def spelled_as(texts: Sequence[str], known: Collection[str], column: str, where: str) -> list[str]:
+def spelled_as(
+    texts: Sequence[str], known: Collection[str], column: str, where: str, first: bool = True
+) -> list[str]:
     """Return the texts, with a number that is unknown in its form replaced by the known text of its value.
 
-    Raises DataError if no text is known, and one differs from a known one in case or blanks only. column,
-    where: name of the column and of the file, for the message.
+    Raises DataError if no text is known, and one differs from a known one in case or blanks only; never if
+    the texts are not the ``first`` ones of the file. column, where: name of the column and of the file, for
+    the message.
     """
     found, distinct = list(texts), set(known)
     if distinct.issuperset(found):
@@ -116,7 +119,7 @@ def spelled_as(texts: Sequence[str], known: Collection[str], column: str, where:
     new = {text: by_value.get(float(text)) or text for text in unknown}
     found = [new.get(text, text) for text in found]
     there = {text for text in found if not is_missing(text)}
-    if not there or not there.isdisjoint(distinct):
+    if not first or not there or not there.isdisjoint(distinct):
         return found
     folded = {_folded(text): text for text in known}
     pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]

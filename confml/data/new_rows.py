@@ -183,9 +183,11 @@ class RowCoder:
             )
         return notes
 
-    def code(self, table: TextTable) -> NewRows:
-        """Return the rows of a table. Raises DataError for a text, an infinite or a missing value in a
-        feature.
+    def code(self, table: TextTable, first: bool = True) -> NewRows:
+        """Return the rows of a table. first: whether they are the first ones of their file.
+
+        Raises DataError for a text, an infinite or a missing value in a feature, and for first rows that
+        spell all values of a column in another way.
         """
         n, names = len(table), self.features
         values = np.empty((n, len(names)))
@@ -194,7 +196,7 @@ class RowCoder:
             column = (
                 self._numbers(table, name, texts)
                 if codes is None
-                else self._places(table, name, texts, codes)
+                else self._places(table, name, texts, codes, first)
             )
             values[:, j] = column
         complete = np.asarray(~np.isnan(values).any(axis=1))
@@ -204,7 +206,7 @@ class RowCoder:
         ids = [table.columns[name] if name in table.columns else [""] * n for name in self.id_columns]
         labels = None if self.label is None or self.label not in table.columns else table.columns[self.label]
         if labels is not None and self.class_texts:
-            labels = spelled_as(labels, self.class_texts, str(self.label), str(table.path))
+            labels = spelled_as(labels, self.class_texts, str(self.label), str(table.path), first)
         return NewRows(
             X,
             values,
@@ -241,9 +243,9 @@ class RowCoder:
         return column
 
     def _places(
-        self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float]
+        self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float], first: bool
     ) -> np.ndarray:
-        texts, column = category_codes(texts, codes, name, str(table.path))
+        texts, column = category_codes(texts, codes, name, str(table.path), first)
         unseen = np.flatnonzero(column == -1.0)
         if len(unseen):
             found = self.unknown.setdefault(

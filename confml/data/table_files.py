@@ -201,10 +201,12 @@ def _chunks(
     part = list(islice(records, rows))
     if not usual.header:
         part, header = [(at, header), *part], numbered_names(len(header))
-    table = text.table_of(path, header, at, part, taken)
+    width, table = len(header), text.table_of(path, header, at, part, taken)
     yield table
     names = table.names
     while part := list(islice(records, rows)):
+        for fields in (fields for _, fields in part if len(fields) == width > len(names)):
+            del fields[len(names) :]  # the first chunk has nothing in these columns, nor has the header
         text.even_records(path, names, at, part)
         columns = zip(names, columns_of([fields for _, fields in part], len(names)), strict=True)
         yield replace(table, columns=dict(columns), lines=[line for line, _ in part], notes=[])

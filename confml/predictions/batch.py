@@ -160,7 +160,7 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
     costs = output.costs or (model.costs if model.probability_view is not None else None)
     decider = model.decider(costs) if costs is not None else None
     for number, table in enumerate(tables):
-        rows = model.coder.code(table)
+        rows = model.coder.code(table, first=number == 0)
         views = model.views(rows, number, decide=decider is not None)
         prediction = views[model.view]
         regions = {

@@ -39,6 +39,17 @@ def test_a_column_that_matches_nothing_stops(tmp_path):
     assert RowCoder(data, "y").code(other).table[0, 1] == -1
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_another_spelling_after_known_ones_is_no_error_in_any_chunk(tmp_path, rows):
+    coder = RowCoder(load({"csv": file(tmp_path, "a.csv", TRAIN), "label": "y"}), "y")
+    new = file(tmp_path, "b.csv", "x,colour,y\n1,red,1\n1,red,2\n1,RED,2\n1,Blue,2\n")
+    parts = [coder.code(part, at == 0) for at, part in enumerate(table_chunks(new, rows=rows))]
+    assert [value for part in parts for value in part.table[:, 1].tolist()] == [1, 1, -1, -1]
+    assert coder.unknown["colour"].rows == 2
+    with pytest.raises(DataError, match="here 'RED', there 'blue', 'red'"):
+        coder.without_counts().code(read_table(file(tmp_path, "c.csv", "x,colour\n1,RED\n")))
+
+
 def test_labels_that_match_nothing_stop(tmp_path):
     train = file(tmp_path, "a.csv", "x,y\n1,yes\n2,no\n3,yes\n")
     test = file(tmp_path, "b.csv", "x,y\n1,YES\n2,NO\n")

@@ -180,6 +180,15 @@ def test_a_line_too_long_in_a_later_chunk():
         chunks(TEXT.replace("\n7,", "\n6,7,"), rows=2)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_field_without_a_name_in_a_later_chunk(rows):
+    parts = chunks("a,b,\n1,2,\n3,4,\n5,6,note\n7,8,\n", rows=rows)
+    assert all({"a", "b"} <= set(part.names) for part in parts)
+    assert [text for part in parts for text in part.columns["b"]] == ["2", "4", "6", "8"]
+    with pytest.raises(DataError, match="stream, line 4: 3 fields, expected 2"):
+        chunks("a,b\n1,2\n3,4\n5,6,note\n", rows=2)
+
+
 @pytest.mark.parametrize("drop_first", [False, True])
 def test_rows_of_the_training_file_are_coded_as_in_training(tmp_path, drop_first):
     lines = ["id,size,job,class"]

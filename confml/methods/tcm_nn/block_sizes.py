@@ -27,7 +27,7 @@ class BlockSizes:
         "columns": "int in 1..",
         "block": "int in 1..",
         "cells": "int in 1..",
-        "spare": "int in 0.. | None",
+        "spare": "int in 1.. | None",
         "integers": "bool | None",
     }
 
