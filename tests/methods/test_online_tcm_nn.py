@@ -25,7 +25,15 @@ def smooth(rng, n=60, classes=4):
     return rng.normal(size=(n, 5)) * 10.0 ** rng.integers(-3, 4), rng.integers(0, classes, n)
 
 
-@pytest.mark.parametrize("data", [ties, smooth], ids=["ties", "smooth"])
+def huge(rng):
+    """Squares of the last rows leave the range of float64, those of the first ones too: rows are scaled."""
+    X = rng.normal(size=(60, 2))
+    X[:8] *= 1e-250
+    X[40:] *= 1e170
+    return X, rng.integers(0, 2, 60)
+
+
+@pytest.mark.parametrize("data", [ties, smooth, huge])
 @pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
 @pytest.mark.parametrize("k", [1, 2, 5, 1000])
 def test_each_step_is_the_batch_method_on_the_prefix(data, mondrian, k):
@@ -112,13 +120,6 @@ def hundredfold(rng):
     return X, rng.integers(0, 3, 80)
 
 
-def huge(rng):
-    """Squares of the later rows leave the range of float64: all rows are scaled."""
-    X = rng.normal(size=(60, 2))
-    X[40:] *= 1e170
-    return X, rng.integers(0, 2, 60)
-
-
 def turning(rng):
     """Whole numbers first, whose products are exact, then longer ones and others."""
     X = rng.integers(0, 4, (80, 3)).astype(float)
@@ -136,11 +137,9 @@ def test_sizes_and_filters_change_nothing(data, sizes, mondrian):
     classes = int(y.max()) + 1
     ks = (3, 1)
     counts, _ = OnlinePass(X.shape[1], classes, ks, mondrian, sizes).step(X, y, predicts=True)
-    unit = 2.0**-600 if np.abs(X).max() > 1e150 else 1.0  # distances of the definition overflow there
     for n in (1, 2, 7, 16, 33, 52, len(X) - 1):
-        small = n if unit == 1.0 or n >= 40 else None
-        if small is None:
-            continue
+        # Squares of the definition have no place in float64 there.
+        unit = 2.0 ** -np.frexp(np.abs(X[: n + 1]).max())[1] if data is huge else 1.0
         D = naive.distances(X[: n + 1] * unit, X[: n + 1] * unit)
         for q, k in enumerate(ks):
             for j in range(classes):

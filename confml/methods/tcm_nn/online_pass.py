@@ -12,7 +12,7 @@ from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_online as kernels
 from confml.methods.tcm_nn._kernels_ranked import Ranked
 from confml.methods.tcm_nn.base_counts import Counts
-from confml.methods.tcm_nn.candidate_lists import empty_lists
+from confml.methods.tcm_nn.candidate_lists import empty_lists, parts
 from confml.neighbours.distance_filter import GrowingFilter
 from confml.neighbours.distances import minus_squared_distances
 from confml.neighbours.lanes import PANEL
@@ -85,7 +85,12 @@ class OnlinePass:
         learns = codes is not None
         given = np.zeros(len(X), dtype=np.int64) if codes is None else np.asarray(codes, dtype=np.int64)
         if learns and len(X):
-            self._rescale(X)
+            known = np.concatenate([self._extremes, X])
+            extremes = np.stack([known.min(axis=0), known.max(axis=0)])
+            first = int((known != known[0]).any(axis=1).argmax())  # from it on, the range only grows
+            if not SafeScale.of(known[: first + 1]) == SafeScale.of(extremes) == self._scale:
+                return self._step_to(extremes, X, given, predicts)
+            self._extremes = extremes
         X = self._scale.apply(X)
         classes, number = len(self.counts_by_class), len(X) if predicts else 0
         shape = number, classes, len(self.given_ks)
@@ -242,17 +247,31 @@ class OnlinePass:
         self._ranked = Ranked(alphas, first, size, np.empty(changes), np.empty(changes), of)
         self._waiting = 0
 
-    def _rescale(self, X: np.ndarray) -> None:
-        """Choose the `SafeScale` of all examples, including X, and convert what is stored to it."""
-        extremes = np.concatenate([self._extremes, X])
-        self._extremes = np.stack([extremes.min(axis=0), extremes.max(axis=0)])
-        scale = SafeScale.of(self._extremes)
-        change = scale.exponent - self._scale.exponent
-        self._scale = scale
-        if change:
-            for array in (self._X, self._same, self._other):
-                np.ldexp(array, change, out=array)
-            self._arrange(np.zeros_like(self.counts_by_class))
+    def _step_to(
+        self, extremes: np.ndarray, X: np.ndarray, codes: np.ndarray, predicts: bool
+    ) -> tuple[Counts, np.ndarray]:
+        """Return `step` of examples to learn, some of which may need another `SafeScale`.
+
+        An example that changes the scale is predicted before; all others are then learnt again, because
+        distances can be 0 on the new scale. extremes: (2, d) of all examples.
+        """
+        if len(X) > 1:
+            halves = slice(len(X) // 2), slice(len(X) // 2, None)
+            counts, counted = zip(
+                *(self.step(X[rows], codes[rows], predicts) for rows in halves), strict=True
+            )
+            return Counts(*map(np.concatenate, zip(*counts, strict=True))), np.concatenate(counted)
+        found, scale = self.step(X, None, predicts), SafeScale.of(extremes)
+        known = np.ldexp(self._X[self._places()], scale.exponent - self._scale.exponent)
+        numbers = self.counts_by_class
+        mine = np.repeat(np.arange(len(numbers)), numbers)
+        self._scale, self._extremes, self.counts_by_class = scale, extremes, np.zeros_like(numbers)
+        self._same = self._other = np.empty((0, 0))
+        self._arrange(numbers)
+        for first, last in parts(len(known), self.sizes.block):
+            self._process(known[first:last], mine[first:last], predicts=False, learns=True)
+        self.step(X, codes, predicts=False)
+        return found
 
 
 def _space_for_hits(examples: int, hits: int, dtype: np.dtype) -> kernels.Hits:
