@@ -1,5 +1,6 @@
 """Calibration of the probability of one event: errors expected by chance, slope and intercept."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,9 @@ from confml.measures.case import Case
 DRAWS = 200
 _MOST = 2_000_000  # random numbers per block
 _STEPS = 100
+SMALLEST_STEP = 1e-9
+"""The last step of a fit is smaller than this for every coefficient."""
+_RANK = 2 * np.finfo(np.float64).eps  # singular values relative to the largest one
 
 
 class Event(NamedTuple):
@@ -39,17 +43,36 @@ class ChanceErrors(NamedTuple):
     @classmethod
     def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS) -> "ChanceErrors":
         """Return them for probabilities p (n,), n at least 1, and outcomes that are 1 with probability p."""
+        return cls.of_parts(np.sort(p)[None], draws, seed, bins)[0]
+
+    @classmethod
+    def of_parts(
+        cls, placed: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS
+    ) -> "list[ChanceErrors]":
+        """Return them for s parts with sorted probabilities (s, n), each with the same random numbers."""
         rng = np.random.default_rng(seed)
-        placed = np.sort(p)
-        first = bin_starts(placed, bins)
-        expected = np.add.reduceat(placed, first)
-        size, errors = max(1, _MOST // len(p)), []
+        parts, n = placed.shape
+        first, first_of_part = _bin_starts(placed, bins)
+        expected = np.add.reduceat(placed.ravel(), first)
+        size, errors = max(1, _MOST // placed.size), []
         for start in range(0, draws, size):
-            outcomes = rng.random((min(size, draws - start), len(p))) < placed
-            sums = np.add.reduceat(outcomes, first, axis=1, dtype=np.int64)
-            errors.append(np.abs(sums - expected).sum(axis=1) / len(p))
-        found = np.concatenate(errors)
-        return cls(float(found.mean()), float(np.quantile(found, 0.95)))
+            outcomes = rng.random((min(size, draws - start), 1, n)) < placed
+            sums = np.add.reduceat(outcomes.reshape(-1, placed.size), first, axis=1, dtype=np.int64)
+            gaps = np.abs(sums - expected)
+            ends = [*first_of_part[1:].tolist(), len(first)]
+            errors.append([gaps[:, a:b].sum(axis=1) / n for a, b in zip(first_of_part, ends, strict=True)])
+        found = np.concatenate(errors, axis=1)
+        quantiles = np.quantile(found, 0.95, axis=1)
+        return [cls(*one) for one in zip(found.mean(axis=1).tolist(), quantiles.tolist(), strict=True)]
+
+
+def _bin_starts(placed: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (b,) the place where each bin of the rows of sorted values (s, n) begins, and (s,) the number of
+    the first bin of each row."""
+    starts = [bin_starts(row, bins) for row in placed]
+    offsets = placed.shape[1] * np.arange(len(placed))
+    sizes = np.array([len(one) for one in starts])
+    return np.concatenate(starts) + np.repeat(offsets, sizes), np.cumsum(sizes) - sizes
 
 
 class Slope(NamedTuple):
@@ -67,65 +90,93 @@ class Slope(NamedTuple):
     @classmethod
     def of(cls, p: np.ndarray, happened: np.ndarray) -> "Slope":
         """Return the maximum likelihood fit for probabilities p (n,) and outcomes (n,) bool."""
-        nan, n = float("nan"), len(p)
+        return cls.of_parts(p[None], happened[None])[0]
+
+    @classmethod
+    def of_parts(cls, p: np.ndarray, happened: np.ndarray) -> "list[Slope]":
+        """Return the fits of s parts with probabilities and outcomes (s, n), computed together."""
+        n = p.shape[1]
         edge = 1 / (2 * n) if n else 0.5
         inside = np.clip(p, edge, 1 - edge)
-        clipped = int(np.count_nonzero(inside != p))
-        if n == 0 or happened.all() or not happened.any():
-            return cls(nan, nan, nan, clipped)
+        clipped = np.count_nonzero(inside != p, axis=1)
+        found = np.full((3, len(p)), np.nan)
+        mixed = np.flatnonzero(happened.any(axis=1) & ~happened.all(axis=1))
         x = np.log(inside) - np.log1p(-inside)
-        large = _fit(np.ones((n, 1)), x, happened)[0]
-        yes, no = x[happened], x[~happened]
-        if yes.min() >= no.max() or no.min() >= yes.max():
-            return cls(nan, nan, float(large), clipped)
-        intercept, slope = _fit(np.stack([np.ones(n), x], axis=1), np.zeros(n), happened)
-        return cls(float(slope), float(intercept), float(large), clipped)
+        ones = np.ones((len(p), n, 1))
+        found[2:, mixed] = _fit(ones[mixed], x[mixed], happened[mixed]).T
+        ends = [
+            end(np.where(happened == outcome, x, fill), axis=1, initial=fill)
+            for outcome in (True, False)
+            for end, fill in ((np.min, np.inf), (np.max, -np.inf))
+        ]
+        overlap = mixed[((ends[0] < ends[3]) & (ends[2] < ends[1]))[mixed]]
+        X = np.concatenate([x[overlap, :, None], ones[overlap]], axis=2)
+        found[:2, overlap] = _fit(X, np.zeros((len(overlap), n)), happened[overlap]).T
+        return [cls(*one) for one in zip(*found.tolist(), clipped.tolist(), strict=True)]
 
 
 def _fit(X: np.ndarray, offset: np.ndarray, happened: np.ndarray) -> np.ndarray:
-    """Return the coefficients (w,) of logistic regression on X (n, w), by Newton's method."""
-    weights = np.zeros(X.shape[1])
+    """Return the coefficients (s, w) of s logistic regressions on X (s, n, w), by Newton's method."""
+    found = np.zeros((len(X), X.shape[2]))
+    going = np.arange(len(X))  # whose steps are not small yet
+    signs = np.where(happened, -1.0, 1.0)
 
-    def loss(w: np.ndarray) -> float:
-        z = offset + X @ w
-        return float(np.logaddexp(0.0, np.where(happened, -z, z)).sum())
+    def loss(weights: np.ndarray) -> np.ndarray:
+        z = offset + (X @ weights[:, :, None])[:, :, 0]
+        return np.logaddexp(0.0, signs * z).sum(axis=1)
 
-    current = loss(weights)
-    for _ in range(_STEPS):
-        z = offset + X @ weights
-        chance = 0.5 * (1 + np.tanh(z / 2))
-        gradient = X.T @ (chance - happened)
-        hessian = (X * (chance * (1 - chance))[:, None]).T @ X
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        length = 1.0
-        while length > 1e-9 and loss(weights - length * step) > current:
-            length /= 2
+    weights, current = found.copy(), loss(found)
+    for _ in range(_STEPS if len(X) else 0):
+        chance = 0.5 * (1 + np.tanh((offset + (X @ weights[:, :, None])[:, :, 0]) / 2))
+        gradient = X.swapaxes(1, 2) @ (chance - happened)[:, :, None]
+        hessian = (X * (chance * (1 - chance))[:, :, None]).swapaxes(1, 2) @ X
+        step = (np.linalg.pinv(hessian, rcond=_RANK, hermitian=True) @ gradient)[:, :, 0]
+        length = np.ones((len(X), 1))
+        while (longer := (loss(weights - length * step) > current) & (length[:, 0] > 1e-9)).any():
+            length[longer] /= 2
         weights = weights - length * step
         last, current = current, loss(weights)
-        if last - current <= 1e-13 * max(abs(current), 1.0) and np.abs(length * step).max() < 1e-9:
+        small = last - current <= 1e-13 * np.maximum(np.abs(current), 1.0)
+        left = ~(small & (np.abs(length * step).max(axis=1) < SMALLEST_STEP))
+        found[going] = weights
+        if not left.any():
             break
-    return weights
+        going, weights, current = going[left], weights[left], current[left]
+        X, offset, happened, signs = X[left], offset[left], happened[left], signs[left]
+    return found
 
 
-def split_values(case: Case) -> dict[str, float]:
-    """Return ece, ece_null, ece_null_95, slope, intercept, intercept_large and clipped of one split.
+class Sample(NamedTuple):
+    """Test examples of one split: the largest probability (n,), whether the prediction is correct (n,), and
+    the event whose calibration is measured."""
 
-    NaN without test examples.
+    confidence: np.ndarray
+    correct: np.ndarray
+    event: Event
+
+    @classmethod
+    def of(cls, case: Case) -> "Sample":
+        return cls(case.prediction.scores.max(axis=1, initial=0.0), case.correct, event_of(case))
+
+
+def split_values(samples: Sequence[Sample]) -> list[dict[str, float]]:
+    """Return ece, ece_null, ece_null_95, slope, intercept, intercept_large and clipped of each split.
+
+    NaN without test examples, or with a NaN.
     """
-    event = event_of(case)
-    scores = case.prediction.scores
-    if len(scores) == 0 or np.isnan(scores).any():
-        names = ("ece", "ece_null", "ece_null_95", "slope", "intercept", "intercept_large", "clipped")
-        return dict.fromkeys(names, float("nan"))
-    confidence = scores.max(axis=1)
-    chance = ChanceErrors.of(confidence)
-    slope = Slope.of(event.p, event.happened)
-    return {
-        "ece": Bins.of(confidence, case.correct).error,
-        "ece_null": chance.mean,
-        "ece_null_95": chance.quantile,
-        "slope": slope.slope,
-        "intercept": slope.intercept,
-        "intercept_large": slope.in_the_large,
-        "clipped": float(slope.clipped),
-    }
+    names = ("ece", "ece_null", "ece_null_95", "slope", "intercept", "intercept_large", "clipped")
+    found = [dict.fromkeys(names, float("nan")) for _ in samples]
+    alike: dict[int, list[int]] = {}
+    for number, one in enumerate(samples):
+        if len(one.confidence) and not np.isnan(one.confidence).any():
+            alike.setdefault(len(one.confidence), []).append(number)
+    for numbers in alike.values():
+        own = [samples[number] for number in numbers]
+        chances = ChanceErrors.of_parts(np.sort(np.stack([one.confidence for one in own])))
+        slopes = Slope.of_parts(
+            np.stack([one.event.p for one in own]), np.stack([one.event.happened for one in own])
+        )
+        for number, one, chance, slope in zip(numbers, own, chances, slopes, strict=True):
+            error = Bins.of(one.confidence, one.correct).error
+            found[number] = dict(zip(names, (error, *chance, *slope), strict=True))
+    return found

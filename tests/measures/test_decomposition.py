@@ -96,6 +96,18 @@ def test_slopes_that_do_not_exist():
     assert constant.in_the_large == pytest.approx(math.log(3))
 
 
+def test_parts_together_have_the_numbers_of_each_alone():
+    """Ties, separated and constant outcomes included."""
+    rng = np.random.default_rng(3)
+    p = np.stack([rng.beta(0.5, 0.5, 30), rng.integers(0, 4, 30) / 3, np.full(30, 0.5), rng.random(30)])
+    happened = np.stack([rng.random(30) < p[0], rng.random(30) < 0.5, np.zeros(30, bool), p[3] > 0.5])
+    placed = np.sort(p, axis=1)
+    assert ChanceErrors.of_parts(placed) == [ChanceErrors.of(row) for row in placed]
+    alone = [Slope.of(*one) for one in zip(p, happened, strict=True)]
+    np.testing.assert_allclose(Slope.of_parts(p, happened), alone, rtol=1e-8, atol=1e-9)
+    assert [math.isnan(one.slope) for one in alone] == [False, False, True, True]
+
+
 def test_events():
     two = Prediction(np.array(["a", "b"]), [[0.3, 0.7], [0.6, 0.4]], "probability")
     assert event_of(Case(two, np.array(["b", "z"]))).happened.tolist() == [True, False]

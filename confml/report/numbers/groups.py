@@ -18,6 +18,7 @@ from confml.measures.conditional import (
 from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
 from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
+from confml.report.numbers.row_set import RowSet
 from confml.runner.origins import MISSING
 
 CLASS, SIZE = "class", "size"
@@ -68,15 +69,14 @@ class CoverageOfGroups:
 
     def __init__(self, grouped: bool = False):
         self._grouped = grouped
-        self._seen = np.empty(0, dtype=np.int64)
+        self._seen = RowSet()
         self._parts: list[tuple[Case, np.ndarray | None]] = []
         self._values: dict[str, list[np.ndarray]] = {}
 
     def add(self, result, case, origins=None) -> None:
         """Add the new test rows of one view of a finished cell. origins: `RowOrigins` of the data set."""
-        new = ~np.isin(result.rows, self._seen)
+        new = self._seen.add(np.asarray(result.rows), [""])
         if new.any():
-            self._seen = np.append(self._seen, np.asarray(result.rows)[new])
             counted = counted_examples(case) if case.prediction.kind == "p-value" else None
             prediction = case.prediction if new.all() else case.prediction.take(new)
             part = Case(prediction, case.truth[new], context=case.context)

@@ -1,7 +1,7 @@
 """Errors and sizes of prediction regions at many significance levels, for figures."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.p_values import counted_examples, is_label_conditional
 from confml.measures.prediction import Prediction, of_sums_before
+from confml.report.numbers.row_set import RowSet
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 
@@ -22,7 +23,7 @@ class CalibrationParts:
 
     def __init__(self):
         self.smoothed = False
-        self._rows: dict[Any, set[int]] = {}
+        self._rows = RowSet()
         self._counted: dict[Any, int | None] = {}
         self._by_class = False
 
@@ -30,14 +31,15 @@ class CalibrationParts:
         """Add one split: its case, and the row number of each test example."""
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
         self._by_class = self._by_class or is_label_conditional(case)
-        for label, places, fewest in case.once("rows of classes", lambda: list(_rows_of_classes(case))):
-            self._rows.setdefault(label, set()).update(np.asarray(rows)[places].tolist())
+        labels, fewest = case.once("counted of classes", lambda: _counted_of_classes(case))
+        self._rows.add(np.asarray(rows), labels, case.labels[1])
+        for label, own in zip(labels, fewest, strict=True):
             earlier = self._counted.get(label)
-            self._counted[label] = fewest if earlier is None or fewest is None else min(earlier, fewest)
+            self._counted[label] = own if earlier is None or own is None else min(earlier, own)
 
     def classes(self) -> dict[Any, tuple[int, int | None]]:
         """Return (rows, counted) of each true label, sorted."""
-        return {label: (len(self._rows[label]), self._counted[label]) for label in sorted(self._rows)}
+        return {label: (self._rows.count(label), self._counted[label]) for label in sorted(self._counted)}
 
     def all_classes(self) -> list[tuple[int, int | None]]:
         """Return the parts of all true labels together: one, or one for each class if label-conditional.
@@ -48,18 +50,20 @@ class CalibrationParts:
         if self._by_class or not known:
             return list(known.values())
         sizes = [counted for _, counted in known.values()]
-        rows = len(set().union(*(self._rows[label] for label in known)))
         known_sizes = [size for size in sizes if size is not None]
-        return [(rows, min(known_sizes) if len(known_sizes) == len(sizes) else None)]
+        fewest = min(known_sizes) if len(known_sizes) == len(sizes) else None
+        return [(self._rows.count(*known), fewest)]
 
 
-def _rows_of_classes(case: Case) -> Iterator[tuple[Any, np.ndarray, int | None]]:
-    """Yield each true label, the places of its examples, and the smallest number they are counted among."""
+def _counted_of_classes(case: Case) -> tuple[list, list[int | None]]:
+    """Return the true labels, and the smallest number that the examples of each are counted among."""
     counted = counted_examples(case)
     labels, codes = case.labels
-    for code, label in enumerate(labels.tolist()):
-        places = np.flatnonzero(codes == code)
-        yield label, places, None if counted is None else int(counted[places].min())
+    if counted is None:
+        return labels.tolist(), [None] * len(labels)
+    fewest = np.full(len(labels), np.iinfo(np.int64).max)
+    np.minimum.at(fewest, codes, counted)
+    return labels.tolist(), fewest.tolist()
 
 
 STEPS = 200

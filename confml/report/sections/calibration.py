@@ -7,11 +7,12 @@ from statistics import fmean, median
 import numpy as np
 
 from confml.measures.prediction import SHARES, per_class_extra
-from confml.measures.recalibration import split_values
+from confml.measures.recalibration import SMALLEST_STEP, Sample, split_values
 from confml.report.items import TableKind
 from confml.report.sections.base import ViewSection
 
 MOST_SPLITS = 20
+MOST_ROWS = 20_000  # of the splits that are computed together
 CALIBRATION = TableKind(
     "calibration.csv",
     "dataset method params view splits rows ece ece_null ece_null_95 above slope_splits slope intercept "
@@ -46,15 +47,28 @@ class Calibration(ViewSection):
     def takes(self, case):
         return case.prediction.kind in SHARES and len(case.truth) > 0
 
+    def new(self, key):
+        return [], []
+
     def add_view(self, found, result, view, case):
-        if len(found) < MOST_SPLITS:
-            values = split_values(case)
-            if self.results.has_groups(result.cell.dataset):
-                values |= {"ece_null": math.nan, "ece_null_95": math.nan}
-            found.append({"rows": len(case.truth), **values})
+        values, samples = found
+        if len(values) + len(samples) < MOST_SPLITS:
+            samples.append(Sample.of(case))
+            if sum(len(one.correct) for one in samples) > MOST_ROWS:
+                self._compute(found)
+
+    def _compute(self, found):
+        values, samples = found
+        for one, own in zip(samples, split_values(samples), strict=True):
+            values.append({"rows": len(one.correct), **own})
+        samples.clear()
 
     def rows_of(self, key, found):
-        return ([(*key, *_means(found))],)
+        self._compute(found)
+        values, _ = found
+        if self.results.has_groups(key[0]):
+            values = [one | {"ece_null": math.nan, "ece_null_95": math.nan} for one in values]
+        return ([(*key, *_means(values))],)
 
 
 def _means(found: list[dict[str, float]]) -> Iterator[float]:
@@ -74,8 +88,13 @@ def _means(found: list[dict[str, float]]) -> Iterator[float]:
 
 
 def _six_digits(values: list[float]) -> float:
-    """Return the median to six digits, all that iterative fits have on every machine; NaN without values."""
-    return float(f"{median(values):.6g}") if values else math.nan
+    """Return the median to six digits, all that iterative fits have on every machine; NaN without values.
+
+    It is 0 where it is smaller than the last step of a fit.
+    """
+    if not values:
+        return math.nan
+    return float(f"{median(values):.6g}") if abs(median(values)) > SMALLEST_STEP else 0.0
 
 
 VENN = TableKind("venn-bounds.csv", "dataset method params view class rows lower frequency upper")
