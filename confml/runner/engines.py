@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-import threading
+import pickle
 import time
 from abc import ABC, abstractmethod
 from collections import deque
@@ -13,10 +13,10 @@ from typing import Any
 from joblib.externals.loky import FIRST_COMPLETED, wait
 
 from confml._processes import START
-from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError
 from confml.runner.contained import stdout_on_stderr
+from confml.runner.dask_calls import call_alone, set_allowed_failures
 from confml.runner.environment import EnvironmentFault
 from confml.runner.slots import Slot, WorkerLost
 
@@ -197,7 +197,7 @@ class DaskEngine(Engine):
         self._scheduler = scheduler
         self._workers, self._asked = 1, -float("inf")
         with contextlib.suppress(Exception):  # a gateway may forbid it: the scheduler then tries three times
-            self._client.run_on_scheduler(_set_allowed_failures, 0)
+            self._client.run_on_scheduler(set_allowed_failures, 0)
 
     @property
     def workers(self) -> int:  # type: ignore[override]
@@ -219,7 +219,8 @@ class DaskEngine(Engine):
         finished = as_completed()
 
         def submit(item, number):
-            future = self._client.submit(_call_alone, function, item, pure=False)
+            message = pickle.dumps((function, item), protocol=pickle.HIGHEST_PROTOCOL)
+            future = self._client.submit(call_alone, message, pure=False)
             running[future] = item, number
             finished.add(future)
 
@@ -274,22 +275,6 @@ class DaskEngine(Engine):
             log.setLevel(logging.CRITICAL)  # else the end of an attempt to reconnect prints a traceback
             self._client.close(timeout=5)
             log.setLevel(level)
-
-
-_one_item = threading.Lock()
-
-
-def _call_alone(function: Callable[[Any], Any], item: Any) -> Any:
-    """Call a function in a dask worker, with its threads, while no other thread of its process does."""
-    from distributed import get_worker
-
-    with _one_item, threads(get_worker().state.nthreads):
-        return function(item)
-
-
-def _set_allowed_failures(number: int, dask_scheduler: Any = None) -> None:
-    """Let a scheduler give up a task when its worker dies, which `DaskEngine` counts by itself."""
-    dask_scheduler.allowed_failures = number
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None, forks: bool = False) -> Engine:

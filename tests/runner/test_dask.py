@@ -55,10 +55,9 @@ def cluster(tmp_path_factory):
 def started(folder, *options):
     path = folder / "scheduler.json"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}
-    # Nannies import the module of `work` and fork workers: a new interpreter for each that is killed takes
-    # seconds.
+    # As configs/cluster/dask.sh: a new interpreter for each worker that is killed takes seconds.
     environment["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "fork"
-    ready = ["--preload-nanny", "confml.runner.run"]
+    ready = ["--preload-nanny", "confml.runner.dask_calls"]
     dask = [sys.executable, "-m", "dask"]
     where = ["--scheduler-file", str(path)]
     commands = [
@@ -184,6 +183,11 @@ def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_o
     killer = KillOnce(cluster)
     state = run_config(config, tmp_path / "dask-run", Execution(1, scheduler=cluster), progress=killer)
     assert killer._killed and not state.failed and not state.left
+    with distributed.Client(scheduler_file=cluster, set_as_default=False) as client:
+        modules = client.run_on_scheduler(lambda: {*sys.modules})
+        assert "confml.runner.dask_calls" in modules and "confml.runner.tasks" not in modules
+        worker_modules = client.run(lambda: {*sys.modules}, nanny=True).values()
+        assert all("confml.runner.tasks" in found for found in worker_modules)
     run_config(config, tmp_path / "serial", Execution(1, engine="serial"))
     files = []
     for folder in ("dask-run", "serial"):

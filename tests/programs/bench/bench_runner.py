@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import yaml
@@ -78,8 +79,10 @@ def write_config(folder: Path, repeats: int, sets: int = 10, methods=VARIANTS, f
     return path
 
 
-def cpu_of(*command: str) -> tuple[float, str]:
+def cpu_of(*command: str, program: str = sys.executable, **given) -> tuple[float, str]:
     """Return CPU seconds of a command and all processes that it started, and what it prints.
+
+    given: passed to `subprocess.run`.
 
     Linux counts the time of a process for the one that waits for its end. Workers may end after their parent,
     so this process adopts and awaits them.
@@ -87,7 +90,7 @@ def cpu_of(*command: str) -> tuple[float, str]:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, *command], check=True, capture_output=True, text=True)
+    done = subprocess.run([program, *command], check=True, capture_output=True, text=True, **given)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
@@ -181,6 +184,50 @@ def bench_many_cells() -> list[Row]:
     return rows
 
 
+CLUSTER = """
+from distributed import Client, LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+"""
+
+
+def bench_dask() -> list[Row]:
+    """A cluster of two workers by configs/cluster/dask.sh, with its start and end, beside two jobs.
+
+    A run of few cells shows the start. The floor is a cluster of two workers of dask that computes nothing.
+    """
+    script, path = Path("configs/cluster/dask.sh").absolute(), os.environ.get("PATH", "")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{path}"}
+    sizes, turns, sums = (1, 15), 3, {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "cluster.py").write_text(CLUSTER)
+        floor = median(cpu_of(str(folder / "cluster.py"))[0] for _ in range(turns))
+        given = {"cwd": folder, "env": environment}
+        for repeats in sizes:
+            config = write_config(folder, repeats)
+            dask, jobs = [], []
+            for turn in range(turns):
+                options = (str(config), "--quiet", "--out", str(folder / f"{repeats}-{turn}"))
+                dask.append(cpu_of(str(script), "2", *options, program="sh", **given)[0])
+                jobs.append(
+                    cpu_of("-m", "confml", "run", *options[:-1], f"{options[-1]}-jobs", "--jobs", "2")[0]
+                )
+            sums[CELLS_OF_REPEAT * repeats] = median(dask), median(jobs)
+    notes = {"repeats": turns}
+    rows: list[Row] = [
+        (f"{cells} tiny cells on two dask workers, beside two jobs", *both, both[1] / both[0], notes | goal)
+        for (cells, both), goal in zip(sums.items(), ({}, {"goal": 1 / 1.5}), strict=True)
+    ]
+    (few, (dask_start, start)), (cells, (dask_all, all_)) = sums.items()
+    ours, other = (1000 * seconds / (cells - few) for seconds in (dask_all - dask_start, all_ - start))
+    ms = notes | {"unit": "ms"}
+    rows.append(("one more tiny cell on two dask workers, beside two jobs", ours, other, other / ours, ms))
+    what = "a cluster of two dask workers that computes nothing"
+    return [*rows, (what, floor, math.nan, math.nan, {"repeats": turns})]
+
+
 def bench_plan_of_many_cells() -> Row:
     """CPU seconds of ``confml plan``, with its imports, for 100,030 cells that are not computed."""
     repeats = 1429
@@ -193,4 +240,4 @@ def bench_plan_of_many_cells() -> Row:
 
 
 BENCHMARKS = (bench_thousand_cells, bench_plan_of_many_cells)
-WHEN_ASKED = (bench_ten_thousand_cells, bench_report_with_figures, bench_many_cells)
+WHEN_ASKED = (bench_ten_thousand_cells, bench_dask, bench_report_with_figures, bench_many_cells)
