@@ -9,7 +9,7 @@ import numpy as np
 
 def stable_hash(*parts: Any) -> str:
     """Return 64 hexadecimal digits from the content of the parts (numbers, strings, lists, dicts, None)."""
-    return hash_of_texts(*map(stable_text, parts))
+    return hashlib.sha256(_ENCODER.encode(parts).encode()).hexdigest()
 
 
 def stable_text(part: Any) -> str:
@@ -27,11 +27,14 @@ def stable_generator(*parts: Any) -> np.random.Generator:
     return np.random.default_rng(int(stable_hash(*parts)[:32], 16))
 
 
-def derived_generator(rng: np.random.Generator, *parts: Any) -> np.random.Generator:
+def derived_generator(rng: np.random.Generator | int, *parts: Any) -> np.random.Generator:
     """Return a generator for one part of a computation, independent of the other parts and their order.
 
-    It is derived from the seed of ``rng``, not from its state: draws from one never change another.
+    It is derived from the seed of ``rng``, or from a seed, not from a state: draws from one never change
+    another.
     """
+    if isinstance(rng, int):
+        return stable_generator("derived", rng, [], *parts)
     seed = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
     return stable_generator("derived", seed.entropy, list(seed.spawn_key), *parts)
 

@@ -62,12 +62,20 @@ def one_thread_per_library() -> Iterator[None]:
     Blocks of `one_blas_thread` in it cost nothing.
     """
     before = getattr(_active, "inside", False)
-    with _libraries(len(sys.modules)).limit(limits=1):
+    libraries = [
+        (one, number)
+        for one in _libraries(len(sys.modules)).lib_controllers
+        if (number := one.num_threads) not in (None, 1)
+    ]
+    try:
+        for one, _ in libraries:
+            one.set_num_threads(1)
         _active.inside = True
-        try:
-            yield
-        finally:
-            _active.inside = before
+        yield
+    finally:
+        _active.inside = before
+        for one, number in libraries:
+            one.set_num_threads(number)
 
 
 def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,7 @@
 """Checks of the results of methods: shapes, scores, labels and metrics."""
 
 import json
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -71,20 +72,19 @@ def _check_view(method: str, name: str, view: Prediction, rows: int, known: set)
 
 def _check_scores(method: str, name: str, view: Prediction) -> None:
     scores = view.scores
-    bad = ~np.isfinite(scores).all(axis=1)
-    if bad.any():
+    low, high = scores.min(initial=0.0), scores.max(initial=0.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = ~np.isfinite(scores).all(axis=1)
         row = int(np.argmax(bad))
         wrong = scores[row][~np.isfinite(scores[row])][0]
         message = f"scores of view {name!r} must be finite: {bad.sum()} of {len(bad)} rows are not"
         raise _invalid(method, f"{message} ({wrong} in row {row})")
-    if view.kind in UNIT_KINDS:
-        outside = (scores < -UNIT_TOLERANCE) | (scores > 1 + UNIT_TOLERANCE)
-        if outside.any():
-            value = scores[outside][0]
-            raise _invalid(method, f"scores of view {name!r} ({view.kind}) must be in [0, 1], got {value:g}")
+    if view.kind in UNIT_KINDS and not (low >= -UNIT_TOLERANCE and high <= 1 + UNIT_TOLERANCE):
+        value = scores[(scores < -UNIT_TOLERANCE) | (scores > 1 + UNIT_TOLERANCE)][0]
+        raise _invalid(method, f"scores of view {name!r} ({view.kind}) must be in [0, 1], got {value:g}")
     if view.kind in SUM_KINDS and len(scores):
         sums = scores.sum(axis=1)
-        worst = int(np.argmax(np.abs(sums - 1)))
+        worst = int(np.abs(sums - 1).argmax())
         if abs(sums[worst] - 1) > SUM_TOLERANCE:
             message = f"scores of view {name!r} ({view.kind}) must sum to 1 in each row"
             raise _invalid(method, f"{message}, got {sums[worst]:g} in row {worst}")
@@ -131,7 +131,7 @@ def check_chunks(method: str, chunks: list[Views]) -> None:
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+    return isinstance(value, Real) and math.isfinite(float(value))
 
 
 def _invalid(method: str, message: str) -> InvalidResult:

@@ -362,7 +362,8 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
 def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
     details = views.fit_details
-    views.fit_details = dataclasses.replace(details, tuning=None)
+    if details.tuning is not None:
+        views.fit_details = dataclasses.replace(details, tuning=None)
     result = CellResult(
         cell=cell,
         truth=np.asarray(split_data.y_test),

@@ -136,8 +136,11 @@ class CalibratedMethod(WrapperMethod):
         self.classifier().seed_random_states(derived_generator(rng, self.key, own))
 
     def _generator(self, purpose: str) -> np.random.Generator:
-        rng = np.random.default_rng(self.random_state)
-        return rng if self.random_state is None else derived_generator(rng, self.key, purpose)
+        seed = self.random_state
+        if type(seed) is not int:
+            rng = np.random.default_rng(seed)
+            return rng if seed is None else derived_generator(rng, self.key, purpose)
+        return derived_generator(seed, self.key, purpose)
 
     @property
     def stratified(self) -> bool:
