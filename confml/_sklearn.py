@@ -14,10 +14,39 @@ from typing import Any
 import numpy  # noqa: F401
 
 
-class _Postponed(ModuleType):
-    """Stand-in for a module that is imported when one of its attributes is first used."""
+NAMES = {
+    "scipy.integrate": ("trapezoid",),
+    "scipy.interpolate": ("BSpline",),
+    "scipy.stats": ("chi2", "gmean", "rankdata", "spearmanr"),
+}
+"""Modules, and those of their names that scikit-learn imports to use them in few of its classes."""
+
+
+class _PostponedName:
+    """Stand-in for a function or a class, whose module is imported at the first use."""
+
+    def __init__(self, module: str, name: str):
+        self._module, self._name = module, name
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(self._module), self._name)(*given, **named)
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(getattr(importlib.import_module(self._module), self._name), name)
+
+
+class _Postponed(ModuleType):
+    """Stand-in for a module that is imported when one of its attributes is first used.
+
+    The `NAMES` of the module are stand-ins too.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NAMES.get(self.__name__, ()):
+            return _PostponedName(self.__name__, name)
+        if name == "__path__" and self.__name__ in NAMES:  # asked for by "from module import name"
+            package, _, last = self.__name__.rpartition(".")
+            return [f"{folder}/{last}" for folder in importlib.import_module(package).__path__]
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
@@ -50,7 +79,7 @@ def postponed(*names: str) -> Iterator[None]:
 
 
 # numpy must be there before: its submodules become attributes of it.
-with postponed("asyncio", "numpy.f2py", "numpy.testing", "pandas", "scipy.stats"):
+with postponed("asyncio", "numpy.f2py", "numpy.testing", "pandas", *NAMES):
     import sklearn
     from sklearn import config_context
     from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_classifier
@@ -66,6 +95,13 @@ with postponed("asyncio", "numpy.f2py", "numpy.testing", "pandas", "scipy.stats"
         validate_data,
     )
 
+
+def import_sklearn(module: str) -> ModuleType:
+    """Import a module of scikit-learn without the modules of `NAMES`."""
+    with postponed(*NAMES):
+        return importlib.import_module(module)
+
+
 __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
@@ -80,6 +116,7 @@ __all__ = [
     "clone",
     "column_or_1d",
     "config_context",
+    "import_sklearn",
     "is_classifier",
     "postponed",
     "sklearn",

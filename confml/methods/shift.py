@@ -18,6 +18,7 @@ from confml._seeds import stable_generator
 from confml._threads import limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
+from confml.measures.ranks import mid_ranks
 from confml.plugins.parameters import AnyOf, Choice, or_null
 
 COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"
@@ -96,15 +97,13 @@ def covariate_weights(X: np.ndarray, T: np.ndarray, rows: np.ndarray) -> ShiftWe
     q / (1 - q). Missing values are replaced by the mean and marked by a further feature. Raises ConfmlError
     for fewer than five examples.
     """
-    from scipy.stats import rankdata
-
     if len(T) < FOLDS or len(X) < FOLDS:
         raise ConfmlError(
             f"shift: covariate needs at least {FOLDS} training and test examples, got {len(X)} and {len(T)}",
             hint="remove shift, or predict more examples together",
         )
     q = _test_probabilities(np.concatenate([X, T]), len(X))
-    ranks = rankdata(q)
+    ranks = mid_ranks(q)
     m, n = len(X), len(T)
     metrics = {
         "shift_auc": float((ranks[m:].sum() - n * (n + 1) / 2) / (m * n)),

@@ -10,18 +10,17 @@ MODULES = (
     "confml.report.write",
     "confml.report.run.stored",
 )
-FIGURES = (
-    *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
-    *("matplotlib.backends.backend_pdf", "fontTools.subset"),
-)
 
 
 def import_report(config: Config) -> None:
-    """Import the modules of the report and compile its templates; with the libraries this takes a second."""
+    """Import the modules of the report and what its figures and templates need, which takes a second."""
+    from confml.report.figures.style import prepare
     from confml.report.page.render import compile_templates
     from confml.report.sections.base import known_sections
 
     known_sections()
-    for name in MODULES + (FIGURES if config.figures else ()):
+    for name in MODULES:
         importlib.import_module(name)
     compile_templates()
+    if config.figures:
+        prepare()

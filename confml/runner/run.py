@@ -168,7 +168,7 @@ def run(
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
-            waiting = BackgroundCall(meanwhile, engine.workers if engine.name != "serial" else 0)
+            waiting = BackgroundCall(meanwhile if engine.name != "serial" else None)
             display = progress or Progress()
             for text in _compute(plan, state, done, store, engine, execution, display, say, waiting):
                 warn(text)
@@ -216,14 +216,18 @@ def _compute(
     wrappers = sorted({key for job in plan.jobs for key in job.entry.wrappers})
     classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
     classes += [WRAPPERS[key] for key in wrappers]
-    engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
+    modules = _modules(classes)
+    engine.start(modules, 0)  # they are imported while the kernels are compiled
     try:
         shapes = [data.X.shape for data in plan.datasets.values()]
         kinds = kernels_for(classes, plan.config.protocol.kind == "online", shapes)
         compile_all_kernels(kinds, say, jobs=engine.workers if engine.shares_processors else 1)
+        waiting.start()  # workers start when the modules are imported
+        engine.start(modules, len(state.left))
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
+        waiting.end()
         raise
     try:
         folders = {}
@@ -248,7 +252,6 @@ def _compute(
 
         def next_batch() -> tuple[Task, ...] | None:
             batch = batches.next()
-            waiting.handed_out(batch is not None)
             if batch is not None:
                 progress.started(batch)
             return batch
@@ -294,23 +297,18 @@ def _compute(
 
 
 class BackgroundCall:
-    """One call of a function in a thread, after all workers have an item; errors are ignored.
+    """One call of a function in a thread; errors are ignored.
 
     The function must not matter for the results: it imports modules that the main process needs later.
-    workers: number of items that are handed out first; 0 if items run in this process, which leaves no time
-    to use.
     """
 
-    def __init__(self, function: Callable[[], None] | None, workers: int):
-        self._function, self._left = function, workers
+    def __init__(self, function: Callable[[], None] | None):
+        self._function = function
         self._thread: threading.Thread | None = None
 
-    def handed_out(self, something: bool) -> None:
-        """Note that a worker got an item, or that there is none left."""
-        if self._function is None or self._thread is not None or self._left == 0:
-            return
-        self._left = self._left - 1 if something else 0
-        if self._left == 0:
+    def start(self) -> None:
+        """Call the function, if there is one."""
+        if self._function is not None:
             self._thread = threading.Thread(target=self._call, name="meanwhile", daemon=True)
             self._thread.start()
 

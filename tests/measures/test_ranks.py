@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from scipy.stats import PermutationMethod, friedmanchisquare, wilcoxon
 
-from confml.measures.ranks import compare_ranks, critical_difference, holm, wilcoxon_holm
+from confml.measures.ranks import compare_ranks, critical_difference, holm, mid_ranks, wilcoxon_holm
 
 # Table 6: AUC of C4.5, and with m, with cf, with both tuned, on 14 data sets. The 0.97501 is printed as
 # 0.975, but ranked ahead of the 0.975 beside it.
@@ -109,3 +110,17 @@ def test_what_leaves_values_open():
             compare_ranks(wrong)
     with pytest.raises(ValueError, match="level"):
         compare_ranks([[1.0, 2.0]], level=0)
+
+
+def test_ranks_and_tail_probabilities_are_those_of_scipy_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    for n, k in rng.integers(2, 30, (200, 2)).tolist():
+        scores = np.round(rng.normal(size=(n, k)), 1)  # with ties, 0 and -0
+        found = compare_ranks(scores)
+        np.testing.assert_array_equal(found.ranks, stats.rankdata(-scores, axis=1), strict=True)
+        np.testing.assert_array_equal(mid_ranks(scores[0]), stats.rankdata(scores[0]), strict=True)
+        assert found.p_value == stats.chi2.sf(found.chi_squared, k - 1)
+        assert found.f_p_value == stats.f.sf(found.f, k - 1, (k - 1) * (n - 1))
+        assert found.critical_difference == critical_difference(k, n)
+    agreed = compare_ranks([[1.0, 2.0], [3.0, 4.0]])
+    assert (agreed.f, agreed.f_p_value) == (np.inf, stats.f.sf(np.inf, 1, 1))

@@ -48,6 +48,22 @@ def test_outlines_are_kept_and_layout_tables_of_european_texts_are_not(tmp_path,
     assert used <= names
 
 
+def test_english_texts_have_the_same_font_whichever_was_first(tmp_path, every_format):
+    def font_of(text):
+        with style():
+            figure = Figure(figsize=(3, 2))
+            figure.text(0.1, 0.5, text)
+            save(figure, tmp_path / "words")
+        (found,) = embedded_fonts((tmp_path / "words.pdf").read_bytes())
+        return found
+
+    first, second = font_of("error of 3-NN"), font_of("Coverage")
+    assert first.getGlyphOrder() == second.getGlyphOrder()
+    assert first.getTableData("glyf") == second.getTableData("glyf")
+    assert {"C", "e", "three", "braceleft"} <= set(first.getGlyphOrder())
+    assert not {"fpgm", "prep", "cvt "} & set(first.keys())
+
+
 def test_another_version_of_matplotlib_embeds_fonts_itself(monkeypatch):
     from matplotlib.backends import _backend_pdf_ps
 

@@ -8,51 +8,55 @@ import threading
 
 import pytest
 
-from confml.runner.run import BackgroundCall
+from confml.config import make_config
+from confml.runner.run import BackgroundCall, Execution, run
 
 
-def test_it_is_called_once_when_every_worker_has_an_item():
+def test_it_is_called_once_in_a_thread():
     calls = []
-    waiting = BackgroundCall(lambda: calls.append(threading.current_thread().name), workers=2)
-    waiting.handed_out(True)
+    waiting = BackgroundCall(lambda: calls.append(threading.current_thread().name))
     waiting.end()
     assert not calls
-    for something in (True, True, False):
-        waiting.handed_out(something)
+    waiting.start()
     waiting.end()
     assert calls == ["meanwhile"]
 
 
-def test_it_is_called_if_there_are_fewer_items_than_workers():
-    calls = []
-    waiting = BackgroundCall(lambda: calls.append(1), workers=8)
-    waiting.handed_out(True)
-    waiting.handed_out(False)
-    waiting.end()
-    assert calls == [1]
-
-
-@pytest.mark.parametrize("workers, calls", [(0, 0), (1, 1), (2, 1)])
-def test_errors_of_the_function_are_ignored(workers, calls):
+def test_errors_of_the_function_are_ignored():
     called = []
 
     def fail():
         called.append(threading.current_thread().name)
         raise ZeroDivisionError
 
-    waiting = BackgroundCall(fail, workers)
-    waiting.handed_out(True)
-    waiting.handed_out(False)
+    waiting = BackgroundCall(fail)
+    waiting.start()
     waiting.end()
-    assert called == calls * ["meanwhile"]
+    assert called == ["meanwhile"]
 
 
 def test_without_a_function_no_thread_is_started():
     threads = threading.active_count()
-    waiting = BackgroundCall(None, workers=1)
-    waiting.handed_out(True)
+    waiting = BackgroundCall(None)
+    waiting.start()
     assert threading.active_count() == threads
     waiting.end()
+
+
+@pytest.mark.parametrize(("engine", "calls"), [("joblib", 1), ("serial", 0)])
+def test_a_run_calls_it_where_tasks_run_in_other_processes(engine, calls, tmp_path):
+    values = {
+        "name": "a",
+        "datasets": [{"generate": "five-gaussians", "n": 40, "test-n": 10}],
+        "methods": [{"name": "knn", "k": 1}],
+        "protocol": {"kind": "fixed-split"},
+    }
+    called = []
+    state = run(
+        make_config(values), tmp_path, Execution(1, engine=engine), meanwhile=lambda: called.append(engine)
+    )
+    assert len(state.done) == 1
+    assert called == calls * [engine]
 
 
 def test_a_config_with_figures_is_checked_without_scipy_stats():

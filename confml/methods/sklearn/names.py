@@ -1,13 +1,12 @@
 """Lookup of classifiers by dotted name, and the description of their parameters."""
 
 import functools
-import importlib
 import importlib.util
 import inspect
 import re
 from typing import Any
 
-from confml._sklearn import ClassifierMixin, sklearn
+from confml._sklearn import ClassifierMixin, import_sklearn, sklearn
 from confml.errors import ConfigError, nearest
 from confml.plugins.imports import find_object
 from confml.plugins.registry import default_parameters, required_parameters
@@ -145,7 +144,7 @@ def _modules() -> tuple[str, ...]:
 
 @functools.cache
 def _classifiers(module_name: str) -> dict[str, type]:
-    module = importlib.import_module(f"sklearn.{module_name}")
+    module = import_sklearn(f"sklearn.{module_name}")
     return {
         name: cls
         for name, cls in sorted(vars(module).items())
@@ -162,7 +161,7 @@ def _public(name: str) -> type | None:
     parts = name.split(".")
     if len(parts) != 3 or parts[1] not in _modules() or parts[2].startswith("_"):
         return None
-    found = getattr(importlib.import_module(f"sklearn.{parts[1]}"), parts[2], None)
+    found = getattr(import_sklearn(f"sklearn.{parts[1]}"), parts[2], None)
     return found if inspect.isclass(found) and found.__module__.startswith("sklearn.") else None
 
 
@@ -170,7 +169,7 @@ def _public_names(module: str) -> list[str]:
     """Return the names of the public classes of a module of scikit-learn."""
     return [
         one
-        for one in vars(importlib.import_module(f"sklearn.{module}"))
+        for one in vars(import_sklearn(f"sklearn.{module}"))
         if _public(f"sklearn.{module}.{one}")
     ]
 
