@@ -106,7 +106,8 @@ class Store:
             (self.folder / kind).mkdir(exist_ok=True)
             if arrays is not None:
                 write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
-            write_atomically(self.path(kind, key), text.encode())
+            # Inner folds are computed again if they are lost with the power.
+            write_atomically(self.path(kind, key), text.encode(), durable=kind != "inner")
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""

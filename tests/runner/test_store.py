@@ -26,6 +26,16 @@ def test_record_round_trip(tmp_path):
     assert store.read("inner", "k2") == ({"scores": [0.5, None], "arrays": None}, {})
 
 
+def test_files_of_cells_are_flushed_to_the_disk_and_inner_folds_are_not(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", lambda number: flushed.append(os.fstat(number).st_size))
+    store = Store(tmp_path)
+    store.write("inner", "k", {"scores": [0.5]})
+    assert not flushed
+    store.write("cells", "k", {}, {"a": np.arange(3)})
+    assert flushed == [store.path("cells", "k", ending).stat().st_size for ending in ("npz", "json")]
+
+
 def test_no_record_until_the_json_is_there(tmp_path):
     """The arrays are written first: a process killed between the two leaves no record."""
     store = Store(tmp_path)
