@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy  # noqa: F401
 
-
 NAMES = {
     "scipy.integrate": ("trapezoid",),
     "scipy.interpolate": ("BSpline",),

@@ -167,11 +167,7 @@ def _public(name: str) -> type | None:
 
 def _public_names(module: str) -> list[str]:
     """Return the names of the public classes of a module of scikit-learn."""
-    return [
-        one
-        for one in vars(import_sklearn(f"sklearn.{module}"))
-        if _public(f"sklearn.{module}.{one}")
-    ]
+    return [one for one in vars(import_sklearn(f"sklearn.{module}")) if _public(f"sklearn.{module}.{one}")]
 
 
 def _nearest_of(class_name: str) -> str:
