@@ -161,10 +161,9 @@ def counts_at(
     if (thresholds[:, 1:] > thresholds[:, :-1]).any():
         raise ValueError("thresholds must be decreasing")
     s, t = thresholds.shape
-    accepting = (
-        at[::-1].searchsorted(one, side="right") for one, at in zip(confidence, thresholds, strict=True)
-    )
-    first = t - np.stack(list(accepting))  # (s, n) the first threshold that accepts each row
+    first = np.zeros(confidence.shape, dtype=np.int64)  # the first threshold that accepts each row
+    for column in thresholds.T:
+        first += column[:, None] > confidence
     codes = np.zeros(confidence.shape, dtype=np.int64) if codes is None else codes
     places = (np.arange(s)[:, None] * classes + codes) * (t + 1) + first
     counted = (codes >= 0) & (codes < classes)

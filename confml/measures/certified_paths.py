@@ -69,8 +69,10 @@ class Path:
         p = binomial_p_value(errors, accepted, risk).max(axis=1)
         different = np.ones(thresholds.shape, dtype=bool)
         different[:, 1:] = thresholds[:, 1:] != thresholds[:, :-1]
-        columns = thresholds, p, accepted.sum(axis=1), errors.sum(axis=1)
-        return [cls(name, *(one[row][kept] for one in columns)) for row, kept in enumerate(different)]
+        columns = [one[different] for one in (thresholds, p, accepted.sum(axis=1), errors.sum(axis=1))]
+        ends = np.cumsum(different.sum(axis=1)).tolist()
+        places = map(slice, [0, *ends[:-1]], ends)
+        return [cls(name, *(one[place] for one in columns)) for place in places]
 
     @classmethod
     def of_costs(

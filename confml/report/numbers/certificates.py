@@ -70,33 +70,28 @@ def _of_splits(parts: Sequence[Part], candidates: int) -> list[SplitPaths]:
     delta = DELTA / candidates
     paths: list[dict[tuple[str, float], list[Path]]] = [{} for _ in parts]
     owners = [(number, one, half, rest) for number, (_, own, half, rest) in enumerate(parts) for one in own]
-    for risk in RISKS:
-        for scope in (ALL, TRUE):
-            for path, (number, *_) in zip(_paths(scope, owners, risk, delta), owners, strict=True):
-                paths[number].setdefault((scope, risk), []).append(path)
-    return [dict(own) for own in paths]
-
-
-def _paths(scope: str, owners: Sequence[tuple], risk: float, delta: float) -> list[Path]:
-    """Return the path of each (split, candidate, half, rest).
-
-    The strictest threshold for the risk of every class should accept enough rows of the smallest class.
-    """
-    found: dict[int, Path] = {}
-    alike: dict[tuple[int, int], list[int]] = {}
+    cuts = [
+        (one.certainty[rest], one.certainty[half], one.correct[half], one.true[half])
+        for _, one, half, rest in owners
+    ]
+    columns = [np.stack(column) for column in zip(*cuts, strict=True)]
+    forms: dict[str, dict[tuple[int, int], list[int]]] = {ALL: {}, TRUE: {}}
     for number, (_, one, half, _) in enumerate(owners):
-        form = (int(len(half) * one.smallest_share), len(one.classes)) if scope == TRUE else (len(half), 0)
-        alike.setdefault(form, []).append(number)
-    for (rows, classes), numbers in alike.items():
-        cuts = [
-            (one.certainty[rest], one.certainty[half], one.correct[half], one.true[half])
-            for _, one, half, rest in (owners[number] for number in numbers)
-        ]
-        others, certainty, correct, true = (np.stack(column) for column in zip(*cuts, strict=True))
-        given = certainty, correct, threshold_grids(others, rows, risk, delta), risk
-        paths = Path.of_parts(*given, true, classes) if scope == TRUE else Path.of_parts(*given)
-        found.update(zip(numbers, paths, strict=True))
-    return [found[number] for number in range(len(owners))]
+        # The strictest threshold for the risk of every class should accept enough rows of the smallest class.
+        of_class = int(len(half) * one.smallest_share), len(one.classes)
+        for scope, form in ((ALL, (len(half), 1)), (TRUE, of_class)):
+            forms[scope].setdefault(form, []).append(number)
+    for risk in RISKS:
+        for scope, alike in forms.items():
+            found: dict[int, Path] = {}
+            for (rows, classes), numbers in alike.items():
+                others, certainty, correct, true = (column[numbers] for column in columns)
+                given = certainty, correct, threshold_grids(others, rows, risk, delta), risk
+                own = Path.of_parts(*given, true if scope == TRUE else None, classes)
+                found.update(zip(numbers, own, strict=True))
+            for number, (part, *_) in enumerate(owners):
+                paths[part].setdefault((scope, risk), []).append(found[number])
+    return [dict(own) for own in paths]
 
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
