@@ -11,7 +11,7 @@ from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.items import Document, Item, Lines, NotApplicable, Note, Picture, Table
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section, marked_items, sections_of
+from confml.report.sections.base import Section, marked_items, overriding, sections_of
 from confml.report.sections.regions import region_paths
 
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
@@ -67,12 +67,13 @@ def _items(results: RunResults, sections: Sequence[Section], archives: Archives 
     archives instead, if there are any.
     """
     columns = parameter_columns(results)
+    seeing = overriding(sections, Section.see)
     for item, of_cell in marked_items(results, sections):
         if isinstance(item, Table):
             item = with_parameters(item, columns)
         if archives is not None and of_cell and isinstance(item, Table | Lines):
             archives.write(item.path, _csv_text(item))
-            for section in sections:
+            for section in seeing:
                 section.see(replace(item, rows=()) if isinstance(item, Table) else item)
         else:
             yield item
@@ -91,7 +92,7 @@ def _written(
     The captions of the figures that were drawn are written to ``figures/index.md``. Each section sees each
     item, and the notes on figures that are not drawn, after it is written.
     """
-    drawn = []
+    drawn, seeing = [], overriding(sections, Section.see)
     for item in items:
         known = len(notes)
         if isinstance(item, Table):
@@ -109,7 +110,7 @@ def _written(
         elif isinstance(item, Note):
             notes.append(item.text)
         new_notes = [Note(text) for text in notes[known:]]
-        for section in sections:
+        for section in seeing:
             for one in new_notes if isinstance(item, Note) else (item, *new_notes):
                 section.see(one)
     if drawn:

@@ -41,8 +41,9 @@ class ViewBlock(NamedTuple):
             self.block.cases[0].kept[key] = (table(whole.take(place), rows[place]) for place in places)
             return
         header, columns = table(whole, rows)
-        for case, *own in zip(self.block.cases, *map(self.block.parts, columns), strict=True):
-            case.kept[key] = [(header, own)]
+        lines = list(map(",".join, zip(*columns, strict=True)))
+        for case, own in zip(self.block.cases, self.block.parts(lines), strict=True):
+            case.kept[key] = [(header, [own])]  # its lines are one column
 
     def pairs(self) -> Iterator[tuple[CellResult, Case]]:
         """Yield each cell and its case."""

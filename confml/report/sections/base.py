@@ -2,7 +2,7 @@
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -181,6 +181,12 @@ def sections_of(results: RunResults, folder: Path) -> list[Section]:
     return [section(results, folder) for section in known_sections().values() if section.applies(results)]
 
 
+def overriding(sections: Sequence[Section], method: Callable[..., Any]) -> list[Section]:
+    """Return the sections with a method of their own in place of one of `Section`."""
+    name = method.__name__
+    return [section for section in sections if getattr(type(section), name) is not method]
+
+
 def has_content(path: Path) -> bool:
     """Return whether a file or folder has more than a header."""
     if path.is_dir():
@@ -213,11 +219,12 @@ def marked_items(
         for section in sections:
             section.prepare(blocks)
 
+    adding = overriding(sections, Section.add)
     for result in results.read(*kinds, prepare=prepare):
         here = (result.cell.dataset, result.cell.method, result.cell.variant)
         if last is not None and last != here:
             _finish(sections, with_dataset=last[0] != here[0])
-        for section in sections:
+        for section in adding:
             for item in section.add(result) or ():
                 yield item, True
         last = here

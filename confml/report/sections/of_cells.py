@@ -1,12 +1,13 @@
 """Tables with a row for each cell or part of one: metrics, times, inner selection, failures, dropped rows."""
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 import numpy as np
 
 from confml.measures import Metric, known_metrics
 from confml.plugins.parameters import parameters_text
-from confml.report.files import field, numbers
+from confml.report.files import batched, field, number_columns
 from confml.report.items import Item, Lines, Table, TableKind
 from confml.report.numbers.metric_rows import COLUMNS
 from confml.report.numbers.parameter_columns import PREFIX, parameter_columns, values_of
@@ -16,6 +17,7 @@ from confml.report.sections.base import Section
 from confml.report.sections.regions import region_paths
 from confml.runner.results import CellResult
 
+MOST_TOGETHER = 50  # cells whose equal numbers are written once
 _CELL = ("dataset", "method", "params", "split")
 TIMINGS = TableKind(
     "timings.csv",
@@ -47,15 +49,17 @@ class Metrics(Section):
     def _lines(self) -> Iterator[str]:
         columns = parameter_columns(self.results)
         yield ",".join(map(field, (*COLUMNS, *(f"{PREFIX}{name}" for name in columns))))
-        names: dict[int, list[str]] = {}  # of the metrics, with view and level; cells share them
-        for one in self.results.metrics.cells:
-            cell = one.cell
-            key = ",".join(map(field, (cell.dataset, cell.method, cell.variant, cell.split)))
-            rest = "".join(f",{field(value)}" for value in values_of(cell, columns))
-            if id(one.names) not in names:
-                names[id(one.names)] = [",".join(map(field, name)) for name in one.names]
-            for name, value in zip(names[id(one.names)], numbers(np.asarray(one.values)), strict=True):
-                yield f"{key},{name},{value}{rest}"
+        for names, cells in groupby(self.results.metrics.cells, key=lambda one: one.names):
+            fields = [",".join(map(field, name)) for name in names]  # with view and level
+            for some in batched(cells, MOST_TOGETHER):
+                values = np.array([one.values for one in some]).reshape(len(some), len(names))
+                texts = number_columns(values.T) if len(names) else [[]] * len(some)
+                for one, own in zip(some, texts, strict=True):
+                    cell = one.cell
+                    key = ",".join(map(field, (cell.dataset, cell.method, cell.variant, cell.split)))
+                    rest = "".join(f",{field(value)}" for value in values_of(cell, columns))
+                    for name, value in zip(fields, own, strict=True):
+                        yield f"{key},{name},{value}{rest}"
 
 
 class Timings(Section):
