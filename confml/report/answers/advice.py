@@ -46,6 +46,10 @@ class StepFacts(NamedTuple):
 
 def unpromised(standings: Standings, level: float) -> str:
     """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
+    return standings.once(("unpromised", level), lambda: _unpromised(standings, level))
+
+
+def _unpromised(standings: Standings, level: float) -> str:
     views: dict[str, dict[str, None]] = {}
     several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:

@@ -35,6 +35,10 @@ def majority_of(standings: Standings, dataset: str) -> list[Majority]:
 
     Empty without test rows or without the classes of training.
     """
+    return standings.once(("majority", dataset), lambda: _majority_of(standings, dataset))
+
+
+def _majority_of(standings: Standings, dataset: str) -> list[Majority]:
     found: dict[str, dict[tuple[str, str], tuple[str, float]]] = {}
     for line in standings.of_dataset(dataset):
         own = found.setdefault(standings.run_of(line), {})
@@ -77,6 +81,11 @@ def not_above_majority(standings: Standings, dataset: str) -> str:
 
     "" without such methods, and while cells are still to be computed.
     """
+    key = "not above majority", dataset
+    return standings.once(key, lambda: _not_above_majority(standings, dataset))
+
+
+def _not_above_majority(standings: Standings, dataset: str) -> str:
     weak: list[Line] = []
     for line in standings.of_dataset(dataset) if not standings.progress(dataset).pending else ():
         if standings.is_first(line) and not beats_majority(standings, line)[1]:

@@ -2,9 +2,9 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confml.measures.costs import costs_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
@@ -159,6 +159,13 @@ class Standings:
         self._found: dict[tuple, dict[Line, Standing]] = {}
         self._families: dict[tuple, Family | None] = {}
         self._coverages: dict[tuple, dict[str, CoverageVerdict]] = {}
+        self._kept: dict[tuple, Any] = {}
+
+    def once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        """Return an answer that several tables show, which is computed at the first call with this key."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     @staticmethod
     def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:

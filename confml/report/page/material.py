@@ -112,11 +112,14 @@ class Material:
 
     def by_method(self, kind: TableKind, dataset: str) -> dict[str, list[Mapping[str, Any]]]:
         """Return the rows of a section's table on a data set by the label of their method."""
-        labels = {(cell.method, cell.variant): self.label(cell) for cell in self.cells}
         found: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.rows_of(kind, dataset):
-            found.setdefault(labels[row["method"], row["params"]], []).append(row)
+            found.setdefault(self._labels[row["method"], row["params"]], []).append(row)
         return found
+
+    @functools.cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        return {(cell.method, cell.variant): self.label(cell) for cell in self.cells}
 
     def label(self, cell: Cell, view: str = "") -> str:
         """Return the label of the method of a cell, with the view and the run."""

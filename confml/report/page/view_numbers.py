@@ -58,10 +58,11 @@ class Bins:
 class PartNumbers(NamedTuple):
     """Numbers of one test part.
 
-    region_errors, set_sizes: (m,) error rate and mean size of the regions at the levels of the page; None
-    without regions. bins: as `Bins.add` takes them; None without shares.
+    error: error rate. region_errors, set_sizes: (m,) error rate and mean size of the regions at the levels of
+    the page; None without regions. bins: as `Bins.add` takes them; None without shares.
     """
 
+    error: float
     region_errors: np.ndarray | None
     set_sizes: np.ndarray | None
     bins: tuple[np.ndarray, np.ndarray, np.ndarray] | None
@@ -88,7 +89,8 @@ def numbers_of(block: Block, levels: np.ndarray) -> list[PartNumbers]:
             for weights in (None, whole.correct, top)
         ]
         bins = [own if good else None for *own, good in zip(*found, finite.tolist(), strict=True)]
-    return [PartNumbers(*own) for own in zip(errors, sizes, bins, strict=True)]
+    plain = (1 - block.shares(whole.correct)).tolist()
+    return [PartNumbers(*own) for own in zip(plain, errors, sizes, bins, strict=True)]
 
 
 def _at_most(counts: np.ndarray, block: Block, m: int) -> np.ndarray:
@@ -184,8 +186,8 @@ class ViewData(VariantNumbers):
         prediction = case.prediction
         if not self.errors:
             self.kind, self.several = prediction.kind, len(result.views) > 1
-        self.errors[result.cell.split] = float(1 - case.correct.mean())
         numbers = case.kept.pop("page")
+        self.errors[result.cell.split] = numbers.error
         if numbers.region_errors is not None and numbers.set_sizes is not None:
             self.region_errors.append(numbers.region_errors)
             self.set_sizes.append(numbers.set_sizes)

@@ -125,7 +125,11 @@ class RunCells:
 
     def has_groups(self, dataset: str) -> bool:
         """Return whether the rows of a data set are in groups, and therefore not independent."""
-        return any(spec.name == dataset and spec.groups for spec in self.config.datasets)
+        return dataset in self._with_groups
+
+    @cached_property
+    def _with_groups(self) -> frozenset[str]:
+        return frozenset(spec.name for spec in self.config.datasets if spec.groups)
 
     def label(self, cell: Cell) -> str:
         """Return the name of a cell's method variant in tables and figures, unique in the run."""
