@@ -216,13 +216,13 @@ class GrowingFilter:
         """Return rows T (r, d) in the form that the filter compares."""
         return self._filter.query(T)
 
-    def columns(self, rows: FilterRows) -> tuple[np.ndarray, np.ndarray]:
-        """Return the panels (p, d, PANEL) of new rows, and low (p * PANEL,)."""
-        number = -(-len(rows.norms) // PANEL)
+    def columns(self, rows: FilterRows, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the panels (p, d, PANEL) of new rows in this order (r,), and low (p * PANEL,)."""
+        number = -(-len(order) // PANEL)
         padded = np.zeros((number * PANEL, rows.values.shape[1]), dtype=self.dtype)
-        padded[: len(rows.norms)] = rows.values
+        padded[: len(order)] = rows.values[order]
         low = np.zeros(len(padded), dtype=self.dtype)
-        low[: len(rows.norms)] = (rows.norms - rows.slack) / 2
+        low[: len(order)] = ((rows.norms - rows.slack) / 2)[order]
         return np.ascontiguousarray(padded.reshape(number, PANEL, -1).transpose(0, 2, 1)), low
 
     def accepts(self, rows: FilterRows) -> bool:

@@ -39,7 +39,9 @@ def test_bounds_hold_for_rows_put_later(products, whole):
     T = rng.normal(size=(8, 5)) * 10
     rows = near.query(T)
     values = np.empty((8, 128), near.dtype)
-    all_values(*near.columns(rows), near.panels, near.low, values)
+    order = rng.permutation(8)
+    all_values(*near.columns(rows, order), near.panels, near.low, values)
+    values[order] = values.copy()
     squares = ((T[:, None] - X[None]) ** 2).sum(axis=2) / near.unit**2
     least = -near.factor * values.astype(np.float64)[:, where]
     slack = near.factor * (near.error[where] + rows.slack[:, None])

@@ -38,17 +38,35 @@ class Places(NamedTuple):
     limits: np.ndarray
 
 
-class Panels(NamedTuple):
-    """Examples in panels of the `GrowingFilter`: panels (p, d, PANEL) and low (p * PANEL,)."""
+class Queries(NamedTuple):
+    """New examples in panels of the `GrowingFilter`: panels (p, d, PANEL), low (p * PANEL,).
+
+    order (b,): the new example of each place in the panels, sorted by class; slots (b,): the place of each
+    new example; codes (b,): classes, -1 if the examples are only predicted. usable (b,): whether the bounds
+    hold.
+    """
 
     panels: np.ndarray
     low: np.ndarray
+    order: np.ndarray
+    slots: np.ndarray
+    codes: np.ndarray
+    usable: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Learnt examples in panels of the `GrowingFilter`, with its unit and factor."""
+
+    panels: np.ndarray
+    low: np.ndarray
+    unit: float
+    factor: float
 
 
 class Hits(NamedTuple):
     """Pairs of a new example and a panel in which some examples may matter.
 
-    values (h, PANEL) of `products_above`; masks (h,): the places that may matter; where (h, 3): the panel,
+    values (h * PANEL,) of `products_above`; masks (h,): the places that may matter; where (h, 3): the panel,
     its class, and the previous hit of the new example or -1; last (b,): the last hit of each new example or
     -1.
     """
@@ -57,6 +75,22 @@ class Hits(NamedTuple):
     masks: np.ndarray
     where: np.ndarray
     last: np.ndarray
+
+
+class Space(NamedTuple):
+    """Work space: of `products_above` and `scan`; places that matter for a new example, with distances, and
+    places whose limits decrease in a block, which are ``marked`` (cells,)."""
+
+    masks: np.ndarray
+    values: np.ndarray
+    flat: np.ndarray
+    least: np.ndarray
+    best: np.ndarray
+    nobody: np.ndarray
+    found: np.ndarray
+    apart: np.ndarray
+    changed: np.ndarray
+    marked: np.ndarray
 
 
 class Arriving(NamedTuple):
@@ -80,56 +114,54 @@ def nearest_directly(Q, r, X, starts, filled, nearest):
                 insert(nearest[z], distance)
 
 
-@kernel
-def scan(queries, rows, learnt, k, lists, hits):
+@kernel(counts_references=False)
+def scan(queries, rows, learnt, k, lists, hits, space):
     """Compare b new examples with the learnt ones in one pass: fill their lists and the hits.
 
-    queries, rows: `Panels` of the new and of the learnt examples. lists: one for each class, -1 filled where
-    the bounds do not hold for a new example; all its pairs are then hits, with the bound 0.
+    lists: one for each class. The hits of an example in its own class are those of the limits of row 1.
     """
     starts, filled, limits = learnt
-    upper, who, count, error, slack = lists
-    b = len(slack)
-    least = np.empty((1, len(queries.low)), limits.dtype)
-    masks, values = np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), limits.dtype)
-    space = np.empty(PANEL, limits.dtype), np.zeros(PANEL, np.int32)
-    number = 0
-    usable = np.empty(b, np.bool_)
-    for r in range(b):
-        usable[r], hits.last[r] = count[r, 0] >= 0, -1
+    order, masks, values, least = queries.order, space.masks, space.values, space.least
+    b, number, zero, near = len(order), 0, limits.dtype.type(0.0), limits[1:]
+    hits.last[:b] = -1
     for z in range(len(filled)):
         end = starts[z] + filled[z]
-        least[:] = np.inf
-        for r in range(b):
-            if usable[r]:
-                least[0, r] = -np.inf
+        least[0] = np.inf
+        for slot in range(b):
+            if queries.usable[order[slot]]:
+                least[0, slot] = -np.inf
         for panel in range(starts[z] // PANEL, (end + PANEL - 1) // PANEL):
             first = PANEL * panel
             for row in range(0, b, GROUP):
+                stop = min(row + GROUP, b)
+                own = queries.codes[order[row]] == z and queries.codes[order[stop - 1]] == z
                 if products_above(
                     queries.panels, row, queries.low, least,
-                    rows.panels, panel, rows.low, limits, 0, masks, values,
+                    rows.panels, panel, rows.low, near if own else limits, 0, masks, values,
                 ) == 0:  # fmt: skip
                     continue
-                for r in range(row, min(row + GROUP, b)):
-                    if masks[0, r - row] != 0:
-                        least[0, r] = _offer(
-                            values[r - row], masks[0, r - row], first, least[0, r], r, z, k, lists, space
-                        )
-                    if masks[1, r - row] != 0 and usable[r]:
-                        number = _hit(hits, number, r, panel, z, masks[1, r - row])
-                        hits.values[number - 1] = values[r - row]
+                for slot in range(row, stop):
+                    r = order[slot]
+                    if masks[0, slot - row] != 0:
+                        _offer(row, slot, first, r, z, k, lists, space)
+                    mask = masks[1, slot - row]
+                    if mask != 0 and queries.codes[r] == z and not own:
+                        mask &= run_above(space.flat, PANEL * (slot - row), limits[1], first, zero)
+                    if mask != 0 and queries.usable[r]:
+                        for e in range(PANEL):
+                            hits.values[PANEL * number + e] = values[slot - row, e]
+                        number = _hit(hits, number, r, panel, z, mask)
             for r in range(b):
-                if not usable[r]:
+                if not queries.usable[r]:  # all pairs, with the bound 0
+                    hits.values[PANEL * number : PANEL * number + PANEL] = 0.0
                     n = end - first
                     mask = np.int64(-1) if n >= PANEL else (np.int64(1) << np.int64(n)) - np.int64(1)
                     number = _hit(hits, number, r, panel, z, mask)
-                    hits.values[number - 1] = 0.0
 
 
-@kernel(counts_references=False)
+@kernel(counts_references=False, inline="always")
 def _hit(hits, number, r, panel, z, mask):
-    """Add a hit of row r, whose values are set by the caller; return the new number of hits."""
+    """Add a hit of row r, whose values are set; return the new number of hits."""
     hits.masks[number] = mask
     hits.where[number, 0], hits.where[number, 1], hits.where[number, 2] = panel, z, hits.last[r]
     hits.last[r] = number
@@ -137,14 +169,15 @@ def _hit(hits, number, r, panel, z, mask):
 
 
 @kernel(counts_references=False, inline="always")
-def _offer(values, mask, first, limit, r, z, k, lists, space):
-    """Add the places of a mask to the list of row r and class z; return what a new candidate must exceed."""
+def _offer(row, slot, first, r, z, k, lists, space):
+    """Add places of the panel from ``first`` on to the list of new example r and class z."""
     upper, who, count, error, slack = lists
-    uppers, whos, n = upper[r, z], who[r, z], count[r, z]
+    place = slot - row
+    values, best, mask = space.values, space.best, space.masks[0, place]
+    limit, n = space.least[0, slot], count[r, z]
     if n == 0 and k <= PANEL:  # the k-th largest of the first panel is a bound
-        best = space[0]
         for e in range(PANEL):
-            best[e] = values[e] - error[first + e]
+            best[e] = values[place, e] - error[first + e]
         if k == 1:
             for half in (PANEL // 2, PANEL // 4, PANEL // 8):
                 for e in range(half):
@@ -152,26 +185,24 @@ def _offer(values, mask, first, limit, r, z, k, lists, space):
             for e in range(1, PANEL // 8):
                 best[0] = max(best[0], best[e])
         else:
-            select(best, space[1], PANEL, k)
-        reached = best[k - 1]
-        limit = np.nextafter(reached - slack[r], best.dtype.type(-np.inf))  # equal values must pass
+            select(best, space.nobody, PANEL, k)
+        limit = np.nextafter(best[k - 1] - slack[r], best.dtype.type(-np.inf))  # equal values must pass
     while mask != 0:
         e = lowest_bit(mask)
         mask &= mask - 1
-        if not values[e] > limit:
+        if not values[place, e] > limit:
             continue
-        uppers[n], whos[n] = values[e] - error[first + e], first + e
+        upper[r, z, n], who[r, z, n] = values[place, e] - error[first + e], first + e
         n += 1
         if k == 1:
-            limit = max(limit, uppers[n - 1] - slack[r])
-        if n == len(uppers):
-            n = pruned(uppers, whos, n, k, error, slack[r])
-            limit = uppers[k - 1] - slack[r]
-            if n == len(uppers):  # it stays full and is abandoned
+            limit = max(limit, upper[r, z, n - 1] - slack[r])
+        if n == upper.shape[2]:
+            n = pruned(upper[r, z], who[r, z], n, k, error, slack[r])
+            limit = upper[r, z, k - 1] - slack[r]
+            if n == upper.shape[2]:  # it stays full and is abandoned
                 n, limit = -1, values.dtype.type(np.inf)
                 break
-    count[r, z] = n
-    return limit
+    count[r, z], space.least[0, slot] = n, limit
 
 
 @kernel
@@ -187,15 +218,82 @@ def fill_limits(places, bounds, others, unit, factor, limits):
             limits[kind, t] = -distance * distance * _ABOVE_ONE / factor
 
 
-@kernel
-def steps(hits, learnt, arriving, base, ranked, waiting, nearest, new, unit, factor):
+@kernel(counts_references=False)
+def _strange(lowest, r, z):
+    """Return whether all alphas of new example r under labels other than z exceed 1."""
+    for q in range(lowest.shape[2]):
+        if not lowest[r, z, q] > _ABOVE_ONE:
+            return False
+    return True
+
+
+@kernel(counts_references=False)
+def _candidates(r, counts, lowest, queries, rows, learnt, hits, space, changed):
+    """Find the learnt examples that may matter for new example r, and distances that they have at least.
+
+    counts: whether an example changes the counts of other labels than its own. Row 1 of the limits is enough
+    in the own class, or in any class if r is not learnt, if the alphas under other labels exceed 1. If these
+    do not, the own class is compared again. changed: the number of examples whose limit in row 1 has
+    decreased since `scan`. Returns the number of examples.
+    """
+    starts, filled, limits = learnt
+    code, zero, n, hit = queries.codes[r], limits.dtype.type(0.0), 0, np.int64(hits.last[r])
+    again = code >= 0 and counts and queries.usable[r] and not _strange(lowest, r, code)
+    while hit >= 0:
+        panel, z, mask = hits.where[hit, 0], hits.where[hit, 1], hits.masks[hit]
+        if z == code and again:
+            mask = np.int64(0)
+        elif code < 0 and (not counts or _strange(lowest, r, z)):
+            mask &= run_above(hits.values, PANEL * hit, limits[1], PANEL * panel, zero)
+        while mask != 0:
+            e = lowest_bit(mask)
+            mask &= mask - 1
+            if z != code or not space.marked[PANEL * panel + e]:
+                space.found[n] = PANEL * panel + e
+                space.apart[n] = _least_distance(hits.values[PANEL * hit + e], rows)
+                n += 1
+        hit = np.int64(hits.where[hit, 2])
+    if again:
+        row, place = queries.slots[r] // GROUP * GROUP, queries.slots[r] % GROUP
+        space.least[0] = np.inf
+        end = starts[code] + filled[code]
+        for panel in range(starts[code] // PANEL, (end + PANEL - 1) // PANEL):
+            if products_above(
+                queries.panels, row, queries.low, space.least,
+                rows.panels, panel, rows.low, limits, 0, space.masks, space.values,
+            ) == 0:  # fmt: skip
+                continue
+            mask = space.masks[1, place]
+            while mask != 0:
+                e = lowest_bit(mask)
+                mask &= mask - 1
+                space.found[n] = PANEL * panel + e
+                space.apart[n] = _least_distance(space.values[place, e], rows)
+                n += 1
+    else:
+        for e in range(changed):
+            t = space.changed[e]
+            if _class_of(t, starts) == code:
+                space.found[n], space.apart[n] = t, 0.0
+                n += 1
+    return n
+
+
+@kernel(counts_references=False, inline="always")
+def _least_distance(value, rows):
+    """Return a distance, in the units of the data, that a pair with this value has at least."""
+    return np.sqrt(max(-rows.factor * np.float64(value), 0.0)) * rows.unit * _TIGHT
+
+
+@kernel(counts_references=False)
+def steps(queries, rows, learnt, arriving, base, ranked, waiting, nearest, new, hits, space):
     """Process b new examples in order: predict each if there are alphas (b, c, q), then learn it if it is
     ``arriving``.
 
-    hits: of `scan`, before the block. learnt: `Places`; base: the learnt examples and those that arrive, in
-    their places. ranked, waiting: the alphas and the number of changes. nearest (b, c, K): distances to the K
-    nearest examples of each class before the block; earlier examples of the block are added. unit, factor: of
-    the filter. Fills the counts of new examples and their alphas; returns the new ``waiting``.
+    learnt: `Places`; base: the learnt examples and those that arrive, in their places. ranked, waiting: the
+    alphas and the number of changes. nearest (b, c, K): distances to the K nearest examples of each class
+    before the block; earlier examples of the block are added. hits: of `scan`, before the block. Fills the
+    counts of new examples and their alphas; returns the new ``waiting``.
     """
     starts, filled, limits = learnt
     places, codes, within = arriving
@@ -203,12 +301,10 @@ def steps(hits, learnt, arriving, base, ranked, waiting, nearest, new, unit, fac
     alphas, lowest = new.alphas, new.lowest
     predicts, learns, groups = len(alphas) > 0, len(codes) > 0, len(ranked.first)
     classes, k_max, wanted = nearest.shape[1], nearest.shape[2], len(ks)
-    entered, apart = np.empty(len(base.X) if learns else 0, np.int64), np.empty(len(base.X) if learns else 0)
-    values, zero = hits.values.reshape(hits.values.size), limits.dtype.type(0.0)
-    strange = np.empty(classes, np.bool_)
+    entered, apart, changed = space.found, space.apart, 0
     for r in range(len(new.Q)):
         earlier = r if learns else 0
-        code = codes[r] if learns else np.int64(-1)
+        code = queries.codes[r]
         for u in range(earlier):
             near = nearest[r, codes[u]]
             if within[r, u] < near[k_max - 1]:
@@ -219,35 +315,23 @@ def steps(hits, learnt, arriving, base, ranked, waiting, nearest, new, unit, fac
                 for q in range(wanted):
                     more, alike = ranks.count(ranked, waiting, min(j, groups - 1), q, alphas[r, j, q])
                     new.greater[r, j, q], new.equal[r, j, q] = more, alike + 1
-        for z in range(classes):
-            strange[z] = code < 0 or z == code
-            if predicts and base.others:
-                for q in range(wanted):
-                    strange[z] = strange[z] and lowest[r, z, q] > _ABOVE_ONE
         entering = 0
-        hit = np.int64(hits.last[r])
-        while hit >= 0:
-            panel, z = hits.where[hit, 0], hits.where[hit, 1]
-            mask = hits.masks[hit]
-            if strange[z]:
-                mask &= run_above(values, PANEL * hit, limits[1], PANEL * panel, zero)
-            while mask != 0:
-                e = lowest_bit(mask)
-                mask &= mask - 1
-                t = PANEL * panel + e
-                gap = np.sqrt(max(-factor * np.float64(hits.values[hit, e]), 0.0)) * unit * _TIGHT
-                crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
-                near = same[t] if z == code else other[t]
-                enters = learns and gap < near[k_max - 1]
-                if not (crosses or enters):
-                    continue
-                distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
-                if crosses:
-                    update_counts(distance, t, z, base, new, r)
-                if enters and distance < near[k_max - 1]:
-                    entered[entering], apart[entering] = t, distance
-                    entering += 1
-            hit = hits.where[hit, 2]
+        for e in range(
+            _candidates(r, predicts and base.others, lowest, queries, rows, learnt, hits, space, changed)
+        ):
+            t, gap = space.found[e], space.apart[e]
+            z = _class_of(t, starts)
+            crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
+            near = same[t] if z == code else other[t]
+            enters = learns and gap < near[k_max - 1]
+            if not (crosses or enters):
+                continue
+            distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
+            if crosses:
+                update_counts(distance, t, z, base, new, r)
+            if enters and distance < near[k_max - 1]:
+                entered[entering], apart[entering] = t, distance
+                entering += 1
         for u in range(earlier):
             t, z, distance = places[u], codes[u], within[r, u]
             if predicts and may_cross(bounds, t, distance, alphas[r, z], lowest[r, z], base.others):
@@ -265,23 +349,33 @@ def steps(hits, learnt, arriving, base, ranked, waiting, nearest, new, unit, fac
             if e < entering:
                 t = entered[e]
                 owner = np.int64(_class_of(t, starts))
-                ranked.removed[:, waiting] = bounds[t, ALPHA]
+                for q in range(wanted):
+                    ranked.removed[q, waiting] = bounds[t, ALPHA, q]
                 insert(same[t] if owner == code else other[t], apart[e])
             else:
                 t, owner = np.int64(places[r]), np.int64(code)
-                ranked.removed[:, waiting] = -np.inf
-                same[t] = nearest[r, code]
+                for q in range(wanted):
+                    ranked.removed[q, waiting] = -np.inf
+                for i in range(k_max):
+                    same[t, i], other[t, i] = nearest[r, code, i], np.inf
                 _nearest_of_others(nearest[r], code, other[t])
             base_bounds(same[t : t + 1], other[t : t + 1], ks, bounds[t : t + 1])
-            ranked.added[:, waiting] = bounds[t, ALPHA]
+            for q in range(wanted):
+                ranked.added[q, waiting] = bounds[t, ALPHA, q]
             ranked.of[waiting] = min(owner, groups - 1)
             waiting += 1
             if limits[0, t] < np.inf:  # not of this block
-                fill_limits(entered[e : e + 1], bounds, base.others, unit, factor, limits)
+                before = limits[1, t]
+                fill_limits(entered[e : e + 1], bounds, base.others, rows.unit, rows.factor, limits)
+                if limits[1, t] < before and not space.marked[t]:
+                    space.changed[changed], space.marked[t] = t, True
+                    changed += 1
+    for e in range(changed):
+        space.marked[space.changed[e]] = False
     return waiting
 
 
-@kernel
+@kernel(counts_references=False)
 def _class_of(t, starts):
     """Return the class of a place."""
     lo, hi = 0, len(starts) - 1
@@ -294,10 +388,9 @@ def _class_of(t, starts):
     return lo
 
 
-@kernel
+@kernel(counts_references=False)
 def _nearest_of_others(nearest, code, other):
-    """Fill other (K,) with the smallest of nearest (c, K) over all classes but one."""
-    other[:] = np.inf
+    """Insert the smallest of nearest (c, K) over all classes but one into other (K,)."""
     for z in range(len(nearest)):
         if z != code:
             for gap in nearest[z]:

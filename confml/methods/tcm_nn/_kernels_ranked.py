@@ -96,17 +96,20 @@ def merge(ranked, waiting):
             gone.sort()
             values = alphas[q, begin : begin + size[group]]
             at = old = entered = left = 0
-            while at < len(longer):
-                if entered < number and (old == len(values) or new[entered] <= values[old]):
-                    value = new[entered]
-                    entered += 1
-                else:
-                    value = values[old]
-                    old += 1
-                if left < leaving and gone[left] == value:
-                    left += 1
-                else:
+            while entered < number or left < leaving:
+                adds = left == leaving or (entered < number and new[entered] <= gone[left])
+                if adds and left < leaving and new[entered] == gone[left]:  # added and removed
+                    entered, left = entered + 1, left + 1
+                    continue
+                value = new[entered] if adds else gone[left]
+                stop = places_of(values, old, len(values), value)[0]
+                longer[at : at + stop - old] = values[old:stop]
+                at, old = at + stop - old, stop
+                if adds:
                     longer[at] = value
-                    at += 1
+                    at, entered = at + 1, entered + 1
+                else:
+                    old, left = old + 1, left + 1
+            longer[at:] = values[old:]
             alphas[q, begin : begin + len(longer)] = longer
         size[group] += number - leaving

@@ -13,9 +13,9 @@ from confml.methods.tcm_nn import _kernels_online as kernels
 from confml.methods.tcm_nn._kernels_ranked import Ranked
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.candidate_lists import empty_lists, parts
-from confml.neighbours.distance_filter import GrowingFilter
+from confml.neighbours.distance_filter import FilterRows, GrowingFilter
 from confml.neighbours.distances import minus_squared_distances
-from confml.neighbours.lanes import PANEL
+from confml.neighbours.lanes import GROUP, PANEL
 from confml.neighbours.scaling import SafeScale
 
 
@@ -66,7 +66,7 @@ class OnlinePass:
         self._starts = np.zeros(classes + 1, dtype=np.int64)
         self._X = np.empty((0, attributes))
         self._same = self._other = np.empty((0, 0))
-        self._hits = _space_for_hits(0, 0, np.dtype(float))
+        self._hits, self._space = _space_for_hits(0, 0, np.dtype(float)), _space_for(0, 0, np.dtype(float))
         self._waiting = 0
         self._arrange(np.zeros(classes, dtype=np.int64))
 
@@ -130,7 +130,11 @@ class OnlinePass:
             rows = self._filter.query(block)
         places = self._free_places(codes) if learns else np.empty(0, dtype=np.int64)
         learnt = kernels.Places(self._starts, self.counts_by_class, self._limits)
-        nearest = self._nearest(block, rows, learnt)
+        queries, learnt_rows = (
+            self._queries(rows, codes if learns else np.full(b, -1)),
+            kernels.Rows(self._filter.panels, self._filter.low, self._filter.unit, self._filter.factor),
+        )
+        nearest = self._nearest(block, rows, queries, learnt_rows, learnt)
         within = np.empty((len(places), len(places)))
         if learns:
             minus_squared_distances(block, np.ascontiguousarray(block.T), 0, within)
@@ -141,8 +145,8 @@ class OnlinePass:
         new = base_kernels.NewExamples(block, *counts, np.empty(shape))
         arrivals = kernels.Arriving(places, codes[: len(places)], within)
         self._waiting = kernels.steps(
-            self._hits, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new,
-            self._filter.unit, self._filter.factor,
+            queries, learnt_rows, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new,
+            self._hits, self._space,
         )  # fmt: skip
         if learns:
             self._filter.put(rows, places)
@@ -160,23 +164,31 @@ class OnlinePass:
         )
         return places
 
-    def _nearest(self, block: np.ndarray, rows, learnt: kernels.Places) -> np.ndarray:
+    def _queries(self, rows: FilterRows, codes: np.ndarray) -> kernels.Queries:
+        """Return new examples, sorted by class, as arguments of the kernels."""
+        order = np.argsort(codes, kind="stable")
+        slots = np.empty(len(codes), dtype=np.int64)
+        slots[order] = np.arange(len(codes))
+        return kernels.Queries(*self._filter.columns(rows, order), order, slots, codes, rows.usable)
+
+    def _nearest(self, block: np.ndarray, rows: FilterRows, queries, learnt_rows, learnt) -> np.ndarray:
         """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class, and find
         the hits."""
-        near, b, k, classes = self._filter, len(block), int(self._ks[-1]), len(self.counts_by_class)
+        b, k, classes, dtype = len(block), int(self._ks[-1]), len(self.counts_by_class), self._filter.dtype
         nearest = np.empty((b, classes, k))
-        slack = (rows.slack * (1 + 1e-6)).astype(near.dtype)
-        lists = empty_lists(classes, self.sizes.capacity(k), near.error, slack)
+        slack = (rows.slack * (1 + 1e-6)).astype(dtype)
+        lists = empty_lists(classes, self.sizes.capacity(k), self._filter.error, slack)
         lists.filled[~rows.usable] = -1
-        number = b * len(near.panels)
+        number = b * len(learnt_rows.panels)
+        if len(self._hits.last) < b or len(self._hits.masks) < number or self._hits.values.dtype != dtype:
+            self._hits = _space_for_hits(b, number, dtype)
         if (
-            len(self._hits.last) < b
-            or len(self._hits.masks) < number
-            or self._hits.values.dtype != near.dtype
+            self._space.least.shape[1] < len(queries.low)
+            or len(self._space.found) < len(self._X)
+            or self._space.values.dtype != dtype
         ):
-            self._hits = _space_for_hits(b, number, near.dtype)
-        panels = kernels.Panels(*near.columns(rows)), kernels.Panels(near.panels, near.low)
-        kernels.scan(*panels, learnt, k, lists, self._hits)
+            self._space = _space_for(len(queries.low), len(self._X), dtype)
+        kernels.scan(queries, learnt_rows, learnt, k, lists, self._hits, self._space)
         lists_kernels.compute_distances(block, self._X, lists, nearest)
         abandoned = np.flatnonzero((lists.filled < 0).any(axis=1))
         for r in abandoned:
@@ -276,7 +288,17 @@ class OnlinePass:
 
 def _space_for_hits(examples: int, hits: int, dtype: np.dtype) -> kernels.Hits:
     masks, where = np.empty(hits, np.int64), np.empty((hits, 3), np.int32)
-    return kernels.Hits(np.empty((hits, PANEL), dtype), masks, where, np.empty(examples, np.int32))
+    return kernels.Hits(np.empty(hits * PANEL, dtype), masks, where, np.empty(examples, np.int32))
+
+
+def _space_for(examples: int, cells: int, dtype: np.dtype) -> kernels.Space:
+    values, least = np.empty((GROUP, PANEL), dtype), np.empty((1, examples), dtype)
+    masks, best, nobody = np.empty((2, GROUP), np.int64), np.empty(PANEL, dtype), np.zeros(PANEL, np.int32)
+    found, changed = np.empty((2, cells), np.int64)
+    apart, marked = np.empty(cells), np.zeros(cells, bool)
+    return kernels.Space(
+        masks, values, values.reshape(-1), least, best, nobody, found, apart, changed, marked
+    )
 
 
 class DelayedCounts(NamedTuple):
