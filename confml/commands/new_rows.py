@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -119,8 +120,11 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    from confml.runner.lease import remove_if_left
     from confml.runner.store import open_atomically
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".{escape(path.name)}.*"):  # of a command that was killed
+        remove_if_left(left)
     with open_atomically(path, durable=True) as file:
         yield file

@@ -177,7 +177,9 @@ def numbers_in(columns: Sequence[Sequence[str]], form: NumberFormat) -> Numbers:
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
     """Return the numbers, NaN where one is missing, and the rows that are no numbers."""
     if decimal == ",":
-        texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
+        texts = [
+            text.replace(",", ".") if "." not in text or is_missing(text) else f"'{text}'" for text in texts
+        ]
     if "_" not in "".join(texts):
         try:
             return np.fromiter(map(float, texts), np.float64, len(texts)), []

@@ -107,8 +107,11 @@ class Batch:
         frame = self.prediction.to_frame()
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
         columns |= {name: form.frame(values) for name, values, form in self._more_columns()}
+        complete = bool(self.predicted.all())
         found = {
-            name: pd.Series(list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values))
+            name: pd.Series(
+                list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values, complete)
+            )
             for name, values in columns.items()
         }
         own = self._own_columns(taken=list(columns))
@@ -209,6 +212,8 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
-def _dtype(values: Any) -> Any:
+def _dtype(values: Any, complete: bool) -> Any:
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind in "iu" and not complete:
+        return "Int64"  # as floats, long integers would be other labels
     return values.dtype if kind in "iufb" else object

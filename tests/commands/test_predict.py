@@ -21,6 +21,7 @@ from confml.commands.predict import predict
 from confml.data import table_files
 from confml.errors import ConfigError, ConfmlError, DataError
 from confml.measures.coverage_band import coverage_band
+from confml.runner.lease import temporary_name
 
 LEVELS = (0.01, 0.05, 0.1)
 
@@ -158,6 +159,17 @@ def test_missing_values_of_new_rows(files, wine):
     new.to_csv("new.csv", index=False)
     assert [row.pop("filled") for row in filled] == ["", "", "ash", *[""] * 55]
     assert filled == run(*WITHOUT_CONFIG, "new.csv")[0]
+
+
+def test_long_integer_labels_are_exact_beside_rows_without_a_prediction(files):
+    rows = [f"{row % 2 + row / 100},{2**53 + row % 2}" for row in range(40)]
+    (files / "long.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    (files / "few.csv").write_text("x,z\n0.1,0\n,0\n1.1,0\n")
+    given = ("--train", "long.csv", "--label", "y", "few.csv", "--missing", "drop", "--json")
+    answers = json.loads(CliRunner().invoke(predict, given).stdout)["answers"]
+    assert [row["prediction"] for row in answers] == [2**53, None, 2**53 + 1]
+    frame = confml.predict("long.csv", "few.csv", label="y", missing="drop")
+    assert frame["prediction"].dropna().tolist() == [2**53, 2**53 + 1]
 
 
 def test_filled_values_are_listed_and_counted(files, wine):
@@ -578,6 +590,14 @@ def test_python_and_json_say_what_the_command_says(files, wine):
     page = answers._repr_html_()
     assert "<table" in page and "Warning: The new rows do not look exchangeable" in page
     assert pickle.loads(pickle.dumps(answers)).guarantee == answers.guarantee
+
+
+def test_the_temporary_file_of_a_killed_command_is_removed(files):
+    left, other = temporary_name(files / "o.csv"), files / ".o.csv.notes"
+    left.write_text("line,pred")
+    other.write_text("mine")
+    run(*WITHOUT_CONFIG, "new.csv", "--out", "o.csv")
+    assert (files / "o.csv").is_file() and not left.exists() and other.read_text() == "mine"
 
 
 def test_json_files_are_replaced_and_models_have_a_short_text(files, wine):

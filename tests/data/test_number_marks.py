@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.coding import marks_of, without_marks
+from confml.data.coding import marks_of, numbers_of, without_marks
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table
 from confml.errors import DataError
@@ -83,3 +83,8 @@ def test_thousands_separators_of_the_test_file_only(tmp_path):
     test = written(tmp_path / "test.csv", {"price": ["5,000", "6,500"]})
     data = load({"csv": str(train), "test": str(test), "label": "label"})
     assert data.X.ravel().tolist() == [5000, 6000, 7000, 5000, 6500]
+
+
+def test_missing_values_with_a_point_beside_decimal_commas():
+    values, wrong = numbers_of(["1,5", "1.#QNAN", "-1,#IND", "2.5"], ",")
+    assert values[0] == 1.5 and np.isnan(values[1:]).all() and wrong == [3]
