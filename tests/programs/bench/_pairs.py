@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Row = tuple[str, float, float, float, Mapping[str, Any]]
+PEAK_MB = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024"
+"""Python text for the peak memory of a process in MB. ru_maxrss includes the memory of the parent process."""
 
 
 class Skipped(Exception):

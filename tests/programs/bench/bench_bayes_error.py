@@ -18,7 +18,7 @@ from functools import partial
 
 import numba
 import numpy as np
-from _pairs import Skipped, paired
+from _pairs import PEAK_MB, Skipped, paired
 from scipy.spatial.distance import cdist
 
 from confml.bayes_error import bayes_errors, spanning_trees
@@ -212,19 +212,17 @@ def bench_fars():
 
 
 MEMORY = """
-import resource, sys
 from threadpoolctl import threadpool_limits
 from confml.bayes_error import pairwise_bayes_error
 from confml.data import load
 def peak():
-    unit = 2**20 if sys.platform == "linux" else 2**30
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return PEAK_MB / 1024
 data = load({"name": "mnist"})
 before = peak()
 with threadpool_limits(1):
     pairwise_bayes_error(data.X, data.y, trees=3)
 print(before, peak(), data.X.nbytes / 2**30)
-"""
+""".replace("PEAK_MB", PEAK_MB)
 
 
 def bench_mnist_memory():

@@ -42,7 +42,7 @@ def bench_group_regions() -> Row:
     try:
         from mapie.conditional_conformal_prediction import ConditionalSplitConformalClassifier
     except ImportError:
-        raise Skipped("mapie 1.6 with cvxpy is not installed (pip install 'confml[bench]' cvxpy)") from None
+        raise Skipped("mapie 1.6 with cvxpy is not installed (pip install 'confml[bench]')") from None
     rng = np.random.default_rng(0)
     (X, y), (C, labels), (T, _) = _data(rng, 300, 3), _data(rng, 300, 3), _data(rng, 600, 3)
     classifier = GaussianNB().fit(X[:, :FEATURES], y)

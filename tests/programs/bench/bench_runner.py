@@ -22,7 +22,7 @@ from statistics import median
 
 import numpy as np
 import yaml
-from _pairs import Skipped
+from _pairs import PEAK_MB, Skipped
 
 Row = tuple
 PR_SET_CHILD_SUBREAPER = 36
@@ -41,15 +41,15 @@ MANY_VARIANTS = [
 ]
 FIGURES = ["accuracy-rejection", "coverage-by-level", "efficiency", "regions-by-level", "validity"]
 REPORT = """
-import resource, sys, time
+import sys, time
 import confml.__main__
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
 results = open_run(sys.argv[1])
 before = time.process_time()
 write_report(results, sys.argv[1])
-print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
+print(time.process_time() - before, PEAK_MB)
+""".replace("PEAK_MB", PEAK_MB)
 
 
 LOOP = """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _pairs import seconds_of
+from _pairs import PEAK_MB, seconds_of
 from bench_runner import VARIANTS, cpu_of, write_config
 
 from confml.methods.tcm_nn.neighbour_counter import BlockSizes, NeighbourCounter
@@ -27,7 +27,7 @@ PRODUCT_ROWS = 20_000
 SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
 ONE = """
-import resource, sys, time
+import sys, time
 import numpy as np
 from confml.methods.{module} import {name}
 n, m, features, classes = map(int, sys.argv[1:])
@@ -41,7 +41,7 @@ T = rng.normal(size=(m, features)) + centres[labels]
 {name}().fit(X[:2000], y[:2000]).confident_predict(T[:100])
 before = time.process_time()
 {name}().fit(X, y).confident_predict(T)
-print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(time.process_time() - before, {peak})
 """
 
 PEAK = """
@@ -64,7 +64,7 @@ def measured(
 ) -> tuple[float, float]:
     """Return CPU seconds and peak MB of a fit to ``rows`` rows and `TEST_ROWS` predictions, on one thread."""
     sizes = map(str, (rows, TEST_ROWS, features, classes))
-    command = [sys.executable, "-c", ONE.format(module=module, name=name), *sizes]
+    command = [sys.executable, "-c", ONE.format(module=module, name=name, peak=PEAK_MB), *sizes]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, memory = map(float, done.stdout.split())
     return seconds, memory
