@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.measures.case import Case, columns_of
+from confml.measures.case import BLOCK, Case, columns_of
 from confml.measures.confusion_matrix import Confusion
 from confml.measures.p_values import counted_examples, has_counts, required_smoothed_p_values, taus_of
 from confml.measures.prediction import Prediction
@@ -201,35 +201,24 @@ class Block:
     # ---- arrays of the cases
 
     def fill(self) -> None:
-        """Give every case its part of the arrays that measures and sections use.
+        """Let every case take its rows from the arrays of the block, and give it other values.
 
         A case alone computes them when they are used.
         """
         if len(self) == 1:
             return
         whole = self.whole
-        arrays: dict[Any, np.ndarray] = {
-            "correct": whole.correct,
-            "columns": whole.true_columns,
-            "known": whole.known,
-            "predicted": whole.predicted_columns,
-            "certainty": whole.certainty,
-            "confidence": whole.confidence,
-        }
-        if whole.prediction.has_regions:
-            for level in map(float, self.levels):
-                arrays["region", level] = whole.region(level)
-                arrays["sizes", level], arrays["covered", level] = whole.sizes(level), whole.covered(level)
-        extra = whole.prediction.extra
+        places = map(slice, self.starts.tolist(), self.ends.tolist())
+        for case, rows in zip(self.cases, places, strict=True):
+            case.kept[BLOCK] = whole, rows
+        whole.correct, whole.known, whole.predicted_columns, whole.confidence  # noqa: B018  they are kept
         if has_counts(whole.prediction):
-            arrays["smoothed"] = self.smoothed
-        if {"n_greater", "n_equal"} <= set(extra):
+            self.smoothed  # noqa: B018
+        if {"n_greater", "n_equal"} <= set(whole.prediction.extra):
             counted = counted_examples(whole)
             if counted is not None:
-                arrays["counted"] = counted
-        for key, values in arrays.items():
-            for case, part in zip(self.cases, self.parts(values), strict=True):
-                case.kept[key] = part
+                for case, part in zip(self.cases, self.parts(counted), strict=True):
+                    case.kept["counted"] = part
         self._fill_labels()
         self._fill_curves()
 

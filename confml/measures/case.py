@@ -10,6 +10,14 @@ from confml.measures.confusion_matrix import Confusion
 from confml.measures.prediction import ORDERED_APART, Prediction, accepted
 from confml.measures.rejection import RejectionCurve, rejection_curve
 
+BLOCK = "block"
+"""Key of the case of all rows of a block, and of the rows of one of its cases (`Block.fill`)."""
+OF_ROWS = frozenset(
+    ("correct", "columns", "known", "predicted", "certainty", "confidence", "smoothed")
+    + ("region", "sizes", "covered")
+)
+"""Keys, or first parts of keys, of arrays whose first axis is the rows, and which depend on no context."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -46,8 +54,17 @@ class Case:
             raise ValueError(f"truth must be ({len(self.prediction)},), got {self.truth.shape}")
 
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return a value that is computed at the first call with this key."""
+        """Return a value that is computed at the first call with this key.
+
+        Values of rows come from the block of the case, which has computed them for all its rows.
+        """
         if key not in self.kept:
+            block = self.kept.get(BLOCK)
+            if block is not None and (key[0] if isinstance(key, tuple) else key) in OF_ROWS:
+                whole, rows = block
+                if key in whole.kept:
+                    self.kept[key] = whole.kept[key][rows]
+                    return self.kept[key]
             self.kept[key] = compute()
         return self.kept[key]
 

@@ -129,9 +129,15 @@ def test_arrays_of_a_block(seed, kind):
     cases = random_cases(seed, kind)
     (block,) = blocks_of(cases, LEVELS, THRESHOLDS)
     block.fill()
+    if block.whole.prediction.has_regions:
+        block.whole.covered(LEVELS[0])
     for case in cases:
+        for name in ("correct", "true_columns", "known", "predicted_columns", "certainty"):
+            assert np.shares_memory(getattr(case, name), getattr(block.whole, name)), name
+        if case.prediction.has_regions:
+            assert np.shares_memory(case.covered(LEVELS[0]), block.whole.covered(LEVELS[0]))
         other = Case(case.prediction, case.truth, LEVELS, THRESHOLDS, case.context)
-        assert {"correct", "columns", "known", "certainty", "curve", "labels", "confusion"} <= set(case.kept)
+        assert {"curve", "labels", "confusion"} <= set(case.kept)
         for name in ("correct", "true_columns", "known", "predicted_columns", "certainty", "confidence"):
             assert np.array_equal(getattr(case, name), getattr(other, name)), name
         assert [part.tolist() for part in case.labels] == [part.tolist() for part in other.labels]

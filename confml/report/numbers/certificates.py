@@ -117,7 +117,9 @@ def is_certifiable(prediction: Prediction) -> bool:
 
 def has_halves(case: Case) -> bool:
     """Return whether the rows of a view are certifiable and have confidences."""
-    return is_certifiable(case.prediction) and not np.isnan(case.certainty).any()
+    return case.once(
+        "has halves", lambda: is_certifiable(case.prediction) and not np.isnan(case.certainty).any()
+    )
 
 
 class SplitSelection(NamedTuple):
