@@ -1,13 +1,18 @@
-"""Commands with start-up, beside a script of the same work or its imports: CPU seconds of all processes."""
+"""Commands with start-up: CPU seconds of all processes beside a script or imports, and wall times."""
 
 from __future__ import annotations
 
+import math
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
-from _pairs import Row
-from bench_runner import cpu_of
+from _pairs import Row, Skipped
+from bench_runner import CELLS_OF_REPEAT, cpu_of, write_config
 
 SCRIPT = """
 import sys
@@ -58,10 +63,68 @@ def bench_methods() -> Row:
 
 def bench_quick_start() -> Row:
     """The quick start with two jobs beside the imports that its report and its methods need."""
-    imports = "import numba, sklearn.linear_model, matplotlib.figure, jinja2, pydantic"
+    return _run("quickstart", "quick start, beside its imports", "sklearn.linear_model")
+
+
+def bench_usps() -> Row:
+    """USPS with its figures and two jobs beside the imports that its report and its methods need."""
+    if not os.environ.get("CONFML_DATA"):
+        raise Skipped("CONFML_DATA names no folder with the data set usps")
+    return _run("usps", "confml run usps with two figures, beside its imports")
+
+
+def _run(config: str, what: str, *modules: str) -> Row:
+    imports = f"import {', '.join(('numba', 'matplotlib.figure', 'jinja2', 'pydantic', *modules))}"
     with tempfile.TemporaryDirectory() as folder:
-        ours = ("-m", "confml", "run", "quickstart", "--out", f"{folder}/{{turn}}", "--quiet", "--jobs", "2")
-        return _in_turns("quick start, beside its imports", ours, ("-c", imports))
+        ours = ("-m", "confml", "run", config, "--out", f"{folder}/{{turn}}", "--quiet", "--jobs", "2")
+        return _in_turns(what, ours, ("-c", imports))
 
 
-BENCHMARKS = (bench_predict, bench_methods, bench_quick_start)
+ONE = """
+name: iris
+datasets: [{name: iris, csv: iris.csv, label: target}]
+methods: [{name: tcm-nn, k: 1}]
+protocol: {kind: holdout}
+"""
+
+
+def bench_table() -> list[Row]:
+    """Shortest wall times of three turns. Wall times of a busy computer have no meaning."""
+    from sklearn.datasets import load_iris
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        load_iris(as_frame=True).frame.to_csv(folder / "iris.csv", index=False)
+        (folder / "iris.yaml").write_text(ONE)
+        tiny, repeats = str(write_config(folder, 143)), 1429
+        new = ("--out", f"{name}/{{new}}", "--quiet", "--jobs", "2")
+        commands = {
+            "`confml --help`": ("--help",),
+            "one method on a CSV file": ("run", f"{name}/iris.yaml", *new),
+            "`confml run usps`": ("run", "usps", *new),
+            "quick start": ("run", "quickstart", *new),
+            f"`confml plan` of {CELLS_OF_REPEAT * repeats:,} cells": (
+                *("plan", tiny, "--set", f"protocol.repeats={repeats}", "--out", f"{name}/plan"),
+            ),
+            f"a finished run of {CELLS_OF_REPEAT * 143:,} cells, started again": (
+                *("run", tiny, "--out", f"{name}/tiny", "--quiet", "--jobs", "2"),
+            ),
+        }
+        if not os.environ.get("CONFML_DATA"):
+            del commands["`confml run usps`"]
+        _seconds(commands[list(commands)[-1]])  # the run that is started again
+        return [
+            (what, min(_seconds(command) for _ in range(3)), math.nan, math.nan, {"repeats": 3})
+            for what, command in commands.items()
+        ]
+
+
+def _seconds(command: tuple[str, ...]) -> float:
+    """Return the wall time of a command of confml; ``{new}`` in it becomes a new name."""
+    parts = [part.replace("{new}", str(time.monotonic_ns())) for part in command]
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "confml", *parts], check=True, capture_output=True)
+    return time.perf_counter() - begun
+
+
+BENCHMARKS = (bench_predict, bench_methods, bench_quick_start, bench_usps, bench_table)
