@@ -8,11 +8,14 @@ import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml._sklearn import postponed
+from confml.data.parsed import keep_parsed, parsed_key, read_parsed
 from confml.report.files import write_file
 
 COLUMN, PAGE = 3.4, 7.0  # widths in inches of a paper's column and page
@@ -165,16 +168,6 @@ def log_ticks(axis, places: Sequence[float] = ()) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-# Latin and Greek letters, punctuation, superscripts, arrows, comparisons and ligatures.
-EUROPEAN = [
-    *range(0x20, 0x180),
-    *range(0x370, 0x400),
-    *range(0x2010, 0x2028),
-    *range(0x2070, 0x20A0),
-    *range(0x2190, 0x2194),
-    *(0x2212, 0x221A, 0x221E, 0x2248, 0x2260, 0x2264, 0x2265),
-    *range(0xFB00, 0xFB05),
-]
 ENGLISH = [*range(0x20, 0x7F), *range(0xFB00, 0xFB05)]  # with ligatures
 
 FORMATS: dict[str, dict[str, Any]] = {
@@ -212,17 +205,18 @@ def _contents(figure) -> Iterator[tuple[str, bytes | str]]:
 
 @contextmanager
 def _small_fonts() -> Iterator[None]:
-    """Embed fonts in PDF files out of copies that have the glyphs of European languages only.
+    """Embed parts of fonts in PDF files that are made once and kept in the cache folder.
 
-    To read all 6,000 glyphs of a font takes a third of the time of a figure. Other glyphs come from the whole
-    font. Each set of glyphs is made once; texts of English letters have one set, which takes 4 kB more.
+    matplotlib reads all 6,000 glyphs of a font for each figure, a third of its time. English texts have one
+    part of the font, which takes 4 kB more.
     """
-    backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
+    with postponed("fontTools.subset"):
+        backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
     whole, as_file = backend.get_glyphs_subset, backend.font_as_file
     if "glyphs" not in inspect.signature(whole).parameters:  # before matplotlib 3.11
         yield
         return
-    backend.get_glyphs_subset = lambda file, glyphs: nullcontext(_subset(file, frozenset(glyphs)))
+    backend.get_glyphs_subset = lambda file, glyphs: nullcontext(_part_of(file, frozenset(glyphs)))
     backend.font_as_file = io.BytesIO
     try:
         yield
@@ -230,58 +224,45 @@ def _small_fonts() -> Iterator[None]:
         backend.get_glyphs_subset, backend.font_as_file = whole, as_file
 
 
-class _Subset(NamedTuple):
+class _Part(NamedTuple):
     """The content of a font, and the numbers of its glyphs by those in the font of which it is a part."""
 
     font: bytes
     glyph_index_map: Mapping[int, int]
 
 
-class _FontFile(io.BytesIO):
-    """A font in memory."""
-
-    face_index = 0
-
-
 @functools.lru_cache(64)
-def _subset(file: Any, glyphs: frozenset[int]) -> _Subset:
-    """Return a part of a font that has the glyphs of these numbers."""
-    european = _european(file)
-    places = european.glyph_index_map
-    if not places.keys() >= glyphs:
-        return _part_of(file, gids=glyphs)
-    if glyphs < _english(file):
-        return _subset(file, _english(file))
-    found = _part_of(_FontFile(european.font), gids=[places[glyph] for glyph in glyphs])
-    return _Subset(found.font, {one: found.glyph_index_map[places[one]] for one in glyphs})
-
-
-@functools.cache
-def _european(file: Any) -> _Subset:
-    return _part_of(file, unicodes=EUROPEAN)
-
-
-@functools.cache
-def _english(file: Any) -> frozenset[int]:
+def _part_of(file: Any, glyphs: frozenset[int]) -> _Part:
+    """Return a part of a font that has the glyphs of these numbers, all of `ENGLISH` if they are."""
     from matplotlib.font_manager import get_font
 
-    known = _european(file).glyph_index_map
-    return frozenset(one for one in map(get_font(file).get_char_index, ENGLISH) if one in known)
+    english = frozenset(map(get_font(file).get_char_index, ENGLISH))
+    if glyphs < english:
+        return _part_of(file, english)
+    numbers = sorted(glyphs)
+    version = ("part 1", metadata.version("fonttools"))  # 1 is raised when the content changes
+    key = parsed_key(Path(file).read_bytes(), version, file.face_index, numbers)
+    stored = read_parsed(key)
+    if stored is None:
+        stored = _new_part(file, numbers)
+        keep_parsed(key, stored)
+    places, content = stored[: 8 * len(numbers)], stored[8 * len(numbers) :]
+    return _Part(content.tobytes(), dict(zip(numbers, places.view(np.int64).tolist(), strict=True)))
 
 
-def _part_of(file: Any, **glyphs: Any) -> _Subset:
+def _new_part(file: Any, numbers: Sequence[int]) -> np.ndarray:
+    """Return new numbers of the glyphs as int64, and the content of the font, as bytes."""
     fonts: Any = importlib.import_module("fontTools.subset")
-    # Hints are for pixels as large as strokes. They are half of a font.
-    options = fonts.Options(
-        glyph_names=True, recommended_glyphs=True, hinting=False, font_number=file.face_index
-    )
+    options = fonts.Options(glyph_names=True, recommended_glyphs=True, font_number=file.face_index)
+    options.hinting = False  # for pixels as large as strokes; half of a font
     # A PDF file has the place of each glyph, so that no reader uses ligatures and kerning.
     options.drop_tables += ["FFTM", "GDEF", "GPOS", "GSUB", "kern"]
     font, subsetter, content = fonts.load_font(file, options), fonts.Subsetter(options), io.BytesIO()
-    subsetter.populate(**glyphs)
+    subsetter.populate(gids=numbers)
     subsetter.subset(font)
     font.save(content, reorderTables=False)
-    return _Subset(content.getvalue(), subsetter.glyph_index_map)
+    places = np.array([subsetter.glyph_index_map[number] for number in numbers], dtype=np.int64)
+    return np.concatenate([places.view(np.uint8), np.frombuffer(content.getvalue(), np.uint8)])
 
 
 def rate_band(mean, sd, scale: float = 100.0) -> tuple[np.ndarray, np.ndarray]:
