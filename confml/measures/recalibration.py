@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures.bins import BINS, Bins, bin_starts
+from confml.measures.bins import Bins, bin_starts
 from confml.measures.case import Case
 
 DRAWS = 200
@@ -41,38 +41,24 @@ class ChanceErrors(NamedTuple):
     quantile: float
 
     @classmethod
-    def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS) -> "ChanceErrors":
-        """Return them for probabilities p (n,), n at least 1, and outcomes that are 1 with probability p."""
-        return cls.of_parts(np.sort(p)[None], draws, seed, bins)[0]
-
-    @classmethod
-    def of_parts(
-        cls, placed: np.ndarray, draws: int = DRAWS, seed: int = 0, bins: int = BINS
-    ) -> "list[ChanceErrors]":
-        """Return them for s parts with sorted probabilities (s, n), each with the same random numbers."""
+    def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0) -> "list[ChanceErrors]":
+        """Return them for s parts with probabilities (s, n), n at least 1, and outcomes that are 1 with
+        probability p. All parts get the same random numbers."""
         rng = np.random.default_rng(seed)
-        parts, n = placed.shape
-        first, first_of_part = _bin_starts(placed, bins)
+        placed, n = np.sort(p, axis=1), p.shape[1]
+        starts = [bin_starts(row) for row in placed]
+        first = np.concatenate([start + n * number for number, start in enumerate(starts)])
+        ends = np.cumsum(list(map(len, starts)))[:-1]
         expected = np.add.reduceat(placed.ravel(), first)
         size, errors = max(1, _MOST // placed.size), []
         for start in range(0, draws, size):
             outcomes = rng.random((min(size, draws - start), 1, n)) < placed
             sums = np.add.reduceat(outcomes.reshape(-1, placed.size), first, axis=1, dtype=np.int64)
             gaps = np.abs(sums - expected)
-            ends = [*first_of_part[1:].tolist(), len(first)]
-            errors.append([gaps[:, a:b].sum(axis=1) / n for a, b in zip(first_of_part, ends, strict=True)])
+            errors.append([part.sum(axis=1) / n for part in np.split(gaps, ends, axis=1)])
         found = np.concatenate(errors, axis=1)
         quantiles = np.quantile(found, 0.95, axis=1)
         return [cls(*one) for one in zip(found.mean(axis=1).tolist(), quantiles.tolist(), strict=True)]
-
-
-def _bin_starts(placed: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (b,) the place where each bin of the rows of sorted values (s, n) begins, and (s,) the number of
-    the first bin of each row."""
-    starts = [bin_starts(row, bins) for row in placed]
-    offsets = placed.shape[1] * np.arange(len(placed))
-    sizes = np.array([len(one) for one in starts])
-    return np.concatenate(starts) + np.repeat(offsets, sizes), np.cumsum(sizes) - sizes
 
 
 class Slope(NamedTuple):
@@ -88,13 +74,8 @@ class Slope(NamedTuple):
     clipped: int
 
     @classmethod
-    def of(cls, p: np.ndarray, happened: np.ndarray) -> "Slope":
-        """Return the maximum likelihood fit for probabilities p (n,) and outcomes (n,) bool."""
-        return cls.of_parts(p[None], happened[None])[0]
-
-    @classmethod
-    def of_parts(cls, p: np.ndarray, happened: np.ndarray) -> "list[Slope]":
-        """Return the fits of s parts with probabilities and outcomes (s, n), computed together."""
+    def of(cls, p: np.ndarray, happened: np.ndarray) -> "list[Slope]":
+        """Return the maximum likelihood fits for s parts with probabilities and outcomes (s, n)."""
         n = p.shape[1]
         edge = 1 / (2 * n) if n else 0.5
         inside = np.clip(p, edge, 1 - edge)
@@ -172,8 +153,8 @@ def split_values(samples: Sequence[Sample]) -> list[dict[str, float]]:
             alike.setdefault(len(one.confidence), []).append(number)
     for numbers in alike.values():
         own = [samples[number] for number in numbers]
-        chances = ChanceErrors.of_parts(np.sort(np.stack([one.confidence for one in own])))
-        slopes = Slope.of_parts(
+        chances = ChanceErrors.of(np.stack([one.confidence for one in own]))
+        slopes = Slope.of(
             np.stack([one.event.p for one in own]), np.stack([one.event.happened for one in own])
         )
         for number, one, chance, slope in zip(numbers, own, chances, slopes, strict=True):

@@ -61,12 +61,12 @@ def test_parts_by_hand():
 def test_errors_by_chance_are_those_of_calibrated_outcomes():
     """The null mean and quantile agree with calibration errors of outcomes drawn elsewhere."""
     p = np.random.default_rng(1).uniform(0.4, 1, 300)
-    chance = ChanceErrors.of(p, draws=400)
+    (chance,) = ChanceErrors.of(p[None], draws=400)
     rng = np.random.default_rng(2)
     errors = np.array([Bins.of(p, rng.random(300) < p).error for _ in range(400)])
     assert chance.mean == pytest.approx(errors.mean(), abs=4 * errors.std() * math.sqrt(2 / 400))
     assert 0.02 < np.mean(errors > chance.quantile) < 0.1
-    assert ChanceErrors.of(p) == ChanceErrors.of(p)
+    assert ChanceErrors.of(p[None]) == ChanceErrors.of(p[None])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -74,7 +74,7 @@ def test_slopes_equal_logistic_regression(seed):
     rng = np.random.default_rng(seed)
     p = np.clip(rng.beta(1, 1, 200), 0.01, 0.99)
     happened = rng.random(200) < p**1.5
-    found = Slope.of(p, happened)
+    (found,) = Slope.of(p[None], happened[None])
     x = np.log(p / (1 - p))[:, None]
     oracle = LogisticRegression(C=np.inf, tol=1e-10).fit(x, happened)
     assert found.slope == pytest.approx(oracle.coef_[0, 0], abs=1e-5)
@@ -86,12 +86,12 @@ def test_slopes_equal_logistic_regression(seed):
 
 def test_slopes_that_do_not_exist():
     p = np.array([0.1, 0.2, 0.8, 1.0])
-    separated = Slope.of(p, np.array([False, False, True, True]))
+    (separated,) = Slope.of(p[None], np.array([[False, False, True, True]]))
     assert math.isnan(separated.slope) and not math.isnan(separated.in_the_large)
     assert separated.clipped == 2  # 0.1 and 1.0 leave [1/8, 7/8]
-    equal = Slope.of(p, np.zeros(4, dtype=bool))
+    (equal,) = Slope.of(p[None], np.zeros((1, 4), dtype=bool))
     assert math.isnan(equal.slope) and math.isnan(equal.in_the_large)
-    constant = Slope.of(np.full(4, 0.5), np.array([True, False, True, True]))
+    (constant,) = Slope.of(np.full((1, 4), 0.5), np.array([[True, False, True, True]]))
     assert math.isnan(constant.slope)
     assert constant.in_the_large == pytest.approx(math.log(3))
 
@@ -101,10 +101,9 @@ def test_parts_together_have_the_numbers_of_each_alone():
     rng = np.random.default_rng(3)
     p = np.stack([rng.beta(0.5, 0.5, 30), rng.integers(0, 4, 30) / 3, np.full(30, 0.5), rng.random(30)])
     happened = np.stack([rng.random(30) < p[0], rng.random(30) < 0.5, np.zeros(30, bool), p[3] > 0.5])
-    placed = np.sort(p, axis=1)
-    assert ChanceErrors.of_parts(placed) == [ChanceErrors.of(row) for row in placed]
-    alone = [Slope.of(*one) for one in zip(p, happened, strict=True)]
-    np.testing.assert_allclose(Slope.of_parts(p, happened), alone, rtol=1e-8, atol=1e-9)
+    assert ChanceErrors.of(p) == [ChanceErrors.of(row[None])[0] for row in p]
+    alone = [Slope.of(one[None], own[None])[0] for one, own in zip(p, happened, strict=True)]
+    np.testing.assert_allclose(Slope.of(p, happened), alone, rtol=1e-8, atol=1e-9)
     assert [math.isnan(one.slope) for one in alone] == [False, False, True, True]
 
 

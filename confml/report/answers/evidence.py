@@ -84,14 +84,8 @@ class Evidence(Collector):
         majority = max(counts, key=lambda label: counts[label], default=None)
         key = (cell.dataset, cell.split, digest, result.split_train_rows, online, majority)
         if key not in self._shared:
-            self._shared[key] = SplitRows(
-                rows,
-                digest,
-                result.split_train_rows,
-                online,
-                "" if majority is None else str(majority),
-                np.packbits(truth != majority),
-            )
+            name, wrong = "" if majority is None else str(majority), np.packbits(truth != majority)
+            self._shared[key] = SplitRows(rows, digest, result.split_train_rows, online, name, wrong)
         self.splits[cell.key] = self._shared[key]
         tuned = float((result.tuning or {}).get("seconds") or 0.0)
         self.seconds[cell.key] = tuned + result.views.fit_seconds + result.views.predict_seconds
@@ -100,11 +94,7 @@ class Evidence(Collector):
     def _rows_of(self, result: CellResult) -> tuple[np.ndarray, np.ndarray, str]:
         """Return the rows (n,) of a cell in their order, the true labels (n,), and the digest of both."""
         given = np.asarray(result.rows), np.asarray(result.truth)
-        key = (
-            result.cell.dataset,
-            *(one.dtype.str for one in given),
-            *map(_digest, map(np.ndarray.tobytes, given)),
-        )
+        key = result.cell.dataset, *((one.dtype.str, _digest(one.tobytes())) for one in given)
         if key not in self._sorted:
             order = np.argsort(given[0], kind="stable")
             rows, truth = (one[order] for one in given)
@@ -129,12 +119,12 @@ class Evidence(Collector):
 
         metric: ``cost`` or ``cost_with_abstaining``, by default the latter where there is one.
         """
-        view_costs = self._views[cell.key, view].costs if (cell.key, view) in self._views else {}
+        found, split = self._views.get((cell.key, view)), self.splits[cell.key]
         names = [metric] if metric else ["cost_with_abstaining", "cost"]
-        costs = next((view_costs[name] for name in names if name in view_costs), None)
+        costs = next((found.costs[name] for name in names if found and name in found.costs), None)
         if costs is None or np.isnan(costs).any():
             return None
-        return SplitLosses(self.splits[cell.key].rows, costs, self.splits[cell.key].train_rows)
+        return SplitLosses(split.rows, costs, split.train_rows)
 
     def filled_sizes(self, cell: Cell, view: str, level: float) -> SplitLosses | None:
         """Return the set sizes, 1 for empty regions; None without regions."""

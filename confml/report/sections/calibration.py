@@ -12,7 +12,7 @@ from confml.report.items import TableKind
 from confml.report.sections.base import ViewSection
 
 MOST_SPLITS = 20
-MOST_ROWS = 20_000  # of the splits that are computed together
+MOST_ROWS = 1000  # of a split that is computed with others
 CALIBRATION = TableKind(
     "calibration.csv",
     "dataset method params view splits rows ece ece_null ece_null_95 above slope_splits slope intercept "
@@ -47,28 +47,21 @@ class Calibration(ViewSection):
     def takes(self, case):
         return case.prediction.kind in SHARES and len(case.truth) > 0
 
-    def new(self, key):
-        return [], []
-
     def add_view(self, found, result, view, case):
-        values, samples = found
-        if len(values) + len(samples) < MOST_SPLITS:
-            samples.append(Sample.of(case))
-            if sum(len(one.correct) for one in samples) > MOST_ROWS:
-                self._compute(found)
-
-    def _compute(self, found):
-        values, samples = found
-        for one, own in zip(samples, split_values(samples), strict=True):
-            values.append({"rows": len(one.correct), **own})
-        samples.clear()
+        if len(found) < MOST_SPLITS:
+            sample = Sample.of(case)
+            found.append(
+                sample if len(case.truth) <= MOST_ROWS else (len(case.truth), *split_values([sample]))
+            )
 
     def rows_of(self, key, found):
-        self._compute(found)
-        values, _ = found
-        if self.results.has_groups(key[0]):
-            values = [one | {"ece_null": math.nan, "ece_null_95": math.nan} for one in values]
-        return ([(*key, *_means(values))],)
+        samples = [one for one in found if isinstance(one, Sample)]
+        found = [one for one in found if not isinstance(one, Sample)]
+        found += zip((len(one.correct) for one in samples), split_values(samples), strict=True)
+        nothing = dict.fromkeys(
+            ("ece_null", "ece_null_95") if self.results.has_groups(key[0]) else (), math.nan
+        )
+        return ([(*key, *_means([{"rows": rows, **own, **nothing} for rows, own in found]))],)
 
 
 def _means(found: list[dict[str, float]]) -> Iterator[float]:

@@ -21,7 +21,7 @@ def errors(rng, rows, ties):
     """Calibration error above the quantile of its distribution by chance, and the debiased square."""
     p, happened = _calibrated(rng, rows, ties)
     found = Bins.of(p, happened)
-    chance = ChanceErrors.of(p, seed=int(rng.integers(2**31)))
+    (chance,) = ChanceErrors.of(p[None], seed=int(rng.integers(2**31)))
     return [found.error > chance.quantile, found.debiased_square]
 
 
