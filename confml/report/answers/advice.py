@@ -11,7 +11,7 @@ from confml.measures.guarantees import approximations
 from confml.methods.registry import method_class, views_of
 from confml.report.answers.datasets import RankVerdict, ranking_of
 from confml.report.answers.majority import beats_majority
-from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
+from confml.report.answers.standings import COST, SIZE, Family, Line, Standings, computed_once
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 from confml.report.answers.thresholds import Decided
 from confml.steps.base import Step
@@ -44,12 +44,9 @@ class StepFacts(NamedTuple):
         return approximations(list(entry.tune or ()), self.fitted)
 
 
+@computed_once
 def unpromised(standings: Standings, level: float) -> str:
     """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
-    return standings.once(("unpromised", level), lambda: _unpromised(standings, level))
-
-
-def _unpromised(standings: Standings, level: float) -> str:
     views: dict[str, dict[str, None]] = {}
     several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:

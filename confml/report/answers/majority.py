@@ -7,7 +7,7 @@ methods that are not shown to be better.
 from typing import NamedTuple
 
 from confml.report.answers.differences import SIGNIFICANCE, LossTable
-from confml.report.answers.standings import Line, Standing, Standings
+from confml.report.answers.standings import Line, Standing, Standings, computed_once
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.cells import with_details
 
@@ -30,15 +30,12 @@ class Majority(NamedTuple):
         return with_details(MAJORITY, self.run)
 
 
+@computed_once
 def majority_of(standings: Standings, dataset: str) -> list[Majority]:
     """Return the error of the majority class on a data set: one for all runs, or one per run if they differ.
 
     Empty without test rows or without the classes of training.
     """
-    return standings.once(("majority", dataset), lambda: _majority_of(standings, dataset))
-
-
-def _majority_of(standings: Standings, dataset: str) -> list[Majority]:
     found: dict[str, dict[tuple[str, str], tuple[str, float]]] = {}
     for line in standings.of_dataset(dataset):
         own = found.setdefault(standings.run_of(line), {})
@@ -76,16 +73,12 @@ def beats_majority(standings: Standings, line: Line) -> tuple[str, bool]:
     return " or ".join(names), bool(better)
 
 
+@computed_once
 def not_above_majority(standings: Standings, dataset: str) -> str:
     """Return a sentence on the methods that are not shown to be better than the majority class.
 
     "" without such methods, and while cells are still to be computed.
     """
-    key = "not above majority", dataset
-    return standings.once(key, lambda: _not_above_majority(standings, dataset))
-
-
-def _not_above_majority(standings: Standings, dataset: str) -> str:
     weak: list[Line] = []
     for line in standings.of_dataset(dataset) if not standings.progress(dataset).pending else ():
         if standings.is_first(line) and not beats_majority(standings, line)[1]:

@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from confml.measures.costs import costs_of
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
@@ -129,6 +129,22 @@ class CoverageVerdict(NamedTuple):
     shortfall: float
 
 
+Answer = TypeVar("Answer", bound=Callable[..., Any])
+
+
+def computed_once(function: Answer) -> Answer:
+    """Decorate a function of `Standings` and other arguments: it is computed once for each of them."""
+
+    @functools.wraps(function)
+    def found(standings: "Standings", *given: Any) -> Any:
+        key = function.__name__, *given
+        if key not in standings.kept:
+            standings.kept[key] = function(standings, *given)
+        return standings.kept[key]
+
+    return cast(Answer, found)
+
+
 class Standings:
     """The standings of all lines, by metric and level.
 
@@ -156,16 +172,7 @@ class Standings:
         self._of_dataset: dict[str, list[Line]] = {}
         for line in self.lines:
             self._of_dataset.setdefault(line.dataset, []).append(line)
-        self._found: dict[tuple, dict[Line, Standing]] = {}
-        self._families: dict[tuple, Family | None] = {}
-        self._coverages: dict[tuple, dict[str, CoverageVerdict]] = {}
-        self._kept: dict[tuple, Any] = {}
-
-    def once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        """Return an answer that several tables show, which is computed at the first call with this key."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
+        self.kept: dict[tuple, Any] = {}  # of functions that are `computed_once`
 
     @staticmethod
     def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:
@@ -253,10 +260,7 @@ class Standings:
 
     def of(self, line: Line, metric: str, level: float | None = None) -> Standing | None:
         """Return the standing of a line; None if it does not have the metric."""
-        key = line.dataset, metric, level
-        if key not in self._found:
-            self._found[key] = self._standings(*key)
-        return self._found[key].get(line)
+        return self._standings(line.dataset, metric, level).get(line)
 
     def family(self, dataset: str, metric: str = "error", level: float | None = None) -> Family | None:
         """Return the comparison of the lines of a data set by error or set size.
@@ -264,10 +268,7 @@ class Standings:
         Set sizes are compared among lines whose coverage is not shown to be too low. None for other metrics,
         and while cells are still to be computed.
         """
-        key = dataset, metric, level
-        if key not in self._families:
-            self._families[key] = self._family(*key)
-        return self._families[key]
+        return self._family(dataset, metric, level)
 
     def pair(self, first: Line, second: Line) -> Difference | None:
         """Return the difference of the errors of two compared lines on the common splits of their family."""
@@ -281,10 +282,8 @@ class Standings:
 
     def coverage(self, line: Line, level: float) -> CoverageVerdict:
         """Return the verdict on the coverage of a line at a level."""
-        key = line.method, line.view, level
-        if key not in self._coverages:
-            self._coverages[key] = self._verdicts(*key)
-        return self._coverages[key].get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
+        found = self._verdicts(line.method, line.view, level)
+        return found.get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
 
     # ---- parts
 
@@ -295,6 +294,7 @@ class Standings:
             if (value := one.value(line.view, metric, level)) is not None
         }
 
+    @computed_once
     def _standings(self, dataset: str, metric: str, level: float | None) -> dict[Line, Standing]:
         values = {
             line: own for line in self.of_dataset(dataset) if (own := self._values(line, metric, level))
@@ -314,6 +314,7 @@ class Standings:
             for line, one in plain.items()
         }
 
+    @computed_once
     def _family(self, dataset: str, metric: str, level: float | None) -> Family | None:
         if metric not in ("error", COST, SIZE) or self.progress(dataset).pending:
             return None
@@ -423,6 +424,7 @@ class Standings:
                 left_out[line] = "different test examples" if same else "no common split"
         return [line for line in lines if line in compared], common, left_out
 
+    @computed_once
     def _verdicts(self, method: str, view: str, level: float) -> dict[str, CoverageVerdict]:
         found: dict[str, list[SplitErrors]] = {}
         for line in self.lines:
