@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from confml.errors import ConfmlError
 from confml.measures.guarantees import approximations
 from confml.methods.registry import method_class, views_of
+from confml.report.answers.computed_once import computed_once
 from confml.report.answers.datasets import RankVerdict, ranking_of
 from confml.report.answers.majority import beats_majority
-from confml.report.answers.standings import COST, SIZE, Family, Line, Standings, computed_once
+from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 from confml.report.answers.thresholds import Decided
 from confml.steps.base import Step

@@ -6,8 +6,9 @@ methods that are not shown to be better.
 
 from typing import NamedTuple
 
+from confml.report.answers.computed_once import computed_once
 from confml.report.answers.differences import SIGNIFICANCE, LossTable
-from confml.report.answers.standings import Line, Standing, Standings, computed_once
+from confml.report.answers.standings import Line, Standing, Standings
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.run.cells import with_details
 

@@ -2,11 +2,12 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 from confml.measures.costs import costs_of
+from confml.report.answers.computed_once import computed_once
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
@@ -127,22 +128,6 @@ class CoverageVerdict(NamedTuple):
     p_value: float
     too_low: bool
     shortfall: float
-
-
-Answer = TypeVar("Answer", bound=Callable[..., Any])
-
-
-def computed_once(function: Answer) -> Answer:
-    """Decorate a function of `Standings` and other arguments: it is computed once for each of them."""
-
-    @functools.wraps(function)
-    def found(standings: "Standings", *given: Any) -> Any:
-        key = function.__name__, *given
-        if key not in standings.kept:
-            standings.kept[key] = function(standings, *given)
-        return standings.kept[key]
-
-    return cast(Answer, found)
 
 
 class Standings:
