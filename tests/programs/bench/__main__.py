@@ -171,7 +171,7 @@ def write_page(stored: Path, page: Path) -> None:
                 heads = [f"| work | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
                 cells = ((row["what"].partition(", beside ")[0], *row["columns"].values()) for row in wide)
         earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
-        if not rows and earlier:
+        if not rows:
             return match[0]
         lines = {line.split(" | ")[0]: line for line in earlier[2:]}
         lines |= {f"| {one[0]}": f"| {' | '.join(one)} |" for one in cells}
