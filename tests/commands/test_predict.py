@@ -172,6 +172,16 @@ def test_long_integer_labels_are_exact_beside_rows_without_a_prediction(files):
     assert frame["prediction"].dropna().tolist() == [2**53, 2**53 + 1]
 
 
+def test_a_huge_value_is_predicted_alone_and_among_many_rows(files, wine):
+    run(*WITHOUT_CONFIG, "--save", "m.confml")
+    new = pd.concat([wine[1]] * 20).reset_index(drop=True)
+    new.loc[0, "ash"] = 1.7e308
+    new[:2].to_csv("few.csv", index=False)
+    new.to_csv("many.csv", index=False)
+    few, many = (run("m.confml", name)[0] for name in ("few.csv", "many.csv"))
+    assert few == many[:2] and few[0]["prediction"] != ""
+
+
 def test_filled_values_are_listed_and_counted(files, wine):
     new = wine[1].copy()
     new.loc[2, ["ash", "hue"]] = np.nan
