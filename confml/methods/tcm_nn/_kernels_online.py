@@ -25,156 +25,155 @@ from confml.methods.tcm_nn._kernels import (
     new_alphas,
     update_counts,
 )
-from confml.methods.tcm_nn._kernels_lists import pruned, select
-from confml.neighbours.distances import insert, squared_distance_of_rows
+from confml.methods.tcm_nn._kernels_lists import Lists, compute_distances, pruned, select
+from confml.neighbours.distances import insert, minus_squared_distances, squared_distance_of_rows
 from confml.neighbours.lanes import GROUP, PANEL, lowest_bit, products_above, run_above
 
 
-class Places(NamedTuple):
-    """The places of learnt examples: starts (c + 1,), filled (c,) and limits (2, cells)."""
+class Learnt(NamedTuple):
+    """The learnt examples in the panels of the `GrowingFilter`, with its unit and factor; starts (c + 1,),
+    filled (c,) and limits (2, cells)."""
 
+    panels: np.ndarray
+    low: np.ndarray
+    error: np.ndarray
+    unit: float
+    factor: float
     starts: np.ndarray
     filled: np.ndarray
     limits: np.ndarray
 
 
-class Queries(NamedTuple):
+class Arriving(NamedTuple):
     """New examples in panels of the `GrowingFilter`: panels (p, d, PANEL), low (p * PANEL,).
 
-    order (b,): the new example of each place in the panels, sorted by class; slots (b,): the place of each
-    new example; codes (b,): classes, -1 if the examples are only predicted. usable (b,): whether the bounds
-    hold.
+    order (b,): the new example of each place in the panels, sorted by class. slack (b,): of the filter. codes
+    (b,): their classes, -1 if the examples are only predicted. places (b,): where they are learnt, or (0,).
     """
 
     panels: np.ndarray
     low: np.ndarray
     order: np.ndarray
-    slots: np.ndarray
+    slack: np.ndarray
     codes: np.ndarray
-    usable: np.ndarray
+    places: np.ndarray
 
 
-class Rows(NamedTuple):
-    """Learnt examples in panels of the `GrowingFilter`, with its unit and factor."""
+class Work(NamedTuple):
+    """Work space of a block.
 
-    panels: np.ndarray
-    low: np.ndarray
-    unit: float
-    factor: float
-
-
-class Hits(NamedTuple):
-    """Pairs of a new example and a panel in which some examples may matter.
-
-    values (h * PANEL,) of `products_above`; masks (h,): the places that may matter; where (h, 3): the panel,
-    its class, and the previous hit of the new example or -1; last (b,): the last hit of each new example or
-    -1.
+    masks, values: results of `products_above`. least, best, nobody: of `_scan`. Hits are pairs of a new
+    example and a panel in which some examples may matter: hit_values (h * PANEL,), hit_masks (h,), where
+    (h, 3): the panel, its class, and the previous hit of the new example or -1; last (b,): the last hit of
+    each. found, apart (cells,): examples that may matter for a new one, with distances.
     """
 
-    values: np.ndarray
-    masks: np.ndarray
-    where: np.ndarray
-    last: np.ndarray
-
-
-class Space(NamedTuple):
-    """Work space: of `products_above` and `scan`; places that matter for a new example, with distances, and
-    places whose limits decrease in a block, which are ``marked`` (cells,)."""
-
     masks: np.ndarray
     values: np.ndarray
-    flat: np.ndarray
     least: np.ndarray
     best: np.ndarray
     nobody: np.ndarray
+    hit_values: np.ndarray
+    hit_masks: np.ndarray
+    where: np.ndarray
+    last: np.ndarray
     found: np.ndarray
     apart: np.ndarray
-    changed: np.ndarray
-    marked: np.ndarray
-
-
-class Arriving(NamedTuple):
-    """New examples to be learnt: their places (b,), classes (b,) and distances (b, b); of length 0 if the
-    examples are only predicted."""
-
-    places: np.ndarray
-    codes: np.ndarray
-    distances: np.ndarray
 
 
 @kernel
-def nearest_directly(Q, r, X, starts, filled, nearest):
+def process(arriving, learnt, capacity, base, ranked, waiting, new):
+    """Process b new examples in order: predict each if there are alphas (b, c, q), then learn it if it has a
+    place.
+
+    capacity: of the lists of candidates. base: the learnt examples; those that arrive are put in their
+    places. ranked, waiting: the alphas and the number of changes. Fills the counts and the alphas of the new
+    examples. Returns the new ``waiting``, and the number of examples whose lists were too short.
+    """
+    b, classes, k, cells = len(arriving.codes), len(learnt.filled), base.ks[-1], len(base.X)
+    places, kind = arriving.places, learnt.limits.dtype
+    hits = b * len(learnt.panels)
+    work = Work(
+        np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), kind),
+        np.empty((1, len(arriving.low)), kind), np.empty(PANEL, kind), np.zeros(PANEL, np.int32), np.empty(hits * PANEL, kind),
+        np.empty(hits, np.int64), np.empty((hits, 3), np.int64), np.full(b, -1),
+        np.empty(cells, np.int64), np.empty(cells),
+    )  # fmt: skip
+    upper, who = np.empty((b, classes, capacity), kind), np.empty((b, classes, capacity), np.int32)
+    lists = Lists(upper, who, np.zeros((b, classes), np.int64), learnt.error, arriving.slack)
+    _scan(arriving, learnt, k, lists, work)
+    nearest, abandoned = np.empty((b, classes, k)), 0
+    compute_distances(new.Q, base.X, lists, nearest)
+    for r in range(b):
+        if lists.filled[r].min() < 0:
+            _nearest_directly(new.Q, r, base.X, learnt, nearest[r])
+            abandoned += 1
+    within = np.empty((len(places), len(places)))
+    if len(places) > 0:
+        minus_squared_distances(new.Q, np.ascontiguousarray(new.Q.T), 0, within)
+        for r in range(b):
+            base.X[places[r]] = new.Q[r]
+            for u in range(b):
+                within[r, u] = np.sqrt(abs(within[r, u]))
+    waiting = _steps(arriving, learnt, within, base, ranked, waiting, nearest, new, work)
+    fill_limits(places, base, learnt.unit, learnt.factor, learnt.limits)
+    return waiting, abandoned
+
+
+@kernel(counts_references=False)
+def _nearest_directly(Q, r, X, learnt, nearest):
     """Fill nearest (c, K) with the distances of Q[r] to its K nearest of each class, without a filter."""
     last = nearest.shape[1] - 1
     nearest[:] = np.inf
-    for z in range(len(filled)):
-        for t in range(starts[z], starts[z] + filled[z]):
+    for z in range(len(learnt.filled)):
+        for t in range(learnt.starts[z], learnt.starts[z] + learnt.filled[z]):
             distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
             if distance < nearest[z, last]:
                 insert(nearest[z], distance)
 
 
 @kernel(counts_references=False)
-def scan(queries, rows, learnt, k, lists, hits, space):
-    """Compare b new examples with the learnt ones in one pass: fill their lists and the hits.
+def _scan(arriving, learnt, k, lists, work):
+    """Compare the new examples with the learnt ones in one pass: fill their lists and the hits.
 
-    lists: one for each class. The hits of an example in its own class are those of the limits of row 1.
+    With k = 1, where the limits of row 1 only increase, they decide the hits of an example in its own class.
     """
-    starts, filled, limits = learnt
-    order, masks, values, least = queries.order, space.masks, space.values, space.least
-    b, number, zero, near = len(order), 0, limits.dtype.type(0.0), limits[1:]
-    hits.last[:b] = -1
-    for z in range(len(filled)):
-        end = starts[z] + filled[z]
-        least[0] = np.inf
-        for slot in range(b):
-            if queries.usable[order[slot]]:
-                least[0, slot] = -np.inf
-        for panel in range(starts[z] // PANEL, (end + PANEL - 1) // PANEL):
-            first = PANEL * panel
+    order, codes, masks, values = arriving.order, arriving.codes, work.masks, work.values
+    b, number = len(order), 0
+    for z in range(len(learnt.filled)):
+        end = learnt.starts[z] + learnt.filled[z]
+        work.least[0] = np.inf
+        work.least[0, :b] = -np.inf
+        for panel in range(learnt.starts[z] // PANEL, (end + PANEL - 1) // PANEL):
             for row in range(0, b, GROUP):
                 stop = min(row + GROUP, b)
-                own = queries.codes[order[row]] == z and queries.codes[order[stop - 1]] == z
+                own = k == 1 and codes[order[row]] == z and codes[order[stop - 1]] == z
                 if products_above(
-                    queries.panels, row, queries.low, least,
-                    rows.panels, panel, rows.low, near if own else limits, 0, masks, values,
+                    arriving.panels, row, arriving.low, work.least,
+                    learnt.panels, panel, learnt.low, learnt.limits[np.int64(own) :], 0, masks, values,
                 ) == 0:  # fmt: skip
                     continue
                 for slot in range(row, stop):
                     r = order[slot]
                     if masks[0, slot - row] != 0:
-                        _offer(row, slot, first, r, z, k, lists, space)
-                    mask = masks[1, slot - row]
-                    if mask != 0 and queries.codes[r] == z and not own:
-                        mask &= run_above(space.flat, PANEL * (slot - row), limits[1], first, zero)
-                    if mask != 0 and queries.usable[r]:
+                        _offer(row, slot, PANEL * panel, r, z, k, lists, work)
+                    if masks[1, slot - row] != 0:
                         for e in range(PANEL):
-                            hits.values[PANEL * number + e] = values[slot - row, e]
-                        number = _hit(hits, number, r, panel, z, mask)
-            for r in range(b):
-                if not queries.usable[r]:  # all pairs, with the bound 0
-                    hits.values[PANEL * number : PANEL * number + PANEL] = 0.0
-                    n = end - first
-                    mask = np.int64(-1) if n >= PANEL else (np.int64(1) << np.int64(n)) - np.int64(1)
-                    number = _hit(hits, number, r, panel, z, mask)
+                            work.hit_values[PANEL * number + e] = values[slot - row, e]
+                        work.hit_masks[number] = masks[1, slot - row]
+                        hit = work.where[number]
+                        hit[0], hit[1], hit[2] = panel, z, work.last[r]
+                        work.last[r] = number
+                        number += 1
 
 
 @kernel(counts_references=False, inline="always")
-def _hit(hits, number, r, panel, z, mask):
-    """Add a hit of row r, whose values are set; return the new number of hits."""
-    hits.masks[number] = mask
-    hits.where[number, 0], hits.where[number, 1], hits.where[number, 2] = panel, z, hits.last[r]
-    hits.last[r] = number
-    return number + 1
-
-
-@kernel(counts_references=False, inline="always")
-def _offer(row, slot, first, r, z, k, lists, space):
+def _offer(row, slot, first, r, z, k, lists, work):
     """Add places of the panel from ``first`` on to the list of new example r and class z."""
     upper, who, count, error, slack = lists
     place = slot - row
-    values, best, mask = space.values, space.best, space.masks[0, place]
-    limit, n = space.least[0, slot], count[r, z]
+    values, best, mask = work.values, work.best, work.masks[0, place]
+    limit, n = work.least[0, slot], count[r, z]
     if n == 0 and k <= PANEL:  # the k-th largest of the first panel is a bound
         for e in range(PANEL):
             best[e] = values[place, e] - error[first + e]
@@ -185,7 +184,7 @@ def _offer(row, slot, first, r, z, k, lists, space):
             for e in range(1, PANEL // 8):
                 best[0] = max(best[0], best[e])
         else:
-            select(best, space.nobody, PANEL, k)
+            select(best, work.nobody, PANEL, k)
         limit = np.nextafter(best[k - 1] - slack[r], best.dtype.type(-np.inf))  # equal values must pass
     while mask != 0:
         e = lowest_bit(mask)
@@ -202,19 +201,19 @@ def _offer(row, slot, first, r, z, k, lists, space):
             if n == upper.shape[2]:  # it stays full and is abandoned
                 n, limit = -1, values.dtype.type(np.inf)
                 break
-    count[r, z], space.least[0, slot] = n, limit
+    count[r, z], work.least[0, slot] = n, limit
 
 
 @kernel
-def fill_limits(places, bounds, others, unit, factor, limits):
+def fill_limits(places, base, unit, factor, limits):
     """Fill limits (2, cells) of some places. unit, factor: of the filter."""
-    radius = np.empty((2, 1))
+    radius, bounds = np.empty((2, 1)), base.bounds
     end = bounds.shape[2] - 1
     for t in places:
-        influence_radius(bounds[t : t + 1], others, radius)
-        learns = max(bounds[t, RADIUS, end], bounds[t, OTHER_RADIUS, end])
+        influence_radius(bounds[t : t + 1], base.others, radius)
+        radius[0, 0] = max(bounds[t, RADIUS, end], bounds[t, OTHER_RADIUS, end])
         for kind in range(2):
-            distance = (radius[1, 0] if kind == 1 else learns) / unit
+            distance = radius[kind, 0] / unit
             limits[kind, t] = -distance * distance * _ABOVE_ONE / factor
 
 
@@ -228,83 +227,72 @@ def _strange(lowest, r, z):
 
 
 @kernel(counts_references=False)
-def _candidates(r, counts, lowest, queries, rows, learnt, hits, space, changed):
+def _candidates(r, k, counts, lowest, arriving, learnt, work):
     """Find the learnt examples that may matter for new example r, and distances that they have at least.
 
     counts: whether an example changes the counts of other labels than its own. Row 1 of the limits is enough
     in the own class, or in any class if r is not learnt, if the alphas under other labels exceed 1. If these
-    do not, the own class is compared again. changed: the number of examples whose limit in row 1 has
-    decreased since `scan`. Returns the number of examples.
+    do not, the own class is compared again where `_scan` has used row 1. Returns the number of examples.
     """
-    starts, filled, limits = learnt
-    code, zero, n, hit = queries.codes[r], limits.dtype.type(0.0), 0, np.int64(hits.last[r])
-    again = code >= 0 and counts and queries.usable[r] and not _strange(lowest, r, code)
+    starts, limits, zero, n = learnt.starts, learnt.limits, learnt.limits.dtype.type(0.0), 0
+    code, hit = arriving.codes[r], work.last[r]
+    again = code >= 0 and k == 1 and counts and not _strange(lowest, r, code)
     while hit >= 0:
-        panel, z, mask = hits.where[hit, 0], hits.where[hit, 1], hits.masks[hit]
+        panel, z, mask = work.where[hit, 0], work.where[hit, 1], work.hit_masks[hit]
         if z == code and again:
             mask = np.int64(0)
-        elif code < 0 and (not counts or _strange(lowest, r, z)):
-            mask &= run_above(hits.values, PANEL * hit, limits[1], PANEL * panel, zero)
+        elif (code < 0 or z == code) and (not counts or _strange(lowest, r, z)):
+            mask &= run_above(work.hit_values, PANEL * hit, limits[1], PANEL * panel, zero)
         while mask != 0:
             e = lowest_bit(mask)
             mask &= mask - 1
-            if z != code or not space.marked[PANEL * panel + e]:
-                space.found[n] = PANEL * panel + e
-                space.apart[n] = _least_distance(hits.values[PANEL * hit + e], rows)
-                n += 1
-        hit = np.int64(hits.where[hit, 2])
+            work.found[n] = PANEL * panel + e
+            work.apart[n] = _least_distance(work.hit_values[PANEL * hit + e], learnt)
+            n += 1
+        hit = work.where[hit, 2]
     if again:
-        row, place = queries.slots[r] // GROUP * GROUP, queries.slots[r] % GROUP
-        space.least[0] = np.inf
-        end = starts[code] + filled[code]
+        slot = 0
+        while arriving.order[slot] != r:
+            slot += 1
+        work.least[0] = np.inf
+        end = starts[code] + learnt.filled[code]
         for panel in range(starts[code] // PANEL, (end + PANEL - 1) // PANEL):
-            if products_above(
-                queries.panels, row, queries.low, space.least,
-                rows.panels, panel, rows.low, limits, 0, space.masks, space.values,
-            ) == 0:  # fmt: skip
-                continue
-            mask = space.masks[1, place]
+            mask = products_above(
+                arriving.panels, slot // GROUP * GROUP, arriving.low, work.least,
+                learnt.panels, panel, learnt.low, limits, 0, work.masks, work.values,
+            )  # fmt: skip
+            mask = work.masks[1, slot % GROUP] if mask != 0 else mask
             while mask != 0:
                 e = lowest_bit(mask)
                 mask &= mask - 1
-                space.found[n] = PANEL * panel + e
-                space.apart[n] = _least_distance(space.values[place, e], rows)
-                n += 1
-    else:
-        for e in range(changed):
-            t = space.changed[e]
-            if _class_of(t, starts) == code:
-                space.found[n], space.apart[n] = t, 0.0
+                work.found[n] = PANEL * panel + e
+                work.apart[n] = _least_distance(work.values[slot % GROUP, e], learnt)
                 n += 1
     return n
 
 
 @kernel(counts_references=False, inline="always")
-def _least_distance(value, rows):
+def _least_distance(value, learnt):
     """Return a distance, in the units of the data, that a pair with this value has at least."""
-    return np.sqrt(max(-rows.factor * np.float64(value), 0.0)) * rows.unit * _TIGHT
+    return np.sqrt(max(-learnt.factor * np.float64(value), 0.0)) * learnt.unit * _TIGHT
 
 
 @kernel(counts_references=False)
-def steps(queries, rows, learnt, arriving, base, ranked, waiting, nearest, new, hits, space):
-    """Process b new examples in order: predict each if there are alphas (b, c, q), then learn it if it is
-    ``arriving``.
+def _steps(arriving, learnt, within, base, ranked, waiting, nearest, new, work):
+    """Predict and learn the new examples in order, as in `process`; return the new ``waiting``.
 
-    learnt: `Places`; base: the learnt examples and those that arrive, in their places. ranked, waiting: the
-    alphas and the number of changes. nearest (b, c, K): distances to the K nearest examples of each class
-    before the block; earlier examples of the block are added. hits: of `scan`, before the block. Fills the
-    counts of new examples and their alphas; returns the new ``waiting``.
+    within (b, b): their distances. nearest (b, c, K): distances to the K nearest examples of each class
+    before the block; earlier examples of the block are added.
     """
-    starts, filled, limits = learnt
-    places, codes, within = arriving
+    limits, places, codes = learnt.limits, arriving.places, arriving.codes
     same, other, bounds, ks = base.same, base.other, base.bounds, base.ks
     alphas, lowest = new.alphas, new.lowest
-    predicts, learns, groups = len(alphas) > 0, len(codes) > 0, len(ranked.first)
+    predicts, learns, groups = len(alphas) > 0, len(places) > 0, len(ranked.first)
     classes, k_max, wanted = nearest.shape[1], nearest.shape[2], len(ks)
-    entered, apart, changed = space.found, space.apart, 0
+    entered, apart = work.found, work.apart
     for r in range(len(new.Q)):
         earlier = r if learns else 0
-        code = queries.codes[r]
+        code = codes[r]
         for u in range(earlier):
             near = nearest[r, codes[u]]
             if within[r, u] < near[k_max - 1]:
@@ -316,11 +304,9 @@ def steps(queries, rows, learnt, arriving, base, ranked, waiting, nearest, new, 
                     more, alike = ranks.count(ranked, waiting, min(j, groups - 1), q, alphas[r, j, q])
                     new.greater[r, j, q], new.equal[r, j, q] = more, alike + 1
         entering = 0
-        for e in range(
-            _candidates(r, predicts and base.others, lowest, queries, rows, learnt, hits, space, changed)
-        ):
-            t, gap = space.found[e], space.apart[e]
-            z = _class_of(t, starts)
+        for e in range(_candidates(r, k_max, predicts and base.others, lowest, arriving, learnt, work)):
+            t, gap = work.found[e], work.apart[e]
+            z = _class_of(t, learnt.starts)
             crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[r, z], base.others)
             near = same[t] if z == code else other[t]
             enters = learns and gap < near[k_max - 1]
@@ -348,7 +334,7 @@ def steps(queries, rows, learnt, arriving, base, ranked, waiting, nearest, new, 
                 waiting = 0
             if e < entering:
                 t = entered[e]
-                owner = np.int64(_class_of(t, starts))
+                owner = np.int64(_class_of(t, learnt.starts))
                 for q in range(wanted):
                     ranked.removed[q, waiting] = bounds[t, ALPHA, q]
                 insert(same[t] if owner == code else other[t], apart[e])
@@ -365,13 +351,7 @@ def steps(queries, rows, learnt, arriving, base, ranked, waiting, nearest, new, 
             ranked.of[waiting] = min(owner, groups - 1)
             waiting += 1
             if limits[0, t] < np.inf:  # not of this block
-                before = limits[1, t]
-                fill_limits(entered[e : e + 1], bounds, base.others, rows.unit, rows.factor, limits)
-                if limits[1, t] < before and not space.marked[t]:
-                    space.changed[changed], space.marked[t] = t, True
-                    changed += 1
-    for e in range(changed):
-        space.marked[space.changed[e]] = False
+                fill_limits(entered[e : e + 1], base, learnt.unit, learnt.factor, limits)
     return waiting
 
 

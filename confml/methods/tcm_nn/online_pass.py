@@ -8,14 +8,12 @@ import numpy as np
 
 from confml.methods.label_schedule import LabelSchedule
 from confml.methods.tcm_nn import _kernels as base_kernels
-from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_online as kernels
 from confml.methods.tcm_nn._kernels_ranked import Ranked
 from confml.methods.tcm_nn.base_counts import Counts
-from confml.methods.tcm_nn.candidate_lists import empty_lists, parts
-from confml.neighbours.distance_filter import FilterRows, GrowingFilter
-from confml.neighbours.distances import minus_squared_distances
-from confml.neighbours.lanes import GROUP, PANEL
+from confml.methods.tcm_nn.candidate_lists import parts
+from confml.neighbours.distance_filter import GrowingFilter
+from confml.neighbours.lanes import PANEL
 from confml.neighbours.scaling import SafeScale
 
 
@@ -66,7 +64,6 @@ class OnlinePass:
         self._starts = np.zeros(classes + 1, dtype=np.int64)
         self._X = np.empty((0, attributes))
         self._same = self._other = np.empty((0, 0))
-        self._hits, self._space = _space_for_hits(0, 0, np.dtype(float)), _space_for(0, 0, np.dtype(float))
         self._waiting = 0
         self._arrange(np.zeros(classes, dtype=np.int64))
 
@@ -125,77 +122,40 @@ class OnlinePass:
         if full or (not self._products and not self._filter.direct):
             self._arrange(arriving)
         rows = self._filter.query(block)
-        if learns and not self._filter.accepts(rows):
+        if not (self._filter.accepts(rows) if learns else rows.usable.all()):
             self._arrange(arriving, block)
             rows = self._filter.query(block)
-        places = self._free_places(codes) if learns else np.empty(0, dtype=np.int64)
-        learnt = kernels.Places(self._starts, self.counts_by_class, self._limits)
-        queries, learnt_rows = (
-            self._queries(rows, codes if learns else np.full(b, -1)),
-            kernels.Rows(self._filter.panels, self._filter.low, self._filter.unit, self._filter.factor),
-        )
-        nearest = self._nearest(block, rows, queries, learnt_rows, learnt)
-        within = np.empty((len(places), len(places)))
-        if learns:
-            minus_squared_distances(block, np.ascontiguousarray(block.T), 0, within)
-            within = np.sqrt(np.abs(within))
-            self._X[places] = block
+        order, near = np.argsort(codes, kind="stable"), self._filter
+        places = self._free_places(codes, order) if learns else np.empty(0, dtype=np.int64)
         shape = (b, classes, len(self._ks)) if predicts else (0, classes, len(self._ks))
         counts = Counts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.empty(shape))
-        new = base_kernels.NewExamples(block, *counts, np.empty(shape))
-        arrivals = kernels.Arriving(places, codes[: len(places)], within)
-        self._waiting = kernels.steps(
-            queries, learnt_rows, learnt, arrivals, self._examples, self._ranked, self._waiting, nearest, new,
-            self._hits, self._space,
+        slack = (rows.slack * (1 + 1e-6)).astype(near.dtype)
+        self._waiting, abandoned = kernels.process(
+            kernels.Arriving(
+                *near.columns(rows, order), order, slack, codes if learns else np.full(b, -1), places
+            ),
+            kernels.Learnt(
+                near.panels, near.low, near.error, near.unit, near.factor,
+                self._starts, self.counts_by_class, self._limits,
+            ),
+            self.sizes.capacity(int(self._ks[-1])), self._examples, self._ranked, self._waiting,
+            base_kernels.NewExamples(block, *counts, np.empty(shape)),
         )  # fmt: skip
+        if 4 * abandoned > max(b, 16):  # too many duplicates or close rows
+            self._products = False
         if learns:
-            self._filter.put(rows, places)
+            near.put(rows, places)
             self.counts_by_class += arriving
-            self._fill_limits(places)
         return counts
 
-    def _free_places(self, codes: np.ndarray) -> np.ndarray:
+    def _free_places(self, codes: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return the place of each new example: the free places of its class in their order."""
-        order = np.argsort(codes, kind="stable")
         begin = np.searchsorted(codes[order], codes[order])
         places = np.empty(len(codes), dtype=np.int64)
         places[order] = (
             (self._starts[:-1] + self.counts_by_class)[codes[order]] + np.arange(len(codes)) - begin
         )
         return places
-
-    def _queries(self, rows: FilterRows, codes: np.ndarray) -> kernels.Queries:
-        """Return new examples, sorted by class, as arguments of the kernels."""
-        order = np.argsort(codes, kind="stable")
-        slots = np.empty(len(codes), dtype=np.int64)
-        slots[order] = np.arange(len(codes))
-        return kernels.Queries(*self._filter.columns(rows, order), order, slots, codes, rows.usable)
-
-    def _nearest(self, block: np.ndarray, rows: FilterRows, queries, learnt_rows, learnt) -> np.ndarray:
-        """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class, and find
-        the hits."""
-        b, k, classes, dtype = len(block), int(self._ks[-1]), len(self.counts_by_class), self._filter.dtype
-        nearest = np.empty((b, classes, k))
-        slack = (rows.slack * (1 + 1e-6)).astype(dtype)
-        lists = empty_lists(classes, self.sizes.capacity(k), self._filter.error, slack)
-        lists.filled[~rows.usable] = -1
-        number = b * len(learnt_rows.panels)
-        if len(self._hits.last) < b or len(self._hits.masks) < number or self._hits.values.dtype != dtype:
-            self._hits = _space_for_hits(b, number, dtype)
-        if (
-            self._space.least.shape[1] < len(queries.low)
-            or len(self._space.found) < len(self._X)
-            or self._space.values.dtype != dtype
-        ):
-            self._space = _space_for(len(queries.low), len(self._X), dtype)
-        kernels.scan(queries, learnt_rows, learnt, k, lists, self._hits, self._space)
-        lists_kernels.compute_distances(block, self._X, lists, nearest)
-        abandoned = np.flatnonzero((lists.filled < 0).any(axis=1))
-        for r in abandoned:
-            kernels.nearest_directly(block, r, self._X, self._starts, self.counts_by_class, nearest[r])
-        if 4 * len(abandoned) > max(b, 16) and self._products:  # too many duplicates or close rows
-            self._products = False
-        return nearest
 
     # ---- the arrangement of learnt examples
 
@@ -232,17 +192,13 @@ class OnlinePass:
             self._X, self._same, self._other, bounds, weights, self._ks, others
         )
         self._limits = np.full((2, cells), np.inf, dtype=self._filter.dtype)
-        self._fill_limits(places)
+        kernels.fill_limits(places, self._examples, self._filter.unit, self._filter.factor, self._limits)
         self._rank()
 
     def _places(self) -> np.ndarray:
         """Return the places (n,) of the learnt examples, in ascending order."""
         ends = zip(self._starts[:-1], self.counts_by_class, strict=True)
         return np.concatenate([np.arange(first, first + number) for first, number in ends])
-
-    def _fill_limits(self, places: np.ndarray) -> None:
-        near, base = self._filter, self._examples
-        kernels.fill_limits(places, base.bounds, base.others, near.unit, near.factor, self._limits)
 
     def _rank(self) -> None:
         """Sort the alphas of the learnt examples, see `_kernels_ranked`."""
@@ -284,21 +240,6 @@ class OnlinePass:
             self._process(known[first:last], mine[first:last], predicts=False, learns=True)
         self.step(X, codes, predicts=False)
         return found
-
-
-def _space_for_hits(examples: int, hits: int, dtype: np.dtype) -> kernels.Hits:
-    masks, where = np.empty(hits, np.int64), np.empty((hits, 3), np.int32)
-    return kernels.Hits(np.empty(hits * PANEL, dtype), masks, where, np.empty(examples, np.int32))
-
-
-def _space_for(examples: int, cells: int, dtype: np.dtype) -> kernels.Space:
-    values, least = np.empty((GROUP, PANEL), dtype), np.empty((1, examples), dtype)
-    masks, best, nobody = np.empty((2, GROUP), np.int64), np.empty(PANEL, dtype), np.zeros(PANEL, np.int32)
-    found, changed = np.empty((2, cells), np.int64)
-    apart, marked = np.empty(cells), np.zeros(cells, bool)
-    return kernels.Space(
-        masks, values, values.reshape(-1), least, best, nobody, found, apart, changed, marked
-    )
 
 
 class DelayedCounts(NamedTuple):
