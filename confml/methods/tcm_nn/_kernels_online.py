@@ -95,9 +95,9 @@ def process(arriving, learnt, capacity, base, ranked, waiting, new):
     hits = b * len(learnt.panels)
     work = Work(
         np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), kind),
-        np.empty((1, len(arriving.low)), kind), np.empty(PANEL, kind), np.zeros(PANEL, np.int32), np.empty(hits * PANEL, kind),
-        np.empty(hits, np.int64), np.empty((hits, 3), np.int64), np.full(b, -1),
-        np.empty(cells, np.int64), np.empty(cells),
+        np.empty((1, len(arriving.low)), kind), np.empty(PANEL, kind), np.zeros(PANEL, np.int32),
+        np.empty(hits * PANEL, kind), np.empty(hits, np.int64), np.empty((hits, 3), np.int64),
+        np.full(b, -1), np.empty(cells, np.int64), np.empty(cells),
     )  # fmt: skip
     upper, who = np.empty((b, classes, capacity), kind), np.empty((b, classes, capacity), np.int32)
     lists = Lists(upper, who, np.zeros((b, classes), np.int64), learnt.error, arriving.slack)
