@@ -82,7 +82,10 @@ class TCMSVM(PValueMethod):
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view ``p-value`` of test examples X (n, d); raise ConfmlError if it takes too long."""
+        """Return the view ``p-value`` of test examples X (n, d).
+
+        Raises ConfmlError if it takes too long, and if products of values overflow.
+        """
         X = self.check_predict_data(X)
         n, c, m = len(X), len(self.classes_), len(self.codes_)
         self._check_cost(n, c, m)
@@ -126,7 +129,11 @@ class TCMSVM(PValueMethod):
 
         sides = np.append(self.codes_ == positive, new)
         machine = SVC(C=self.C, kernel=self.kernel, gamma="scale", tol=1e-6)
-        return machine.fit(bag, sides).decision_function(bag)
+        try:
+            return machine.fit(bag, sides).decision_function(bag)
+        except ValueError as error:  # products of large values overflow
+            message = "a support vector machine of training examples and a new one is not finite"
+            raise ConfmlError(message, hint="scale the features, or leave out the largest values") from error
 
     def _check_cost(self, n: int, c: int, m: int) -> None:
         machines = n * (2 if c == 2 else 2 * c) if c > 1 else 0

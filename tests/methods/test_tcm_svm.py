@@ -77,3 +77,11 @@ def test_large_sets_are_refused_with_the_cost():
     ) as refusal:
         method.confident_predict(rng.random((2000, 2)))
     assert "conformal: split" in refusal.value.hint
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_values_that_overflow_are_an_error_of_the_data(kernel):
+    X, y = blobs(1, 20, 2)
+    far = np.full((1, 2), np.finfo(float).max)
+    with pytest.raises(ConfmlError, match="not finite"):
+        build("tcm-svm", {"kernel": kernel}).fit(X, y).predict_p_values(far)
