@@ -56,14 +56,7 @@ class Standardise(Step):
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = complete(X, self.name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.mean_, self.sd_ = X.mean(axis=0), X.std(axis=0)
-        # The rounded mean of equal values can differ from them: constancy is read off the values.
-        varies = X.max(axis=0) > X.min(axis=0)
-        for column in np.flatnonzero(varies & _is_extreme(self.sd_)):
-            own, unit = X[:, column], _unit(X[:, column], axis=0)[0]
-            self.mean_[column], self.sd_[column] = (own / unit).mean() * unit, (own / unit).std() * unit
-        self.sd_[~varies] = 0.0
+        self.mean_, self.sd_ = (found[0] for found in _moments(X, axis=0))
         coded = self._coded(X)
         self.mean_[coded], self.sd_[coded] = 0.0, 1.0
         return self
@@ -104,39 +97,32 @@ class RowStandardise(Step):
     @staticmethod
     def _standardised(X: np.ndarray) -> np.ndarray:
         # In C order every row is summed by itself, in the same order whatever the number of rows.
-        with np.errstate(over="ignore", invalid="ignore"):
-            centred = X - X.mean(axis=1, keepdims=True)
-            sd = np.sqrt(np.mean(centred * centred, axis=1, keepdims=True))
-        # The rounded mean of equal values can differ from them: constancy is read off the values.
-        varies = X.max(axis=1, keepdims=True) > X.min(axis=1, keepdims=True)
-        extreme = varies & _is_extreme(sd)
-        found = np.divide(centred, sd, out=np.zeros_like(centred), where=varies & ~extreme)
-        if extreme.any():
-            rows = X[extreme[:, 0]]
-            found[extreme[:, 0]] = RowStandardise._standardised(rows / _unit(rows, axis=1))
-        return found
+        return _rescaled(X, *_moments(X, axis=1))
 
 
 _LARGEST = np.finfo(np.float64).max
 
 
-def _is_extreme(sd: np.ndarray) -> np.ndarray:
-    """Return whether squares are near or beyond the ends of the range of float64."""
-    return ~((sd > 1e-140) & (sd < 1e140))  # NaN too
+@np.errstate(over="ignore", invalid="ignore")
+def _moments(X: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and standard deviations along an axis, which has length 1; equal values have sd 0."""
+    mean, sd = X.mean(axis=axis, keepdims=True), X.std(axis=axis, keepdims=True)
+    # The rounded mean of equal values can differ from them: constancy is read off the values.
+    varies = X.max(axis=axis, keepdims=True) > X.min(axis=axis, keepdims=True)
+    extreme = varies & ~((sd > 1e-140) & (sd < 1e140))  # squares near the ends of the range, and NaN
+    if extreme.any():
+        places = np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1
+        unit = np.ldexp(1.0, np.where(extreme, places, 0))
+        near = X / unit
+        mean, sd = near.mean(axis=axis, keepdims=True) * unit, near.std(axis=axis, keepdims=True) * unit
+    return mean, np.where(varies, sd, 0.0)
 
 
-def _unit(X: np.ndarray, axis: int) -> np.ndarray:
-    """Return powers of two near the largest absolute values."""
-    return np.ldexp(1.0, np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1)
-
-
+@np.errstate(over="ignore")
 def _rescaled(X: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return ``(X - centre) / scale`` (n, d) by columns, cut to the range of float64; a column of scale 0
-    becomes zeros."""
-    with np.errstate(over="ignore"):
-        found = np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)
-        if np.isinf(found).any():
-            rows, columns = np.nonzero(np.isinf(found))
-            halves = X[rows, columns] / 2 - centre[columns] / 2  # their difference does not overflow
-            found[rows, columns] = np.clip(halves / (scale[columns] / 2), -_LARGEST, _LARGEST)
+    """Return ``(X - centre) / scale`` (n, d), cut to the range of float64, and 0 where the scale is 0."""
+    found = np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)
+    if np.isinf(found).any():  # the difference of halves does not overflow
+        halves = np.divide(X / 2 - centre / 2, scale / 2, out=np.zeros_like(X), where=scale > 0)
+        found = np.where(np.isinf(found), np.clip(halves, -_LARGEST, _LARGEST), found)
     return found
