@@ -89,6 +89,8 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     learns_online: whether it can predict examples one at a time and learn each; it then has
         `evaluate_online`.
     depends_on_processor: whether the last digits of scores differ between types of processors.
+    loads: names of modules that `fit` or `confident_predict` imports and that take long to import. A run
+        imports them once, before its workers are forked.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
     stored: the declaration of each attribute of a fit, so that model files can hold it, as
         ``{"means_": "f8(c, d)", "codes_": "i8(n) in 0..c"}``; `confml.predictions.declarations` has the
@@ -120,6 +122,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_rows: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
     depends_on_processor: ClassVar[bool] = False
+    loads: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
     stored: ClassVar[Mapping[str, str | None]] = {

@@ -56,6 +56,7 @@ class TCMSVM(PValueMethod):
 
     name = "tcm-svm"
     version = 1
+    loads = ("sklearn.svm",)
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "kernel": Choice(

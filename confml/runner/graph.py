@@ -27,11 +27,14 @@ def make_tasks(
     data_folder: Callable[[str], Path],
     limits: Limits = NO_LIMITS,
     packed: bool = False,
+    workers: int = 1,
 ) -> list[Task]:
     """Return the tasks for the cells whose keys are ``missing``; inner folds in ``stored_inner`` are reused.
 
     data_folder: maps the name of a data set to the folder that workers read. limits: limits of the tasks
-    whose method has none in the config. packed: whether small records are appended to packs.
+    whose method has none in the config. packed: whether small records are appended to packs. With several
+    workers, the final fits of as many tuned cells come last: no worker then waits for the inner folds of the
+    last cell while another one computes them.
     """
     tasks: list[Task] = []
     config, instances = plan.config, Instances()
@@ -72,7 +75,9 @@ def make_tasks(
             for group in _cells_per_path(job, cells, instances):
                 grid = tuple({**cell.params, **_wrapper_tuning(job, config)} for cell in group)
                 tasks += _fit_tasks(context, tuple(group), grid, instances, *sizes[place])
-    return tasks
+    tuned = dict.fromkeys(task.cells[0].key for task in tasks if task.inner)
+    last = set(list(tuned)[-workers:]) if workers > 1 else set()
+    return sorted(tasks, key=lambda task: bool(task.inner) and task.cells[0].key in last)
 
 
 def _wrapper_tuning(job: Job, config: Config) -> dict:

@@ -243,6 +243,7 @@ def _compute(
             folders.__getitem__,
             execution.limits,
             packed,
+            engine.workers,
         )
         for key in state.left & store.keys("failures"):  # they are tried again
             store.remove("failures", key)
@@ -330,7 +331,9 @@ def _modules(classes: Iterable[type]) -> list[str]:
 
     Modules of other packages are imported by the task that needs them, which fails alone if they cannot be.
     """
-    names = [run_tasks.__module__, *(kind.__module__ for kind in classes)]
+    names = [run_tasks.__module__]
+    for kind in classes:
+        names += [kind.__module__, *getattr(kind, "loads", ())]
     return [name for name in dict.fromkeys(names) if name.partition(".")[0] in ("confml", "sklearn")]
 
 

@@ -1,13 +1,15 @@
 """Binary machines in threads: the same bytes for 1, 2 and 16."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import confml
-from confml import DAGSVM, GenSVM, OvOSVM, OvRSVM, SmartSVM
+from confml import DAGSVM, CrammerSinger, GenSVM, OvOSVM, OvRSVM, SmartSVM
 from confml.errors import ConfmlError
+from confml.methods.svm import crammer_singer_path
 
 
 @pytest.fixture
@@ -87,6 +89,45 @@ def test_paths_of_a_grid_are_fitted_in_threads(helpers):
         found.append([(view.scores.tobytes(), view.labels.tobytes()) for view in margins])
         assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 4}[n]
     assert found[0] == found[1] == found[2]
+
+
+def crammer_singer_rows():
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(4), 25)
+    return rng.normal(size=(100, 3)) + y[:, None] * [1.0, -1.0, 0.5], y
+
+
+def test_values_between_the_rungs_are_fitted_beside_them(helpers):
+    """Each result is also that of a path of one value."""
+    X, y = crammer_singer_rows()
+    grid = [{"C": C} for C in (3.0, 2.0**-20, 0.1, 1.0, 1.5, 2.0, 4.0, 100.0, 2.0**18, 1e6, 2e-6)]
+    found = []
+    for n in (1, 2, 16):
+        with confml.threads(n):
+            path = list(CrammerSinger(solver="path").evaluate_path(X, y, X, grid))
+        assert [point for point, _ in path] == grid
+        found.append([(views["margin"].scores.tobytes(), views.fit_metrics) for _, views in path])
+        assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 16}[n]
+    assert found[0] == found[1] == found[2]
+    for point, (scores, metrics) in zip(grid, found[0], strict=True):
+        ((_, views),) = CrammerSinger(solver="path").evaluate_path(X, y, X, [point])
+        assert (views["margin"].scores.tobytes(), views.fit_metrics) == (scores, metrics)
+
+
+@pytest.mark.parametrize("n", [1, 2, 16])
+def test_the_error_of_the_smallest_value_is_raised(n, monkeypatch):
+    def fail(rows, codes, costs, state, C, *others, **named):
+        if C >= 1.5:
+            if C == 1.5:
+                time.sleep(0.05)  # so that larger values fail before it
+            raise ConfmlError(f"not solved for {C}")
+        return solve(rows, codes, costs, state, C, *others, **named)
+
+    solve = crammer_singer_path._solve
+    monkeypatch.setattr(crammer_singer_path, "_solve", fail)
+    X, y = crammer_singer_rows()
+    with confml.threads(n), pytest.raises(ConfmlError, match="not solved for 1.5"):
+        list(CrammerSinger(solver="path").evaluate_path(X, y, X, [{"C": C} for C in (0.3, 1.5, 64.0)]))
 
 
 @pytest.mark.parametrize("n", [1, 2])

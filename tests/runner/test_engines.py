@@ -15,7 +15,9 @@ import pytest
 from confml._forks import Forked
 from confml._processes import Spawned
 from confml.errors import ConfmlError
+from confml.methods.version_space.kernel_svm import KernelSVM
 from confml.runner.engines import JoblibEngine, SerialEngine, WorkerLost, make_engine
+from confml.runner.run import _modules
 
 
 class Unreadable(Exception):
@@ -23,6 +25,10 @@ class Unreadable(Exception):
 
     def __init__(self, one, two):
         super().__init__(f"{one}{two}")
+
+
+def imported(name):
+    return name in sys.modules
 
 
 def work(item):
@@ -91,6 +97,15 @@ def test_results_and_errors_come_back(engine):
 @linux
 def test_the_server_as_a_new_interpreter(new_interpreters):
     assert run(JoblibEngine(2, here=True), [("square", n) for n in range(4)])["square", 3] == 9
+
+
+def test_workers_begin_with_the_modules_that_fits_import():
+    engine, items = JoblibEngine(1), iter(["sklearn.svm", "sklearn.cluster"])
+    engine.start(_modules([KernelSVM]), 1)
+    assert list(engine.run(lambda: next(items, None), imported)) == [
+        ("sklearn.svm", True),
+        ("sklearn.cluster", False),
+    ]
 
 
 FORKS_HERE = """

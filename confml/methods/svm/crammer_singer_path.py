@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import numpy as np
 
+from confml._threads import for_each
 from confml.errors import ConfmlError
 from confml.methods.svm._kernels_crammer_singer import (
     margin_scores,
@@ -49,7 +51,7 @@ class _State(NamedTuple):
 def crammer_singer_path(
     X, codes: np.ndarray, penalties: np.ndarray, Cs: Sequence[float], relative: float
 ) -> tuple[dict[float, Solution], dict[float, float]]:
-    """Return the solution and the seconds of this thread for each C.
+    """Return the solution and the processor seconds for each C.
 
     Minimises ``1/2 |W|^2 + C sum_i s_i max_k (0, 1 - (f_y(x_i) - f_k(x_i)))``. X (m, d): examples, an array
     or CSR. codes (m,): class numbers from 0, all of which must occur. penalties (c,): s of each class.
@@ -58,28 +60,57 @@ def crammer_singer_path(
 
     The objective is made smooth by proximal terms around dual multipliers, and minimised by a semismooth
     Newton method. A fit starts from the solution of the next lower value of `RUNGS`, so the result for one C
-    does not depend on the other values. Raises ConfmlError if the gap is not reached.
+    does not depend on the other values. The fits at values between the rungs are computed in threads beside
+    the rungs. Raises ConfmlError if the gap is not reached.
     """
     started = time.thread_time()
     rows, c, D = linear_rows(X), len(penalties), X.shape[1] + 1
     check_size(c * D, "dual")
     costs = np.ascontiguousarray(penalties, dtype=np.float64)[codes]
     asked = set(map(float, Cs))
-    state = _start(rows, codes, costs, c, D, RUNGS[0])
+    chain = [rung for rung in RUNGS if rung <= max(asked)]
+    values = sorted(asked.union(chain))
+    below = {C: max((rung for rung in chain if rung < C), default=0.0) for C in values}
+    # A rung comes before other values with the same start, so that another thread computes these beside it.
+    order = sorted(values, key=lambda C: (below[C], C not in RUNGS, C))
+    starts: dict[float, Future[_State | None]] = {C: Future() for C in values}
     solutions: dict[float, Solution] = {}
-    seconds: dict[float, float] = {}
+    own: dict[float, float] = {}
+    errors: dict[float, Exception] = {}
+
+    def solve(C: float, _: None) -> None:
+        """Set the solution at C, or its error; no value above one with an error is solved."""
+        begun = time.thread_time()
+        state: _State | None = None
+        copied: _State | None = None
+        followers = [later for later in values if below[later] == C]
+        try:
+            if not below[C]:
+                starts[C].set_result(_start(rows, codes, costs, c, D, C))
+            before = starts[C].result()
+            del starts[C]
+            if before is not None and C < min(list(errors), default=np.inf):
+                solved, gap, objective = _solve(rows, codes, costs, before, C, relative, keep=C in RUNGS)
+                solutions[C] = Solution(np.array(solved.W.T, order="C"), objective, gap, solved.steps)
+                copied = solved.copy() if any(later not in RUNGS for later in followers) else None
+                state = solved
+        except Exception as error:
+            errors[C] = error
+        finally:
+            for later in followers:
+                starts[later].set_result(state if later in RUNGS else copied)
+            own[C] = time.thread_time() - begun
+
     pending = time.thread_time() - started
-    for C in sorted(asked | {rung for rung in RUNGS if rung < max(asked)}):
-        started = time.thread_time()
-        before = state if C >= RUNGS[0] else _start(rows, codes, costs, c, D, C)
-        solved, gap, objective = _solve(rows, codes, costs, before, C, relative, keep=C in RUNGS)
-        if C in RUNGS:
-            state = solved
-        pending += time.thread_time() - started
+    for_each(solve, order)
+    if errors:
+        raise errors[min(errors)]
+    seconds: dict[float, float] = {}
+    for C in values:
+        pending += own[C]
         if C in asked:
-            solutions[C] = Solution(np.array(solved.W.T, order="C"), objective, gap, solved.steps)
             seconds[C], pending = pending, 0.0
-    return solutions, seconds
+    return {C: solutions[C] for C in seconds}, seconds
 
 
 def _start(rows, codes, costs, c: int, D: int, C: float) -> _State:

@@ -47,6 +47,7 @@ class KernelSVM(MarginMethod):
     example = ""
     version = 2
     depends_on_processor = True
+    loads = ("sklearn.svm",)
     metrics = {
         "support_vectors": Metric("number of support vectors", None),
         "sigma": Metric("width of the rbf kernel", None),

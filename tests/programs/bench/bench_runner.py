@@ -259,6 +259,67 @@ def bench_dask() -> list[Row]:
     return [*rows, (what, floor, math.nan, math.nan, {"repeats": turns})]
 
 
+TWO_WORKERS = """
+import heapq, sys, time
+from confml.__main__ import main
+from confml.runner import run
+from confml.runner.engines import Engine
+
+class Workers(Engine):
+    name, workers, now, busy = "serial", 2, 0.0, 0.0
+    def run(self, next_item, function, limits=None):
+        running, number = [], 0
+        while True:
+            while len(running) < self.workers and (item := next_item()) is not None:
+                begun = time.process_time()
+                result = function(item)
+                seconds = time.process_time() - begun
+                self.busy, number = self.busy + seconds, number + 1
+                heapq.heappush(running, (self.now + seconds, number, item, result))
+            if not running:
+                return
+            self.now, _, item, result = heapq.heappop(running)
+            yield item, result
+
+engine = Workers()
+run.make_engine = lambda *given: engine
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(engine.now, engine.busy, time.process_time() - engine.busy)
+"""
+
+
+def bench_nested_two_jobs() -> Row:
+    """Nested cross-validation, 5 x 5 folds: seconds that two workers take, and one, by their processor time.
+
+    One process computes the tasks in the order in which two workers would get them, and counts the time at
+    which each would end. Imports, plan and report belong to no task and are counted in full for both.
+    """
+    config = {
+        "name": "nested",
+        "datasets": ["vehicle"],
+        "steps": ["standardise"],
+        "methods": [
+            {
+                "name": "kernel-svm",
+                "tune": {"C": [1, 4, 16, 64, 256, 1024, 4096, 16384], "sigma": [1, 2, 3, 4, 6, 8, 12, 16]},
+            }
+        ],
+        "protocol": {"kind": "k-fold", "folds": 5, "inner-folds": 5},
+        "figures": [],
+    }
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "nested.yaml").write_text(yaml.safe_dump(config))
+        command = ("run", f"{name}/nested.yaml", "--out", f"{name}/out", "--quiet")
+        _, printed = cpu_of("-c", TWO_WORKERS, *command)
+    two, one, serial = map(float, printed.split()[-3:])
+    what = "nested cross-validation, 5 x 5 folds of vehicle, two jobs, beside one"
+    notes = {"repeats": 1, "goal": 1.85, "of_tasks": round(one / two, 3), "serial": round(serial, 2)}
+    return (what, serial + two, serial + one, (serial + one) / (serial + two), notes)
+
+
 def bench_plan_of_many_cells() -> Row:
     """CPU seconds of ``confml plan``, with its imports, for 100,030 cells that are not computed."""
     repeats = 1429
@@ -271,4 +332,10 @@ def bench_plan_of_many_cells() -> Row:
 
 
 BENCHMARKS = (bench_thousand_cells, bench_plan_of_many_cells)
-WHEN_ASKED = (bench_ten_thousand_cells, bench_dask, bench_report_with_figures, bench_many_cells)
+WHEN_ASKED = (
+    bench_ten_thousand_cells,
+    bench_dask,
+    bench_nested_two_jobs,
+    bench_report_with_figures,
+    bench_many_cells,
+)

@@ -161,6 +161,21 @@ def bench_ovo_threads() -> Row:
     return in_threads("one-vs-one, letter, 19 values of C", run, goal=1.9)
 
 
+def bench_crammer_singer_threads() -> Row:
+    """The path of Crammer and Singer's machine on yeast at 37 values of C, on one thread and on two.
+
+    19 values are solved one after another, and each of the others beside the next one of them.
+    """
+    X, y = yeast()
+    grid = [{"C": 2.0**power} for power in range(-18, 19)]
+
+    def run() -> bytes:
+        path = CrammerSinger(solver="path").evaluate_path(X, y, X, grid)
+        return b"".join(views["margin"].scores.tobytes() for _, views in path)
+
+    return in_threads("Crammer-Singer path, yeast, 37 values of C", run, goal=1.5)
+
+
 def bench_crammer_singer_path():
     """The exact path against cold fits by LIBLINEAR with its default tolerance, at the same values of C.
 
@@ -254,6 +269,7 @@ BENCHMARKS = (
     bench_tree,
     bench_gen_svm,
     bench_ovo_threads,
+    bench_crammer_singer_threads,
     bench_crammer_singer_path,
     bench_gen_svm_path,
     bench_cholesky,
