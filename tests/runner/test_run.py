@@ -57,14 +57,14 @@ def run(config, out, *more, code=0):
 
 def quick(config, out, *more, code=0):
     """`run` in this process, for tests whose subject is not the workers."""
-    errors = io.StringIO()
+    errors, printed = io.StringIO(), io.StringIO()
     arguments = ["run", config, "--out", out, "--engine", "serial", *more]
-    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(printed):
         with pytest.raises(SystemExit) as ended:
             main(list(map(str, arguments)))
     assert ended.value.code == code, errors.getvalue()
     assert "Traceback" not in errors.getvalue()
-    return SimpleNamespace(stderr=errors.getvalue())
+    return SimpleNamespace(stderr=errors.getvalue(), stdout=printed.getvalue())
 
 
 def tables(out):
@@ -262,6 +262,26 @@ def test_shards_make_the_whole(reference, tmp_path, monkeypatch, large):
         assert ("cells of other shards are not finished; the shard that finishes last" in said) is large
     quick(config, tmp_path / "out", "--shard", "2/3")
     assert tables(tmp_path / "out") == tables(reference)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_json_of_shards(reference, tmp_path, monkeypatch, large):
+    """An unfinished shard prints the summary of the cells that are done, or only numbers in a large run."""
+    if large:
+        monkeypatch.setattr("confml.commands.run.LARGE", 7)
+    config, out, done = write_config(tmp_path), tmp_path / "out", 0
+    whole = json.loads((reference / "summary.json").read_text())
+    for shard in ("1/3", "3/3", "2/3"):
+        printed = json.loads(quick(config, out, "--shard", shard, "--json").stdout)
+        cells = printed["cells"]
+        assert cells["planned"] == whole["cells"]["planned"] and cells["failed"] == 0
+        assert done < cells["done"] and (cells["done"] == cells["planned"]) is (shard == "2/3")
+        done = cells["done"]
+        if large and shard != "2/3":
+            assert printed == {"name": whole["name"], "cells": cells}
+        else:
+            assert printed == json.loads((out / "summary.json").read_text())
+    assert printed == whole
 
 
 def test_the_same_cell_has_the_same_arrays_whatever_its_time(tmp_path):
@@ -491,3 +511,16 @@ def test_metrics_of_a_fresh_report_are_those_of_the_cells(reference):
 
     results = open_run(reference)
     assert repr(read_metrics(results, reference)) == repr(results.metrics)
+
+
+@pytest.mark.parametrize("most, packed", [(7, True), (16, False)])
+def test_small_shards_are_packed_if_all_together_have_many_cells(
+    unpacked, tmp_path, monkeypatch, most, packed
+):
+    """12 cells in four shards: each has fewer than the limit."""
+    monkeypatch.setattr("confml.runner.run.UNPACKED", most)
+    config, out = write_config(tmp_path, text=MANY), tmp_path / "out"
+    for part in range(1, 5):
+        quick(config, out, "--shard", f"{part}/4")
+        assert (out / "packs").exists() is packed and (out / "cells").exists() is not packed
+    assert tables(out) == tables(unpacked)
