@@ -173,7 +173,11 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    affected = [one for one in config.methods if one.conformal is None and has_only_p_values(one.name)]
+    affected = [
+        one
+        for one in config.methods
+        if one.conformal is None and (config.steps or one.tune) and has_only_p_values(one.name)
+    ]  # without steps and tune the methods are not imported
     if not affected:
         return []
     steps = StepFacts.of(config)
