@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from confml.data.memory import check_width
-from confml.data.text_table import TextTable, columns_of, numbered_names, short
+from confml.data.text_table import TextTable, numbered_names, short
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -53,35 +53,35 @@ class CsvFormat(NamedTuple):
 # ---- tables
 
 
-def parse(
-    path: Path,
-    data: bytes,
-    separator: str | None = None,
-    encoding: str | None = None,
-    has_header: bool = True,
-) -> TextTable:
-    """Return the table in the bytes of a whole CSV file. Parameters are as of `read_table`.
+def parse(path: Path, content: str, separator: str | None = None, has_header: bool = True) -> TextTable:
+    """Return the table in the text of a whole CSV file. Parameters are as of `read_table`.
 
     Raises DataError with the file and the line for text that is not a table.
     """
-    content = decode(path, data, encoding)
     if not content.strip():
         raise DataError("the file is empty", where=str(path))
     taken = sniff(content) if separator is None else separator_of(separator)
-    records = list(records_in(content, taken, path))
-    if not records:
+    records = records_in(content, taken, path)
+    line, header = first = next(records, (0, []))
+    if not header:
         raise DataError(NO_HEADER, where=str(path))
-    line, header = records.pop(0) if has_header else (records[0][0], numbered_names(len(records[0][1])))
-    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
+    if not has_header:
+        records, header = chain([first], records), numbered_names(len(header))
+    columns, lines = columns_in(records, len(header))
+    if len(header) == 1 and columns:
         known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
         raise DataError(
             f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
             where=str(path),
             hint="give the right separator",
         )
-    if not records:
+    if columns and not lines:
         raise DataError(f"there are no rows under the header (line {line})", where=str(path))
-    table = table_of(path, header, line, records, taken)
+    if columns and header[-1]:
+        table = TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=taken)
+    else:
+        whole = list(records_in(content, taken, path))
+        table = table_of(path, header, line, whole[1:] if has_header else whole, taken)
     if separator is None and taken != ",":
         words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(taken, repr(taken))
         table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
@@ -94,9 +94,25 @@ def table_of(
     """Return the table of records under a header. Raises DataError for records of another length."""
     if records:
         header = even_records(path, header, line, records)
-    columns = columns_of([fields for _, fields in records], len(header))
-    lines = [at for at, _ in records]
+    columns, lines = columns_in(iter(records), len(header))
     return TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=separator)
+
+
+def columns_in(records: Iterator[tuple[int, list[str]]], count: int) -> tuple[list[list[str]], list[int]]:
+    """Return the columns of records and their lines; no columns if a record has not ``count`` fields.
+
+    Few records are held at a time: lists of fields take as much memory as the fields.
+    """
+    columns: list[list[str]] = [[] for _ in range(count)]
+    lines: list[int] = []
+    while part := list(islice(records, _TOGETHER)):
+        at, rows = zip(*part, strict=True)
+        if {*map(len, rows)} != {count}:
+            return [], lines
+        lines += at
+        for column, fields in zip(columns, zip(*rows, strict=True), strict=True):
+            column += fields
+    return columns, lines
 
 
 # ---- bytes to text
@@ -251,7 +267,16 @@ def sniff(text: str) -> str:
 
 def records_in(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that hold anything, with the line on which each begins."""
-    yield from records_of(text.split("\n"), separator, path, len(text) + 1)
+    yield from records_of(_lines_in(text), separator, path, len(text) + 1)
+
+
+def _lines_in(text: str) -> Iterator[str]:
+    """Yield the lines of a text, of which few are held at a time."""
+    start = 0
+    while start >= 0:
+        stop = text.find("\n", start + _BLOCK)
+        yield from (text[start:stop] if stop >= 0 else text[start:]).split("\n")
+        start = stop + 1 if stop >= 0 else -1
 
 
 def records_of(

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from confml.data import csv_text as text
 from confml.data.frame_table import read_frame
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, columns_of, numbered_names
+from confml.data.text_table import TextTable, numbered_names
 from confml.data.unpack import BROKEN, compression_of, decompress, in_words, open_compressed
 from confml.errors import ConfigError, DataError
 
@@ -109,8 +109,7 @@ def read_table(
         opened(path).close()
         return read_frame(path, kind, has_header, sheet)
     _refuse_sheet(path, sheet)
-    data = _read_bytes(path)
-    return text.parse(path, data, separator, encoding, has_header)
+    return text.parse(path, text.decode(path, _read_bytes(path), encoding), separator, has_header)
 
 
 def column_names_of(
@@ -208,8 +207,8 @@ def _chunks(
         for fields in (fields for _, fields in part if len(fields) == width > len(names)):
             del fields[len(names) :]  # the first chunk has nothing in these columns, nor has the header
         text.even_records(path, names, at, part)
-        columns = zip(names, columns_of([fields for _, fields in part], len(names)), strict=True)
-        yield replace(table, columns=dict(columns), lines=[line for line, _ in part], notes=[])
+        columns, numbers = text.columns_in(iter(part), len(names))
+        yield replace(table, columns=dict(zip(names, columns, strict=True)), lines=numbers, notes=[])
 
 
 def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: str | None) -> str:
