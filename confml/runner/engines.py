@@ -194,6 +194,8 @@ class DaskEngine(Engine):
             self._client = Client(**where, timeout=30)
         except (OSError, ValueError, TimeoutError) as error:
             raise ConfmlError(f"no dask scheduler at {scheduler!r}: {error}") from None
+        # A run says itself that the connection was lost; this logger would print a traceback as well.
+        logging.getLogger("distributed.batched").setLevel(logging.WARNING)
         self._scheduler = scheduler
         self._workers, self._asked = 1, -float("inf")
         with contextlib.suppress(Exception):  # a gateway may forbid it: the scheduler then tries three times
