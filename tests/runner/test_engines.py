@@ -15,9 +15,7 @@ import pytest
 from confml._forks import Forked
 from confml._processes import Spawned
 from confml.errors import ConfmlError
-from confml.methods.version_space.kernel_svm import KernelSVM
 from confml.runner.engines import JoblibEngine, SerialEngine, WorkerLost, make_engine
-from confml.runner.run import _modules
 
 
 class Unreadable(Exception):
@@ -25,10 +23,6 @@ class Unreadable(Exception):
 
     def __init__(self, one, two):
         super().__init__(f"{one}{two}")
-
-
-def imported(name):
-    return name in sys.modules
 
 
 def work(item):
@@ -99,13 +93,23 @@ def test_the_server_as_a_new_interpreter(new_interpreters):
     assert run(JoblibEngine(2, here=True), [("square", n) for n in range(4)])["square", 3] == 9
 
 
-def test_workers_begin_with_the_modules_that_fits_import():
-    engine, items = JoblibEngine(1), iter(["sklearn.svm", "sklearn.cluster"])
-    engine.start(_modules([KernelSVM]), 1)
-    assert list(engine.run(lambda: next(items, None), imported)) == [
-        ("sklearn.svm", True),
-        ("sklearn.cluster", False),
-    ]
+IMPORTED = """
+from asked import imported
+from confml.methods.version_space.kernel_svm import KernelSVM
+from confml.runner.engines import JoblibEngine
+from confml.runner.run import _modules
+
+engine, items = JoblibEngine(1), iter(["sklearn.svm", "sklearn.cluster"])
+engine.start(_modules([KernelSVM]), 1)
+print(*engine.run(lambda: next(items, None), imported))
+"""
+
+
+def test_workers_begin_with_the_modules_that_fits_import(tmp_path):
+    (tmp_path / "asked.py").write_text("import sys\ndef imported(name): return name in sys.modules\n")
+    command = [sys.executable, "-c", IMPORTED]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert found == "('sklearn.svm', True) ('sklearn.cluster', False)\n"
 
 
 FORKS_HERE = """
