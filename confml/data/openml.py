@@ -18,7 +18,7 @@ from confml.data.csv_table import load_tables
 from confml.data.dataset import DataSet
 from confml.data.download import ATTEMPTS, TIMEOUT, Transfers, workspace
 from confml.data.files import download_folder
-from confml.data.text_table import TextTable, columns_of, short
+from confml.data.text_table import TextTable, short
 from confml.errors import DataError
 
 SERVER = "https://www.openml.org"
@@ -218,7 +218,8 @@ def read_arff(path: Path) -> tuple[TextTable, list[str]]:
         places.append(place)
     if not rows:
         raise DataError("the ARFF file has no rows", where=str(path))
-    return TextTable.of(path, names, columns_of(rows, len(names)), places, str(path)), nominal
+    columns = list(map(list, zip(*rows, strict=True)))
+    return TextTable.of(path, names, columns, places, str(path)), nominal
 
 
 def _fields(text: str) -> list[str]:

@@ -90,11 +90,6 @@ class TextTable:
         self.lines = list(compress(self.lines, kept))
 
 
-def columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
-    """Return the ``count`` columns of rows of fields."""
-    return [[fields[at] for fields in rows] for at in range(count)]
-
-
 def numbered_names(columns: int) -> list[str]:
     """Return the names of the columns of a table without a header: column-1, column-2, ..."""
     return [f"column-{at}" for at in range(1, columns + 1)]

@@ -1,4 +1,4 @@
-"""What the processes of a dask cluster call: the scheduler, the nannies that start workers, and the workers.
+"""Functions that a dask cluster calls: its scheduler, the nannies that start workers, and its workers.
 
 Imports nothing heavy. The scheduler reads the function and the arguments of each task, and would import all
 modules that they name: items are bytes to it.

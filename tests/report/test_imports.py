@@ -1,4 +1,4 @@
-"""What a run imports before its report is written."""
+"""Modules that a run imports before its report is written."""
 
 from processes import assert_program
 

@@ -60,8 +60,8 @@ def crammer_singer_path(
 
     The objective is made smooth by proximal terms around dual multipliers, and minimised by a semismooth
     Newton method. A fit starts from the solution of the next lower value of `RUNGS`, so the result for one C
-    does not depend on the other values. The fits at values between the rungs are computed in threads beside
-    the rungs. Raises ConfmlError if the gap is not reached.
+    does not depend on the other values. Other threads fit the values between the rungs meanwhile. Raises
+    ConfmlError if the gap is not reached.
     """
     started = time.thread_time()
     rows, c, D = linear_rows(X), len(penalties), X.shape[1] + 1
@@ -71,7 +71,7 @@ def crammer_singer_path(
     chain = [rung for rung in RUNGS if rung <= max(asked)]
     values = sorted(asked.union(chain))
     below = {C: max((rung for rung in chain if rung < C), default=0.0) for C in values}
-    # A rung comes before other values with the same start, so that another thread computes these beside it.
+    # A rung comes before other values with the same start: these are computed by other threads meanwhile.
     order = sorted(values, key=lambda C: (below[C], C not in RUNGS, C))
     starts: dict[float, Future[_State | None]] = {C: Future() for C in values}
     solutions: dict[float, Solution] = {}

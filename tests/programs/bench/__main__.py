@@ -153,7 +153,8 @@ def write_page(stored: Path, page: Path) -> None:
     machine = document["machine"]
     about = (
         f"Processor: {machine['processor']} ({machine['cores']} cores), Python {machine['python']}. "
-        "Times are CPU times of one thread, medians of alternating turns."
+        "Times are CPU times of one thread, or of all processes of a command or run. Most are medians of "
+        "alternating turns."
     )
 
     def renewed(match: re.Match) -> str:

@@ -164,7 +164,7 @@ def bench_ovo_threads() -> Row:
 def bench_crammer_singer_threads() -> Row:
     """The path of Crammer and Singer's machine on yeast at 37 values of C, on one thread and on two.
 
-    19 values are solved one after another, and each of the others beside the next one of them.
+    19 values are solved one after another, and the others by the other thread meanwhile.
     """
     X, y = yeast()
     grid = [{"C": 2.0**power} for power in range(-18, 19)]
