@@ -117,6 +117,38 @@ def _counted_examples(case: Case) -> np.ndarray | None:
     return np.where(case.true_columns >= 0, counted, 0)
 
 
+def calibration_groups(case: Case) -> np.ndarray:
+    """Return (n,) codes, equal for test examples whose p-values are counted among the same examples.
+
+    These are the examples of one group of ``by`` and, where p-values are label-conditional, of one class.
+    """
+    groups = case.prediction.extra.get("group", np.zeros((len(case.truth), 1), dtype=np.int64))[:, 0]
+    labels = case.labels[1] if is_label_conditional(case) else np.zeros(len(case.truth), dtype=np.int64)
+    return np.unique(np.column_stack([groups, labels]), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
+    """Return (rows, counted) of the rows of each group of ``by`` and class, without absent classes.
+
+    Empty, for no verdict, where groups of several divisions overlap: their errors are not independent.
+    """
+    counted = counted_examples(case)
+    if has_several_divisions(case.prediction):
+        return ()
+    if counted is None:
+        return ((int(case.known.sum()), None),)
+    groups, counted = calibration_groups(case)[case.known], counted[case.known]
+    return tuple(
+        (int(np.count_nonzero(groups == code)), int(counted[groups == code].min()))
+        for code in np.unique(groups).tolist()
+    )
+
+
+def has_several_divisions(prediction: Prediction) -> bool:
+    """Return whether p-values are the largest of several divisions of ``by``, which are conservative."""
+    return "division" in prediction.extra
+
+
 def is_weighted(prediction: Prediction) -> bool:
     """Return whether p-values count weights of examples (``shift``), are the largest of several divisions
     (``by``) or of one of several methods (``best_of``), or are estimated (``label_noise``): their coverage

@@ -58,12 +58,14 @@ def smallest_p_notes(
     class_counts: Mapping | None = None,
     of: str = "",
     noun: str = "training row",
+    group_counts: Mapping[str, int] | None = None,
 ) -> list[str]:
     """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
     P-values are counted among ``counted_rows`` training or calibration examples, label-conditional p-values
-    among those of their class; pass ``class_counts`` (label -> rows) for those. Empty if every level can
-    exclude labels. of, noun: the method, and one of the rows, for the sentences.
+    among those of their class; pass ``class_counts`` (label -> rows) for those, and ``group_counts`` (name ->
+    rows) for those of the groups of ``by``. Empty if every level can exclude labels. of, noun: the method,
+    and one of the rows, for the sentences.
     """
     notes, of = [], f" of {of}" if of else ""
     for level in sorted(map(float, levels)):
@@ -73,6 +75,15 @@ def smallest_p_notes(
             notes.append(
                 f"level {level!r} is below the smallest possible p-value{of}, 1/{counted_rows + 1}, and "
                 f"cannot exclude any label: p-values are counted among {_count(counted_rows, noun)}, {needs}"
+            )
+        few = {name: n for name, n in (group_counts or {}).items() if needed is None or n < needed}
+        if few:
+            shown = ", ".join(f"{name} ({_count(few[name], noun)})" for name in list(few)[:_SHOWN])
+            shown += ", ..." * (len(few) > _SHOWN)
+            groups = "a group" if len(few) == 1 else f"{len(few)} groups"
+            notes.append(
+                f"level {level!r} is below the smallest possible p-value{of} in {groups} of by, and cannot "
+                f"exclude any label there: {shown}; {needs} in each group"
             )
         low = [
             (label, n) for label, n in sorted((class_counts or {}).items()) if needed is None or n < needed

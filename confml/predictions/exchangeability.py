@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures import Case, Context
 from confml.measures.coverage_band import coverage_band, covered_by_parts, covered_probabilities
+from confml.measures.p_values import counted_examples
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
@@ -41,12 +43,14 @@ class ExchangeabilityCheck:
     - Rows with a number outside the range of its feature in the training rows (without labels).
     - The coverage of rows whose label is a training class, at each level (p-values with labels).
 
-    labelled, covered: numbers of rows by class, and for each level of those whose region holds their label.
+    labelled, covered: numbers of rows by the examples that their p-values are counted among (group of ``by``,
+    column of the class), and for each level of those whose region holds their label.
     """
 
     def __init__(self, model: Model, guarantee: Guarantee):
         self.model, self.guarantee = model, guarantee
-        self.labelled: Counter[str] = Counter()
+        self.labelled: Counter[tuple[int, int]] = Counter()
+        self._counted: dict[tuple[int, int], int] = {}
         self.covered: Counter[float] = Counter()
         self.rows = self.outside_rows = 0
         self._outside = np.zeros((2, len(model.coder.features)), dtype=np.int64)
@@ -61,6 +65,30 @@ class ExchangeabilityCheck:
         below, above = table < ranges[0], table > ranges[1]
         self.outside_rows += int((below | above).any(axis=1).sum())
         self._outside += [below.sum(axis=0), above.sum(axis=0)]
+
+    def add_labels(self, batch: Batch) -> None:
+        """Count the rows of a batch whose label is a training class."""
+        facts, labels = self.model.facts, batch.rows.labels or []
+        columns = {str(label): column for column, label in enumerate(batch.prediction.classes.tolist())}
+        at = np.flatnonzero(batch.predicted)
+        rows = np.flatnonzero(batch.rows.labelled()[at]).tolist()
+        if not (rows := [row for row in rows if labels[at[row]] in columns]):
+            return
+        own = np.array([columns[labels[at[row]]] for row in rows], dtype=np.int64)
+        prediction = batch.prediction.take(rows)
+        if prediction.kind != "p-value":
+            self.labelled[0, 0] += len(rows)
+            return
+        context = Context(facts.fitted_rows, facts.class_counts, facts.params)
+        counted = counted_examples(Case(prediction, prediction.classes[own], context=context))
+        assert counted is not None  # no online pass
+        groups = prediction.extra.get("group", np.zeros((len(rows), 1), dtype=np.int64))[:, 0]
+        classes = own if facts.is_label_conditional else np.zeros(len(rows), dtype=np.int64)
+        for key, size in zip(
+            zip(groups.tolist(), classes.tolist(), strict=True), counted.tolist(), strict=True
+        ):
+            self.labelled[key] += 1
+            self._counted[key] = size
 
     # ---- sentences
 
@@ -108,6 +136,7 @@ class ExchangeabilityCheck:
         """
         facts = self.model.facts
         rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
+        rows = max(facts.group_rows.values(), default=rows)
         level = next((one for one in sorted(self.guarantee.levels) if one >= 1 / (rows + 1)), None)
         if level is None:
             return None
@@ -137,11 +166,11 @@ class ExchangeabilityCheck:
         An atypical row is an error. Errors of split conformal prediction are beta-binomial given the
         calibration examples, fewer with ties; in other cases only their expected number is bounded.
         """
-        params = self.model.facts.params
-        exact = params.get("conformal") == "split" and not self.model.facts.is_label_conditional
+        facts, params = self.model.facts, self.model.facts.params
+        one_sample = not (facts.is_label_conditional or facts.group_rows or facts.single_rows)
         others = ("conformal__classes", "conformal__smoothed", "conformal__best_of")
-        exact = exact and not any(params.get(name) for name in others)
-        if exact and not self.model.facts.single_rows:
+        exact = params.get("conformal") == "split" and not any(params.get(name) for name in others)
+        if exact and one_sample:
             covered = covered_probabilities(n, counted, level)
             return min(1.0, math.fsum(covered[: n - atypical + 1])), "beta-binomial"
         return (min(1.0, n * bound / atypical) if atypical else 1.0), "Markov's inequality"
@@ -194,6 +223,8 @@ class ExchangeabilityCheck:
         facts, parts = self.model.facts, self._parts()
         if not sum(rows for rows, _ in parts) or not self._is_testable() or facts.is_clustered:
             return None
+        if len(facts.groups_of) > 1:
+            return None  # errors in overlapping groups are not independent
         if facts.params.get("conformal") == "cross" or facts.params.get("conformal__best_of"):
             return None  # the first has another bound, the second no beta-binomial errors
         return parts
@@ -228,11 +259,7 @@ class ExchangeabilityCheck:
 
     def _parts(self) -> list[tuple[int, int]]:
         """Return (labelled rows, examples that each p-value is counted among), for `coverage_band`."""
-        facts = self.model.facts
-        if not facts.is_label_conditional:
-            return [(self.labelled.total(), facts.counted_rows + 1)]
-        counts = {str(label): rows for label, rows in facts.class_counts.items()}
-        return [(rows, counts.get(label, 0) + 1) for label, rows in self.labelled.items()]
+        return [(rows, self._counted.get(key, 0)) for key, rows in self.labelled.items()]
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
         facts, broken = self.model.facts, self.guarantee.broken is not None

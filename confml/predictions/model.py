@@ -76,6 +76,7 @@ class Facts:
     selected: tuple[str, ...] = ()  # defaults: of models that were stored without them
     selection_rows: int = 0
     single_rows: int = 0
+    group_rows: dict[str, int] = field(default_factory=dict)
 
     stored = {
         "method": "str",
@@ -97,6 +98,7 @@ class Facts:
         "selected?": "tuple[str]",
         "selection_rows?": "int in 0..",
         "single_rows?": "int in 0..",
+        "group_rows?": "dict",
     }
 
     def check_stored(self) -> None:

@@ -86,6 +86,7 @@ class Summary:
         prediction = batch.prediction
         columns = {str(label): column for column, label in enumerate(prediction.classes.tolist())}
         labels, at = batch.rows.labels or [], np.flatnonzero(batch.predicted)
+        self.check.add_labels(batch)
         for row in np.flatnonzero(batch.rows.labelled()[at]).tolist():
             label = labels[at[row]]
             column = columns.get(label, -1)
@@ -104,7 +105,6 @@ class Summary:
             for level, is_held in held.items():
                 self.covered[level] += is_held
             if column >= 0:
-                self.check.labelled[label] += 1
                 for level, is_held in held.items():
                     self.check.covered[level] += is_held
 
@@ -216,12 +216,13 @@ class Summary:
                 "all labels have p-value 1"
             )
         if self.kind == "p-value" and not model.facts.shift:
-            by_class = model.facts.is_label_conditional and not model.facts.groups_of
+            groups, by_class = model.facts.group_rows, model.facts.is_label_conditional
             notes += smallest_p_notes(
                 self.levels,
-                None if by_class else model.facts.counted_rows,
-                model.facts.class_counts if by_class else None,
+                None if by_class or groups else model.facts.counted_rows,
+                model.facts.class_counts if by_class and not groups else None,
                 noun="calibration row" if model.facts.is_conformal else "training row",
+                group_counts=groups,
             )
         if self.known and 2 * self.known >= self.rows:
             notes.append(

@@ -22,6 +22,7 @@ from confml.measures.prediction import Prediction
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
+from confml.methods.divisions import DIVISIONS
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import WRAPPERS, wrapper_of
@@ -220,6 +221,7 @@ class _Fit:
             selected=self.selected,
             selection_rows=len(self.selection_rows),
             single_rows=int(np.sum(np.unique(labels, return_counts=True)[1] == 1)),
+            group_rows=_group_rows(method),
         )
 
     # ---- training
@@ -422,11 +424,20 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     return params, grid
 
 
+def _group_rows(method: Any) -> dict[str, int]:
+    """Return the number of calibration examples of each group of ``by``; empty without groups."""
+    divisions = method.fit_details_.other.get(DIVISIONS, ()) if hasattr(method, "fit_details_") else ()
+    return {
+        name: rows
+        for division in divisions
+        for name, rows in zip(division["groups"], division["rows"], strict=True)
+    }
+
+
 def _counted_rows(method: Any, fitted_rows: int) -> int:
     """Return the smallest number of examples that a p-value is counted among, the new one not included."""
-    divisions = method.fit_details_.other.get("divisions") if hasattr(method, "fit_details_") else None
-    if divisions:
-        return min(count for division in divisions for count in division["rows"])
+    if groups := _group_rows(method):
+        return min(groups.values())
     counted = getattr(method, "counted_", None)
     if counted is not None:
         return int(np.min(counted)) - 1

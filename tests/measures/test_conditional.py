@@ -72,7 +72,7 @@ def test_weighted_p_values_have_no_band():
         case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), y)
         parts = CalibrationParts()
         parts.add(case, np.arange(60))
-        for found in (parts.all_classes(), parts.classes().values()):
+        for found in (parts.all_classes(), *parts.classes().values()):
             assert np.isfinite(coverage_band(found, 0.1)).all() == has_band
         rows = evaluate(case.prediction, y, (0.1,))
         (expected,) = [row.value for row in rows if row.metric == "covgap_expected"]

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures import Case
 from confml.measures.costs import row_costs
 from confml.measures.p_values import (
-    counted_examples,
-    is_label_conditional,
+    calibration_parts,
+    has_several_divisions,
     is_online,
     is_weighted,
     promise_of,
@@ -173,7 +172,9 @@ def _of_block(one: ViewBlock, levels: Sequence[float]) -> Iterator[ViewEvidence]
     known = {} if costs is None else {"cost": costs.plain, "cost_with_abstaining": costs.with_abstaining}
     plain = {name: block.parts(own[order]) for name, own in known.items() if own is not None}
     promise, smoothed = promise_of(whole), "tau" in whole.prediction.extra
-    banded = promise is not None and not is_weighted(whole.prediction)
+    banded = promise is not None and (
+        not is_weighted(whole.prediction) or has_several_divisions(whole.prediction)
+    )
     regions: dict[float, tuple] = {}
     for level in map(float, levels if whole.prediction.has_regions else ()):
         filled = np.maximum(whole.sizes(level)[order], 1)
@@ -184,20 +185,6 @@ def _of_block(one: ViewBlock, levels: Sequence[float]) -> Iterator[ViewEvidence]
     for number, (case, wrong) in enumerate(zip(block.cases, bits(~whole.correct), strict=True)):
         of_costs = {name: values[number] for name, values in plain.items()}
         own = {level: tuple(column[number] for column in columns) for level, columns in regions.items()}
-        yield ViewEvidence(wrong, of_costs, promise, _parts(case) if banded else None, smoothed, own)
-
-
-def _parts(case: Case) -> tuple[tuple[int, int | None], ...]:
-    """Return (rows, counted) of the rows of each class, or of all rows, without absent classes."""
-    counted = counted_examples(case)
-    if counted is None:
-        return ((int(case.known.sum()), None),)
-    if not is_label_conditional(case):
-        own = counted[case.known]
-        return ((len(own), int(own.min())),) if len(own) else ()
-    found = []
-    for code in np.unique(case.labels[1]).tolist():
-        own = counted[(case.labels[1] == code) & case.known]
-        if len(own):
-            found.append((len(own), int(own.min())))
-    return tuple(found)
+        yield ViewEvidence(
+            wrong, of_costs, promise, calibration_parts(case) if banded else None, smoothed, own
+        )

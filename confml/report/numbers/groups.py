@@ -18,6 +18,7 @@ from confml.measures.conditional import (
 from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
 from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
+from confml.report.numbers.region_levels import group_names
 from confml.report.numbers.row_set import RowSet
 from confml.runner.origins import MISSING
 
@@ -70,7 +71,7 @@ class CoverageOfGroups:
     def __init__(self, grouped: bool = False):
         self._grouped = grouped
         self._seen = RowSet()
-        self._parts: list[tuple[Case, np.ndarray | None]] = []
+        self._parts: list[tuple[Case, np.ndarray | None, np.ndarray]] = []  # case, counted, groups of by
         self._values: dict[str, list[np.ndarray]] = {}
 
     def add(self, result, case, origins=None) -> None:
@@ -80,7 +81,9 @@ class CoverageOfGroups:
             counted = counted_examples(case) if case.prediction.kind == "p-value" else None
             prediction = case.prediction if new.all() else case.prediction.take(new)
             part = Case(prediction, case.truth[new], context=case.context)
-            self._parts.append((part, None if counted is None else counted[new]))
+            names = group_names(result, prediction)
+            names = np.full(len(prediction), "") if names is None else names
+            self._parts.append((part, None if counted is None else counted[new], names))
             values = {} if origins is None else origins.values_of(result.rows, result.cell.split)
             for name, column in values.items():
                 self._values.setdefault(name, []).append(column[new])
@@ -89,7 +92,7 @@ class CoverageOfGroups:
         """Yield a line for each class, each stratum of region sizes, and each group of each column."""
         if not self._parts:
             return
-        cases = [case for case, _ in self._parts]
+        cases = [case for case, _, _ in self._parts]
         covered = np.concatenate([case.covered(level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
         sizes = np.concatenate([case.sizes(level) for case in cases])
@@ -113,12 +116,14 @@ class CoverageOfGroups:
 class _Bands:
     """Bands of valid p-values of groups of test rows."""
 
-    def __init__(self, parts: Sequence[tuple[Case, np.ndarray | None]], truth: np.ndarray):
-        counted = [part for _, part in parts if part is not None]
+    def __init__(self, parts: Sequence[tuple[Case, np.ndarray | None, np.ndarray]], truth: np.ndarray):
+        counted, names = [part for _, part, _ in parts if part is not None], [one for *_, one in parts]
         self._counted = np.concatenate(counted) if len(counted) == len(parts) else None
         first = parts[0][0]
         self._smoothed = "tau" in first.prediction.extra
-        self._classes = truth if is_label_conditional(first) else np.zeros(len(truth), dtype=np.int64)
+        labels = truth if is_label_conditional(first) else np.zeros(len(truth), dtype=np.int64)
+        codes = [np.unique(own, return_inverse=True)[1] for own in (labels, np.concatenate(names))]
+        self._groups = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].reshape(-1)
 
     def of(self, mine: np.ndarray, level: float) -> tuple[float, float, float]:
         """Return the ends of the band and the expected gap of the rows of a mask (n,).
@@ -131,11 +136,11 @@ class _Bands:
         absent = rows - int(np.count_nonzero(mine))
         if absent == rows:
             return math.nan, math.nan, 1 - level
-        classes = self._classes[mine]
+        groups = self._groups[mine]
         counted = None if self._counted is None else self._counted[mine]
         parts = []
-        for label in np.unique(classes).tolist():
-            own = classes == label
+        for code in np.unique(groups).tolist():
+            own = groups == code
             parts.append((int(own.sum()), None if counted is None else int(counted[own].min())))
         low, high = coverage_band(parts, level, self._smoothed)
         share = 1 - absent / rows

@@ -10,60 +10,75 @@ from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.p_values import counted_examples, is_label_conditional
 from confml.measures.prediction import Prediction, of_sums_before
+from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.report.numbers.row_set import RowSet
 from confml.report.numbers.variant_numbers import VariantNumbers
+from confml.runner.results import CellResult
 
 
 class CalibrationParts:
-    """Collect the (rows, counted) pairs of `coverage_band` over the splits.
+    """Collect the parts (rows, counted) of `coverage_band` over the splits.
 
     rows: number of different test examples; counted: smallest number of examples that their p-values are
-    counted among on a split. smoothed: whether the p-values are smoothed.
+    counted among on a split. There is a part for each group of ``by`` and, with label-conditional p-values,
+    for each class. smoothed: whether the p-values are smoothed.
     """
 
     def __init__(self):
         self.smoothed = False
         self._rows = RowSet()
-        self._counted: dict[Any, int | None] = {}
+        self._counted: dict[tuple[Any, str], int | None] = {}  # by true label and group
         self._by_class = False
 
-    def add(self, case: Case, rows: np.ndarray) -> None:
-        """Add one split: its case, and the row number of each test example."""
+    def add(self, case: Case, rows: np.ndarray, groups: np.ndarray | None = None) -> None:
+        """Add one split: its case, the row number of each test example, and its group (`group_names`)."""
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
         self._by_class = self._by_class or is_label_conditional(case)
-        labels, fewest = case.once("counted of classes", lambda: _counted_of_classes(case))
-        self._rows.add(np.asarray(rows), labels, case.labels[1])
-        for label, own in zip(labels, fewest, strict=True):
-            earlier = self._counted.get(label)
-            self._counted[label] = own if earlier is None or own is None else min(earlier, own)
+        labels, codes = case.labels
+        groups = np.full(len(codes), "") if groups is None else groups
+        names, of_names = np.unique(groups, return_inverse=True)
+        keys = [(label, name) for label in labels.tolist() for name in names.tolist()]
+        places = (codes * len(names) + of_names).astype(np.intp)
+        counted = counted_examples(case)
+        fewest = np.full(len(keys), np.iinfo(np.int64).max)
+        np.minimum.at(fewest, places, 0 if counted is None else counted)
+        self._rows.add(np.asarray(rows), keys, places)
+        for place in np.unique(places).tolist():
+            size = None if counted is None else int(fewest[place])
+            earlier = self._counted.get(keys[place], size)
+            self._counted[keys[place]] = size if earlier is None or size is None else min(earlier, size)
 
-    def classes(self) -> dict[Any, tuple[int, int | None]]:
-        """Return (rows, counted) of each true label, sorted."""
-        return {label: (self._rows.count(label), self._counted[label]) for label in sorted(self._counted)}
+    def classes(self) -> dict[Any, list[tuple[int, int | None]]]:
+        """Return the parts of each true label, sorted: one, or one for each group."""
+        found: dict[Any, list[tuple[int, int | None]]] = {}
+        for key in sorted(self._counted):
+            found.setdefault(key[0], []).append((self._rows.count(key), self._counted[key]))
+        return found
 
     def all_classes(self) -> list[tuple[int, int | None]]:
-        """Return the parts of all true labels together: one, or one for each class if label-conditional.
+        """Return the parts of all true labels together, without absent classes, which no region contains."""
+        known = [key for key in sorted(self._counted) if self._counted[key] != 0]
+        if self._by_class:
+            return [(self._rows.count(key), self._counted[key]) for key in known]
+        parts = []
+        for group in dict.fromkeys(name for _, name in known):
+            own = [key for key in known if key[1] == group]
+            sizes = [size for key in own if (size := self._counted[key]) is not None]
+            parts.append((self._rows.count(*own), min(sizes) if len(sizes) == len(own) else None))
+        return parts
 
-        Absent classes are omitted, because no region contains them.
-        """
-        known = {label: part for label, part in self.classes().items() if part[1] != 0}
-        if self._by_class or not known:
-            return list(known.values())
-        sizes = [counted for _, counted in known.values()]
-        known_sizes = [size for size in sizes if size is not None]
-        fewest = min(known_sizes) if len(known_sizes) == len(sizes) else None
-        return [(self._rows.count(*known), fewest)]
 
+def group_names(result: CellResult, prediction: Prediction) -> np.ndarray | None:
+    """Return the name (n,) of the group of each test example in the only division of ``by``, else None.
 
-def _counted_of_classes(case: Case) -> tuple[list, list[int | None]]:
-    """Return the true labels, and the smallest number that the examples of each are counted among."""
-    counted = counted_examples(case)
-    labels, codes = case.labels
-    if counted is None:
-        return labels.tolist(), [None] * len(labels)
-    fewest = np.full(len(labels), np.iinfo(np.int64).max)
-    np.minimum.at(fewest, codes, counted)
-    return labels.tolist(), fewest.tolist()
+    The codes of groups differ between fits. The names of a division with the label are those of one label.
+    """
+    codes = prediction.extra.get(GROUP)
+    if codes is None or codes.shape[1] > 1:
+        return None
+    (division,) = result.views.fit_details.other[DIVISIONS]
+    step = len(prediction.classes) if division["label"] else 1
+    return np.array([*division["groups"], ""])[np.where(codes[:, 0] == UNKNOWN, UNKNOWN, codes[:, 0] * step)]
 
 
 STEPS = 200
@@ -128,7 +143,7 @@ class RegionErrors(VariantNumbers):
         prediction, numbers = case.prediction, result.rows
         self.conformal = self.conformal and prediction.kind == "p-value"
         if prediction.kind == "p-value":
-            self._parts.add(case, numbers)
+            self._parts.add(case, numbers, group_names(result, prediction))
         if self._instances is not None and self._instances < len(numbers):
             some = self._some(numbers, result.cell.dataset)
             case, numbers = Case(prediction.take(some), case.truth[some]), numbers[some]
@@ -206,7 +221,7 @@ class ClassErrors(VariantNumbers):
         self._true_p.append(true_p_values(case))
         self._labels.append(case.truth)
         self._rows.append(result.rows)
-        self.parts.add(case, result.rows)
+        self.parts.add(case, result.rows, group_names(result, case.prediction))
 
     def finish(self):
         p, labels, rows = map(np.concatenate, (self._true_p, self._labels, self._rows))

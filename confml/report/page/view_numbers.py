@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.prediction import Prediction
-from confml.report.numbers.region_levels import CalibrationParts, level_counts
+from confml.report.numbers.region_levels import CalibrationParts, group_names, level_counts
 from confml.report.numbers.variant_numbers import OfVariants, VariantNumbers
 from confml.report.run.cells import RunCells
 from confml.runner.results import CellResult
@@ -192,7 +192,7 @@ class ViewData(VariantNumbers):
             self.region_errors.append(numbers.region_errors)
             self.set_sizes.append(numbers.set_sizes)
         if self.kind == "p-value":
-            self._parts.add(case, result.rows)
+            self._parts.add(case, result.rows, group_names(result, prediction))
         if numbers.bins is not None:
             self.bins.add(*numbers.bins)
         if self._details and not self.split and not np.isnan(case.certainty).any():

@@ -13,7 +13,7 @@ from confml.measures.coverage_band import coverage_band
 from confml.measures.excess_risk import ExcessRisk, excess_risks
 from confml.report.items import Item, Note, TableKind
 from confml.report.numbers.groups import CoverageOfGroups, GapLine, GroupLine, gap_lines
-from confml.report.numbers.region_levels import CalibrationParts
+from confml.report.numbers.region_levels import CalibrationParts, group_names
 from confml.report.run.results import RunResults
 from confml.report.sections.base import KEY, ViewSection
 from confml.runner.origins import RowOrigins
@@ -24,11 +24,12 @@ class ClassRow(NamedTuple):
     """Coverage of one class at one level.
 
     rows: number of different test examples of the class. counted: number of examples that its p-values are
-    counted among; None for an online pass, 0 for weighted p-values. coverage: share of its regions that
-    contain the label. band_low, band_high: quantiles of the beta-binomial distribution of one split with this
-    test and calibration part (`confml.measures.coverage_band`), approximate for methods other than split
-    conformal prediction: TCM-NN with k = 1 leaves it in 6 to 11 % of the splits with 60 to 200 training
-    examples. NaN for an absent class and for weighted p-values.
+    counted among, in the smallest group of ``by``; None for an online pass, 0 for weighted p-values.
+    coverage: share of its regions that contain the label. band_low, band_high: quantiles of the
+    beta-binomial distribution of one split with these test and calibration parts, by group of ``by``
+    (`confml.measures.coverage_band`), approximate for methods other than split conformal prediction: TCM-NN
+    with k = 1 leaves it in 6 to 11 % of the splits with 60 to 200 training examples. NaN for an absent class,
+    for weighted p-values and for several divisions of ``by``.
     """
 
     dataset: str
@@ -77,7 +78,7 @@ class ClassCoverage(ViewSection):
 
     def add_view(self, found, result, view, case):
         parts, counts = found
-        parts.add(case, result.rows)
+        parts.add(case, result.rows, group_names(result, case.prediction))
         for level in self.results.config.levels:
             for label, (n, covered) in case.class_coverage(level).items():
                 sums = counts.setdefault((label, level), [0, 0])  # rows and covered ones
@@ -87,12 +88,14 @@ class ClassCoverage(ViewSection):
     def rows_of(self, key, found):
         parts, counts = found
         rows, grouped = [], self.results.has_groups(key[0])
-        for label, (n, counted) in parts.classes().items():
+        for label, own in parts.classes().items():
+            sizes = [size for _, size in own if size is not None]
+            n, counted = sum(rows for rows, _ in own), min(sizes) if len(sizes) == len(own) else None
             for level in self.results.config.levels:
                 total, covered = counts[label, level]
                 band = (math.nan, math.nan)
                 if not grouped:
-                    band = coverage_band([(n, counted)], level, parts.smoothed)
+                    band = coverage_band(own, level, parts.smoothed)
                 rows.append((*key, label, level, n, counted, covered / total, *band))
         return (rows,)
 

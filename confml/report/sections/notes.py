@@ -9,6 +9,7 @@ from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
+from confml.methods.divisions import DIVISIONS
 from confml.report.answers.advice import StepFacts, has_only_p_values
 from confml.report.items import Item, Note
 from confml.report.run.one_pass import Collector
@@ -36,11 +37,17 @@ class Fewest(NamedTuple):
     noun: str
 
 
+class Group(NamedTuple):
+    """A group of ``by`` by name, to tell it from a class."""
+
+    name: str
+
+
 class WarningFacts(Collector):
     """Numbers of the finished cells that warnings depend on.
 
-    fewest: by data set and label of label-conditional p-values, None for others. predicted: by data set and
-    label of the method, predicted and true labels and number of test rows.
+    fewest: by data set and label of label-conditional p-values, `Group` of ``by``, None for others.
+    predicted: by data set and label of the method, predicted and true labels and number of test rows.
     """
 
     def __init__(self, results: RunResults):
@@ -62,7 +69,14 @@ class WarningFacts(Collector):
         own, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
         noun = "training row" if own is None and "calibration_rows" not in metrics else "calibration row"
         counts: dict = {None: int(metrics.get("calibration_rows", result.train_rows))}
-        if has_label_conditional_p_values(result.cell.params):
+        divisions = result.views.fit_details.other.get(DIVISIONS)
+        if divisions:
+            counts = {
+                Group(group): rows
+                for division in divisions
+                for group, rows in zip(division["groups"], division["rows"], strict=True)
+            }
+        elif has_label_conditional_p_values(result.cell.params):
             counts = dict(result.train_class_counts.items() if own is None else own)
         known = self.fewest.setdefault(name, {})
         for label, n in counts.items():
@@ -72,10 +86,20 @@ class WarningFacts(Collector):
 
 def _small_levels(results: RunResults, fewest: Mapping[str, Mapping[Any, Fewest]]) -> Iterator[Warned]:
     for name, known in fewest.items():
-        for label in (*({None} & set(known)), *sorted(set(known) - {None})):
-            rows, method, noun = known[label]
-            given = {"counted_rows": rows} if label is None else {"class_counts": {label: rows}}
-            for note in smallest_p_notes(results.config.levels, **given, of=method, noun=noun):
+        groups = [label for label in known if isinstance(label, Group)]
+        classes = sorted(set(known) - {None, *groups})
+        given: list[tuple[dict[str, Any], Fewest]] = []
+        for label in (*({None} & set(known)), *classes):
+            rows = known[label].rows
+            counts = {"counted_rows": rows} if label is None else {"class_counts": {label: rows}}
+            given.append((counts, known[label]))
+        for method in dict.fromkeys(known[group].method for group in groups):
+            own = {group.name: known[group] for group in groups if known[group].method == method}
+            rows_of = {group: fewest.rows for group, fewest in own.items()}
+            given.append(({"group_counts": rows_of}, next(iter(own.values()))))
+        for counts, fewest_one in given:
+            _, method, noun = fewest_one
+            for note in smallest_p_notes(results.config.levels, **counts, of=method, noun=noun):
                 yield Warned("level-too-small", note, "use larger levels or more rows", name)
 
 

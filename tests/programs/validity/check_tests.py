@@ -10,6 +10,8 @@ from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.trials import gaussian_classes
 from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
+from confml.measures import Case, Prediction
+from confml.measures.p_values import calibration_parts
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
 from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
@@ -147,6 +149,25 @@ def coverage_verdict(rng, splits, rows, calibration):
     return [p_values[0] <= 0.01, float(p_values[1] <= 0.01)]
 
 
+def grouped_coverage_verdict(rng, small):
+    """Coverage of valid p-values with groups of ``by`` of very different sizes shown to be too low."""
+    sizes, rows, level = (80, 80, small), (100, 100, max(small, 5)), 0.1
+    codes = np.repeat(np.arange(3), rows)
+    above = np.concatenate(
+        [m - np.searchsorted(np.sort(rng.random(m)), rng.random(n)) for m, n in zip(sizes, rows, strict=True)]
+    )
+    counted = np.repeat(np.array(sizes) + 1, rows)
+    p = np.column_stack([(above + 1) / counted, 1 / counted])
+    extra = {
+        "group": codes[:, None],
+        "n_greater": np.column_stack([above, 0 * above]),
+        "n_equal": np.ones(p.shape, dtype=np.int64),
+    }
+    case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), np.zeros(len(p), dtype=int))
+    errors = int(np.sum(~case.covered(level)))
+    return [p_value([SplitErrors(errors, calibration_parts(case), False, None)], level) <= 0.01]
+
+
 def unpromised_coverage(rng, splits, rows):
     """Coverage of 90 % without a promise shown to be too low; the same rows are in several splits."""
     missed = rng.random(rows) < 0.1
@@ -219,6 +240,9 @@ ENTRIES = (
           lambda setting: [Claim("false alarm", 0.01),
                            Claim("power at the stated shortfall", 0.7, AT_LEAST, True)],
           coverage_verdict, fraction=0.2),
+    Entry("coverage-verdict-groups", "coverage shown to be too low, groups of by", "p <= .01",
+          [{"small": small} for small in (2, 4, 8, 20)],
+          lambda setting: [Claim("false alarm", 0.01)], grouped_coverage_verdict, fraction=0.2),
     Entry("coverage-verdict-unpromised", "coverage shown to be too low, without a promise", "p <= .01",
           [{"splits": splits, "rows": rows} for splits in (1, 10) for rows in (50, 200)],
           lambda setting: [Claim("false alarm", 0.01)], unpromised_coverage, fraction=0.2),
