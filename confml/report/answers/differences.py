@@ -87,6 +87,7 @@ class LossTable:
 
     row_means: (K, N) part of each row in the mean loss: the row means add up to it. split_means: (K, J).
     ratio: test rows / training rows; 0 for several passes of an online protocol. bound: largest loss, if any.
+    rare: whether losses up to the bound may be too rare to be seen, as costs: see `differences`.
     """
 
     def __init__(
@@ -95,8 +96,10 @@ class LossTable:
         kind: Kind = "rows",
         online: bool = False,
         bound: float = math.inf,
+        rare: bool = False,
     ):
         self.methods, self.kind, self.bound, self.online = methods, kind, bound, online
+        self.rare = rare
         splits = methods[0]
         sizes = np.array([len(one.rows) for one in splits])
         numbers, places = np.unique(np.concatenate([one.rows for one in splits]), return_inverse=True)
@@ -141,7 +144,7 @@ class LossTable:
         if bad.any():
             places = np.flatnonzero(~bad).tolist()
             kept = [[own[j] for j in places] for own in both]
-            return LossTable(kept, self.kind, self.online, self.bound).pair(0, 1)
+            return LossTable(kept, self.kind, self.online, self.bound, self.rare).pair(0, 1)
         found = self.from_one(first, [second])
         n, splits = self.row_means.shape[1], self.split_means.shape[1]
         losses = (np.concatenate([one.values for one in own], dtype=np.float64) for own in both)
@@ -179,7 +182,7 @@ class LossTable:
         """Return the differences between a method and some others, none of which is NaN."""
         x = self.row_means[first] - self.row_means[list(others)]
         gaps = self.split_means[first] - self.split_means[list(others)]
-        return differences(x, gaps, self.ratio, self.kind, self.bound)
+        return differences(x, gaps, self.ratio, self.kind, self.bound, self.rare)
 
 
 def mean_interval(
@@ -187,14 +190,15 @@ def mean_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a mean loss, at least 0, over all test rows; NaN where there is none.
 
-    It is the interval of the difference from a method whose loss is the mean in every row.
+    It is the interval of the difference from a method whose loss is the mean in every row. The bound is the
+    largest possible loss: a loss that is seldom and large may not be among those seen.
     """
     own = [one for one in splits if len(one.rows)]
     mean = float(np.mean([one.values.mean() for one in own])) if own else math.nan
     if not math.isfinite(mean):
         return math.nan, math.nan
     constant = [one._replace(values=np.full(len(one.rows), mean)) for one in own]
-    found = LossTable([own, constant], kind, online, bound).pair(0, 1)
+    found = LossTable([own, constant], kind, online, bound, rare=True).pair(0, 1)
     low, high = (math.nan, math.nan) if found is None else found.interval()
     return max(mean + low, 0.0), mean + high
 
@@ -210,7 +214,12 @@ class Differences(NamedTuple):
 
 
 def differences(
-    x: np.ndarray, gaps: np.ndarray, ratio: float, kind: Kind = "rows", bound: float = math.inf
+    x: np.ndarray,
+    gaps: np.ndarray,
+    ratio: float,
+    kind: Kind = "rows",
+    bound: float = math.inf,
+    rare: bool = False,
 ) -> Differences:
     """Return m differences from their rows and splits.
 
@@ -218,13 +227,15 @@ def differences(
     training rows. bound: largest loss; rows without any difference still leave an interval of a width.
 
     Two rows with the largest difference, one of each sign, are added: without them the test of few different
-    rows is liberal. For losses of 0 and 1 on one split this is the interval of Bonett and Price (2012).
+    rows is liberal. If ``rare``, their difference is at least the largest possible one: with costs of 1 in
+    10 % and of 100 in 0.5 % of 200 rows, the interval of the mean holds it in 64 % of the runs without this,
+    and in all with it. For losses of 0 and 1 on one split this is the interval of Bonett and Price (2012).
     """
     n, j = x.shape[1], gaps.shape[1]
     largest = np.abs(x).max(axis=1)
     zero = largest <= 1e-13
     unit = bound if math.isfinite(bound) else 0.0
-    width = np.where(zero, unit / n, largest)
+    width = np.maximum(largest, unit / n) if rare else np.where(zero, unit / n, largest)
     shrink = n / (n + 2)
     total = x.sum(axis=1)
     centre = np.where(zero, 0.0, total * shrink)

@@ -316,8 +316,12 @@ class Standings:
         kind, online = self.kind_of(lines[0])
         if metric == SIZE:
             table = LossTable(losses, "regions", online)
+        elif metric == COST:
+            costs = [self._cells[line][common[0]][1].results.config.costs for line in lines]
+            largest = max(costs_of(one).largest for one in costs)
+            table = LossTable(losses, kind, online, largest, rare=True)
         else:
-            table = LossTable(losses, kind, online, 1.0 if metric == "error" else math.inf)
+            table = LossTable(losses, kind, online, 1.0)
         found = best_of(table)
         if metric == SIZE and len(found.best) > 1:
             decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}

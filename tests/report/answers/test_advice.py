@@ -31,6 +31,8 @@ def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config)
         return replace(found, costs=costs, train_class_counts={0: 100, 1: 100})
 
     infos = {name: DatasetInfo(name, rows + 200, 2, 2) for name in datasets}
+    if costs is not None:
+        config["costs"] = {"matrix": costs.matrix, "abstain": costs.abstain}
     config = make_config([entry(name) for name in methods], levels=(0.05, 0.2), **config)
     return make_run(config, predict, infos, SPLITS, failing)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from confml.report.answers.differences import LossTable, SplitLosses, best_of
+from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
 
 
 def table_of(losses, rows=None, train=100, kind="rows", online=False, bound=1.0):
@@ -153,3 +153,28 @@ def test_equal_methods_state_a_difference_that_is_found(rows):
     stated = float(np.nanmedian([best(0.0).detectable for _ in range(200)]))
     power = np.mean([best(stated).worse(1) for _ in range(500)])
     assert 0.72 < power < 0.9
+
+
+def test_interval_of_a_mean_cost_holds_it_when_large_costs_are_rare():
+    """Costs of 1 in 10 % and of 100 in 0.5 % of 200 rows: more than a third of the runs see none of 100."""
+    rng = np.random.default_rng(0)
+    drawn = rng.random((300, 200))
+    costs = np.where(drawn < 0.005, 100.0, np.where(drawn < 0.105, 1.0, 0.0))
+    ends = np.array([mean_interval([SplitLosses(np.arange(200), own, 800)], bound=100.0) for own in costs])
+    held = (ends[:, 0] <= 0.6) & (0.6 <= ends[:, 1])
+    assert held.mean() >= 0.95
+    unseen = costs.max(axis=1) < 100
+    assert unseen.mean() > 0.3 and held[unseen].all()
+
+
+def test_a_method_with_rare_large_costs_is_not_shown_to_be_cheaper():
+    """The first method costs 1 in 20 % of the rows, the other 1 in 10 % and 100 in 0.5 %."""
+    rng = np.random.default_rng(1)
+    cheaper = 0
+    for _ in range(200):
+        drawn = rng.random((2, 200))
+        costs = (drawn[0] < 0.2).astype(float), np.where(drawn[1] < 0.005, 100.0, drawn[1] > 0.9)
+        losses = [[SplitLosses(np.arange(200), own, 800)] for own in costs]
+        found = LossTable(losses, bound=100.0, rare=True).pair(0, 1)
+        cheaper += found.p_value < 0.05 and found.difference > 0
+    assert cheaper <= 10
