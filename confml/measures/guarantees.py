@@ -141,6 +141,20 @@ def approximations(selected: Sequence[str], steps: Sequence[str]) -> list[str]:
     return reasons
 
 
+def broken_promise(breaking: Sequence[str], noise: bool) -> str | None:
+    """Return the reason why the p-values of training and new rows have no bound; None if they have one.
+
+    breaking: names of steps that break exchangeability, for methods whose p-values are counted among the rows
+    that the steps are fitted to. noise: whether noise is added to the training rows only.
+    """
+    if noise:
+        return "the config adds noise to the training rows"
+    if not breaking:
+        return None
+    verb = "lowers" if len(breaking) == 1 else "lower"
+    return f"{joined(breaking)} {verb} the nonconformity scores of training rows"
+
+
 def joined(names: Sequence[str]) -> str:
     """Return ``a``, ``a and b`` or ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

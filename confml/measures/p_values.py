@@ -156,18 +156,6 @@ def is_weighted(prediction: Prediction) -> bool:
     return bool({"own_share", "division", "chosen", "estimated"} & set(prediction.extra))
 
 
-def promise_of(case: Case) -> list[str] | None:
-    """Return why the promised coverage 1 - level of all rows is approximate; None without this promise.
-
-    An empty list: it holds for any number of rows, apart from steps and selected parameters. Views without
-    p-values, and cross-conformal p-values, do not promise it.
-    """
-    if case.prediction.kind != "p-value" or case.context.params.get("conformal") == "cross":
-        return None
-    estimated = {"own_share": "weights are estimated", "estimated": "counts of true labels are estimated"}
-    return [why for name, why in estimated.items() if name in case.prediction.extra]
-
-
 def is_label_conditional(case: Case) -> bool:
     """Return whether the config asks for label-conditional p-values."""
     return has_label_conditional_p_values(case.context.params)

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from confml.measures.guarantees import approximations, joined
+from confml.measures.guarantees import approximations, broken_promise, joined
 from confml.predictions.model import Model
 
 
@@ -88,14 +88,8 @@ class Guarantee:
     @functools.cached_property
     def broken(self) -> str | None:
         """The reason why there is no bound, None if there is one."""
-        facts = self.facts
-        if facts.noise:
-            return "the config adds noise to the training rows"
-        biased = [step.name for step in facts.steps if step.breaks_exchangeability]
-        if facts.is_conformal or not biased:
-            return None
-        verb = "lowers" if len(biased) == 1 else "lower"
-        return f"{' and '.join(biased)} {verb} the nonconformity scores of training rows"
+        biased = [step.name for step in self.facts.steps if step.breaks_exchangeability]
+        return broken_promise([] if self.facts.is_conformal else biased, self.facts.noise)
 
     @functools.cached_property
     def approximate(self) -> list[str]:

@@ -4,45 +4,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-from confml.errors import ConfmlError
-from confml.measures.guarantees import approximations
-from confml.methods.registry import method_class, views_of
 from confml.report.answers.computed_once import computed_once
 from confml.report.answers.datasets import RankVerdict, ranking_of
 from confml.report.answers.majority import beats_majority
 from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 from confml.report.answers.thresholds import Decided
-from confml.steps.base import Step
-from confml.steps.registry import step_class
-
-
-class StepFacts(NamedTuple):
-    """Names of the steps of a config that break exchangeability, that are fitted to rows (empty if some
-    break it), and that cannot be imported here."""
-
-    breaking: list[str]
-    fitted: list[str]
-    unknown: list[str]
-
-    @classmethod
-    def of(cls, config: Any) -> "StepFacts":
-        steps = [(step.name, _step_class(step.name)) for step in config.steps]
-        breaking = [name for name, one in steps if one is not None and one.breaks_exchangeability]
-        fitted = [name for name, one in steps if one is not None and one.learns and not breaking]
-        return cls(breaking, fitted, [name for name, one in steps if one is None])
-
-    def reasons(self, entry: Any) -> list[str]:
-        """Return why the bound of the p-values of a method is approximate; none for ``conformal``.
-
-        Steps learn from the examples that a ``conformal`` classifier is fitted to, not from its calibration
-        part.
-        """
-        if entry.conformal is not None:
-            return []
-        return approximations(list(entry.tune or ()), self.fitted)
 
 
 @computed_once
@@ -51,30 +20,13 @@ def unpromised(standings: Standings, level: float) -> str:
     views: dict[str, dict[str, None]] = {}
     several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:
-        found = [
-            evidence.has_regions(one.cell, line.view, level) and evidence.promise(one.cell, line.view) is None
-            for one, evidence in standings.cells_of(line)
+        regions = [
+            evidence.has_regions(one.cell, line.view, level) for one, evidence in standings.cells_of(line)
         ]
-        if any(found):
+        if any(regions) and promises(standings, line, level) is None:
             views.setdefault(line.method, {})[line.view] = None
     names = [f"{one} ({listed(list(own))})" if one in several else one for one, own in views.items()]
     return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
-
-
-def has_only_p_values(method: str) -> bool:
-    """Return whether a method has p-values and no other view; False if it cannot be imported here."""
-    try:
-        return views_of(method_class(method)) == ["p-value"]
-    except ConfmlError:
-        return False
-
-
-def _step_class(step: str) -> type[Step] | None:
-    """Return the class of a step; None if it cannot be imported here."""
-    try:
-        return step_class(step)
-    except ConfmlError:
-        return None
 
 
 TITLES = {
@@ -254,19 +206,11 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
 
 def promises(standings: Standings, line: Line, level: float) -> list[str] | None:
     """Return why the coverage that a line promises is approximate ([]: it holds); None without a promise."""
-    cells = standings.cells_of(line)
-    for one, evidence in cells:
-        promise = evidence.promise(one.cell, line.view)
-        known = evidence.has_regions(one.cell, line.view, level)
-        if not known or promise is None or evidence.results.has_groups(line.dataset):
-            return None
-    one, evidence = cells[0]
-    if one.cell.params.get("conformal") is not None:
-        return evidence.promise(one.cell, line.view)
-    config = evidence.results.config
-    steps = StepFacts.of(config)
-    entries = [entry for entry in config.methods if entry.name == one.cell.method]
-    return None if steps.breaking else [reason for entry in entries for reason in steps.reasons(entry)]
+    found = [
+        evidence.promise(one.cell, line.view) if evidence.has_regions(one.cell, line.view, level) else None
+        for one, evidence in standings.cells_of(line)
+    ]
+    return None if None in found else found[0]
 
 
 def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advice:

@@ -12,10 +12,11 @@ from confml.measures.p_values import (
     has_several_divisions,
     is_online,
     is_weighted,
-    promise_of,
 )
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
+from confml.report.answers.promises import promised
+from confml.report.run.cells import RunCells
 from confml.report.run.one_pass import Collector, ViewBlock
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
@@ -41,7 +42,7 @@ class ViewEvidence(NamedTuple):
     """Losses of one view of one cell, in the order of row numbers.
 
     wrong: whether each prediction is wrong, as packed bits. costs: (n,) by metric. promise, parts, smoothed:
-    as `promise_of` and `SplitErrors`. regions: by level the set sizes (n,), 1 for empty regions, the number
+    as `promised` and `SplitErrors`. regions: by level the set sizes (n,), 1 for empty regions, the number
     of errors, and the errors as packed bits, which are None with ``parts``.
     """
 
@@ -71,7 +72,7 @@ class Evidence(Collector):
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for one in blocks:
             if len(one.block.of_case):
-                found = _of_block(one, self.results.config.levels)
+                found = _of_block(one, self.results)
                 for case, own in zip(one.block.cases, found, strict=True):
                     case.kept["evidence"] = own
 
@@ -147,7 +148,7 @@ class Evidence(Collector):
         return SplitErrors(errors, found.parts, found.smoothed, missed)
 
     def promise(self, cell: Cell, view: str) -> list[str] | None:
-        """Return `promise_of` the regions of a view; None without regions."""
+        """Return `promised` of the regions of a view; None without regions."""
         found = self._views.get((cell.key, view))
         return found.promise if found is not None and found.regions else None
 
@@ -160,7 +161,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _of_block(one: ViewBlock, levels: Sequence[float]) -> Iterator[ViewEvidence]:
+def _of_block(one: ViewBlock, results: RunCells) -> Iterator[ViewEvidence]:
     """Yield the losses of each case of a block with rows."""
     block, whole = one.block, one.block.whole
     order = np.lexsort((np.concatenate([result.rows for result in one.results]), block.of_case))
@@ -171,12 +172,14 @@ def _of_block(one: ViewBlock, levels: Sequence[float]) -> Iterator[ViewEvidence]
     costs = row_costs(block)
     known = {} if costs is None else {"cost": costs.plain, "cost_with_abstaining": costs.with_abstaining}
     plain = {name: block.parts(own[order]) for name, own in known.items() if own is not None}
-    promise, smoothed = promise_of(whole), "tau" in whole.prediction.extra
+    first = one.results[0]
+    promise = promised(whole, results.config, first.tuning, results.has_groups(first.cell.dataset))
+    smoothed = "tau" in whole.prediction.extra
     banded = promise is not None and (
         not is_weighted(whole.prediction) or has_several_divisions(whole.prediction)
     )
     regions: dict[float, tuple] = {}
-    for level in map(float, levels if whole.prediction.has_regions else ()):
+    for level in map(float, results.config.levels if whole.prediction.has_regions else ()):
         filled = np.maximum(whole.sizes(level)[order], 1)
         filled = filled.astype(np.min_scalar_type(int(filled.max())))
         missed = ~whole.covered(level)

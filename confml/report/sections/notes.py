@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 from confml.config import Config
 from confml.config.warnings import Warned, unsilenced, warning_texts
+from confml.measures.guarantees import approximations
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
 from confml.methods.divisions import DIVISIONS
-from confml.report.answers.advice import StepFacts, has_only_p_values
+from confml.report.answers.promises import StepFacts, has_only_p_values
 from confml.report.items import Item, Note
 from confml.report.run.one_pass import Collector
 from confml.report.run.results import RunResults
@@ -208,7 +209,7 @@ def step_notes(config: Config) -> list[str]:
     names = steps.breaking
     notes: dict[str, None] = {}
     for entry in affected:
-        if reasons := steps.reasons(entry):
+        if reasons := approximations(list(entry.tune or ()), steps.fitted):
             name, why = entry.label or entry.name, ", and ".join(reasons)
             text = f"{name}: the bound of its p-values is approximate, because {why}"
             notes[text] = None

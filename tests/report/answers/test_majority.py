@@ -8,14 +8,16 @@ from report.answers.test_advice import p_values, probabilities, run_of
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml import KNN, Conformal
+from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
 from confml.measures.costs import costs_of
-from confml.measures.p_values import promise_of
 from confml.measures.prediction import Prediction
-from confml.report.answers.advice import unpromised
+from confml.report.answers.advice import advise, promises, unpromised
 from confml.report.answers.differences import SplitLosses, mean_interval
 from confml.report.answers.majority import beats_majority, majority_of
+from confml.report.answers.promises import promised
 from confml.report.answers.standings import Standings, standings_of
+from confml.report.answers.thresholds import Decided
 from confml.report.run.cells import DatasetInfo
 from confml.report.tables.short_table import short_table
 from confml.report.tables.summary import csv_rows, summary_tables
@@ -105,4 +107,32 @@ def test_what_p_values_promise(conformal, reasons):
     method = Conformal(KNN(k=3), **conformal).fit(X[:80], y[:80])
     prediction = method.confident_predict(X[80:])["p-value"]
     case = Case(prediction, y[80:], context=Context(80, {0: 40, 1: 40}, {"conformal": conformal["kind"]}))
-    assert promise_of(case) == reasons
+    assert promised(case, make_config([])) == reasons
+    assert promised(case, make_config([]), grouped=True) is None
+
+
+@pytest.mark.parametrize(
+    ("config", "broken"),
+    [
+        ({}, ""),
+        ({"steps": [StepSpec(name="standardise")]}, ""),
+        ({"steps": [StepSpec(name="tomek-links")]}, "b"),
+        ({"steps": [StepSpec(name="standardise"), StepSpec(name="select-attributes")]}, "b"),
+        ({"noise": NoiseSpec(labels=0.1, on="all")}, ""),
+        ({"noise": NoiseSpec(labels=0.1, on="train")}, "b"),
+    ],
+)
+def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken):
+    """A method whose p-values are counted among the rows that the steps are fitted to."""
+    run = run_of({"b": p_values(0.01, 2)}, **config)
+    standings = standings_of(run)
+    sentence = f"No coverage of 1 - level is promised for the regions of {broken}." if broken else ""
+    assert unpromised(standings, 0.05) == sentence
+    assert (promises(standings, standings.lines[0], 0.05) is None) == bool(broken)
+    (cell,), (evidence,) = zip(*standings.cells_of(standings.lines[0])[:1], strict=True)
+    parts = evidence.coverage(cell.cell, "p-value", 0.05).parts
+    assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
+    if broken:
+        assert sentence in short_table(run).legend
+        answer = advise(standings, "d", "regions", Decided())
+        assert "have no guarantee" in answer.guarantee or answer.reason
