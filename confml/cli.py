@@ -28,8 +28,6 @@ COMMANDS = {
     "status": "Show the numbers of cells done, failed and left in the folder RUN, and where it is running.",
     "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
     "compare": "Compare methods on the same splits.",
-    "bundle": "Write a finished run as one archive that another machine can verify.",
-    "verify": "Compute the run of a bundle again, and say which files have the same bytes.",
     "predict": "Predict new rows, with a region for each significance level.",
     "bayes-error": "Estimate the Bayes error of a data set.",
     "bayes-error-trials": "Measure bias and variance of the estimates.",

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from confml.commands.completion import complete_dataset, complete_method
 from confml.commands.options import (
     FOLDER,
     allow_import_option,
@@ -42,7 +41,7 @@ PARTNERS = {
 
 
 @click.command("bayes-error")
-@click.argument("dataset", metavar="DATASET|FILE", shell_complete=complete_dataset)
+@click.argument("dataset", metavar="DATASET|FILE")
 @table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
@@ -124,7 +123,7 @@ PARTNERS = {
     help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
 )  # fmt: skip
 @click.option(
-    "--classifier", metavar="METHOD", shell_complete=complete_method,
+    "--classifier", metavar="METHOD",
     help="Compare the estimates with the test errors of a method.",
 )  # fmt: skip
 @click.option(

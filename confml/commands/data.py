@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands.completion import complete_dataset
 from confml.commands.data_check import check
 from confml.commands.data_info import card_info, generator_info, listed, print_info, print_table
 from confml.commands.options import InOrder, json_option, say
@@ -64,7 +63,7 @@ def list_command(as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("name", shell_complete=complete_dataset)
+@click.argument("name")
 @json_option
 def info(name: str, as_json: bool) -> None:
     """Describe a data set or generator.
@@ -89,7 +88,7 @@ def info(name: str, as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="NAME...", shell_complete=complete_dataset)
+@click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--all", "everything", is_flag=True, help="The files of every data set.")
 def fetch(names: tuple[str, ...], everything: bool) -> None:
     """Fetch the missing files of data sets.
@@ -128,7 +127,7 @@ data.add_command(check)
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_dataset)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--load", is_flag=True, help="Read each data set too, and count its rows, features and classes."
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands.completion import complete_dataset
 from confml.commands.data_info import print_table
 from confml.commands.options import json_option, named_or_table, table_options
 from confml.terminal import echo
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("dataset", metavar="FILE|CARD", shell_complete=complete_dataset)
+@click.argument("dataset", metavar="FILE|CARD")
 @table_options
 @click.option("--test", metavar="FILE", help="A table file with the test rows.")
 @click.option(

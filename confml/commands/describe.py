@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from confml.commands.completion import complete_described
 from confml.commands.options import allow_import_option, json_option
 from confml.terminal import echo
 
@@ -17,7 +16,7 @@ TYPES = (
 
 
 @click.command()
-@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_described)
+@click.argument("name", metavar="[NAME]", required=False)
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
 @allow_import_option
 @json_option

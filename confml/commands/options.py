@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from confml.commands.completion import complete_config
 from confml.errors import printable
 from confml.terminal import echo
 
@@ -173,7 +172,7 @@ def number_list(option: str, text: str) -> list[float]:
     raise ConfigError(f"{option} must be comma-separated numbers or from:to:step, got '{text}'")
 
 
-config_argument = click.argument("config", metavar="CONFIG", shell_complete=complete_config)
+config_argument = click.argument("config", metavar="CONFIG")
 set_option = click.option(
     "--set",
     "overrides",

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from confml.commands.completion import complete_config, complete_dataset, complete_method
 from confml.commands.new_rows import (
     arguments,
     check_new,
@@ -47,7 +46,7 @@ OF_FIT = {
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[CONFIG|MODEL] NEW", shell_complete=complete_config)
+@click.argument("files", nargs=-1, metavar="[CONFIG|MODEL] NEW")
 @click.option("--train", metavar="FILE", help="A table file with labelled rows, in place of CONFIG.")
 @table_options
 @click.option(
@@ -56,7 +55,6 @@ OF_FIT = {
 @click.option(
     "--dataset",
     metavar="NAME",
-    shell_complete=complete_dataset,
     help="The data set of CONFIG.  [default: the only one]",
 )
 @set_option
@@ -64,7 +62,6 @@ OF_FIT = {
 @click.option(
     "--method",
     metavar="NAME",
-    shell_complete=complete_method,
     help="A method of CONFIG, by its name or label; any method with --train.  "
     "[default: the only one; tcm-nn]",
 )

@@ -141,17 +141,6 @@ def test_a_run_does_not_replace_its_data(here):
     assert (here / "out" / "metrics.csv").read_text() == TABLE
 
 
-def test_a_bundle_replaces_only_a_file_of_confml(results, tmp_path):
-    (tmp_path / "mine.zip").write_text("mine")
-    command = ("bundle", str(results / "run"), "--out", "mine.zip")
-    found = confml(*command, cwd=tmp_path)
-    assert found.returncode == 2 and "--force" in found.stderr
-    assert (tmp_path / "mine.zip").read_text() == "mine"
-    assert confml(*command, "--force", cwd=tmp_path).returncode == 0
-    assert (tmp_path / "mine.zip").read_bytes() != b"mine"
-    assert confml(*command, cwd=tmp_path).returncode == 0  # now it is a file of confml
-
-
 def test_every_command_that_writes_is_in_these_tests():
     writing = {"--out", "--save", "--batches"}
     found = {
@@ -161,7 +150,7 @@ def test_every_command_that_writes_is_in_these_tests():
     tried = {one[0]: writing & {part for other in [*INPUTS, *FOREIGN] if other[0] == one[0] for part in other}
              for one in [*INPUTS, *FOREIGN]}  # fmt: skip
     tried |= {one[0]: {"--out"} for one in FOLDERS}
-    tried |= {"run": {"--out"}, "bundle": {"--out"}}
+    tried |= {"run": {"--out"}}
     reading = {"plan", "status"}  # --out names the folder that they read
     assert {name: options for name, options in found.items() if options and name not in reading} == tried
 

@@ -94,7 +94,7 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help():
         command = cli.get_command(context, name)
         assert (command.name, command.get_short_help_str(200).rstrip(".")) == (name, text.rstrip("."))
     modules = {info.name for info in pkgutil.iter_modules(commands.__path__)}
-    parts = {"options", "completion", "new_rows", "data_info", "data_check"}
+    parts = {"options", "new_rows", "data_info", "data_check"}
     assert {name.replace("-", "_") for name in COMMANDS} == modules - parts
     shown = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
     assert re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE) == list(COMMANDS)
