@@ -25,7 +25,7 @@ def test_wheel_holds_cards_and_configs_and_nothing_else(wheel):
         found = [path for path in (ROOT / folder).rglob("*") if path.suffix in (".yaml", ".sh", ".py")]
         files = {path.relative_to(ROOT).as_posix() for path in found}
         assert {f"confml/{name}" for name in files} <= set(names)
-    for script in ("slurm.sh", "shell.sh", "dask.sh", "dask_jobs.py", "hyperqueue.sh"):
+    for script in ("slurm.sh", "shell.sh", "dask.sh", "dask_jobs.py"):
         assert f"confml/configs/cluster/{script}" in names
     assert any(name.startswith("confml/published/") and name.endswith(".csv") for name in names)
     page = {"confml/report/page/page.css", "confml/report/page/page.js", "confml/CITATION.cff"}

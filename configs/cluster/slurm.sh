@@ -14,9 +14,8 @@
 # 6. `confml report` after the last part writes the tables and figures of all cells.
 # 7. Fetch the data once before, with `confml data fetch`, and activate the environment of confml. With
 #    CONFML_STAGE=/local/folder, parts on one node share a copy of the data on its disk.
-# 8. For SGE: qsub -t 1-16 -cwd -V -b y confml run CONFIG --shard auto
-# 9. For PBS: qsub -J 1-16 -V -- $(which confml) run /path/CONFIG --out /path/results --shard auto/16
-# 10. For LSF: bsub -J "confml[1-16]" confml run CONFIG --shard auto
+# 8. Other schedulers give the number of a task in a variable of their own, such as PBS_ARRAY_INDEX:
+#    confml run CONFIG --out /path/results --shard "$PBS_ARRAY_INDEX/16"
 #SBATCH --job-name=confml
 #SBATCH --array=1-16
 #SBATCH --cpus-per-task=4

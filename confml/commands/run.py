@@ -53,7 +53,7 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
     "--shard",
     metavar="I/N|auto",
     help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
-    "SGE or LSF; auto/N takes I from any job array with numbers from 1 to N (PBS, HyperQueue).",
+    "auto/N only I.",
 )
 @click.option(
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."
