@@ -84,13 +84,10 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of an entry by heading, without its text and parameters."""
     match entry["type"]:
         case "method":
-            differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"
             found = {"views": ", ".join(entry["views"])}
             if "saved" in entry:
                 found["can be saved"] = entry["saved"]
-            when = entry.get("depends_on_processor")
-            differs += f", {when}" if isinstance(when, str) else ""
-            return found | ({"results": differs} if when else {})
+            return found
         case "metric":
             return {
                 "heading": entry["label"],

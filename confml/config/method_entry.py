@@ -279,20 +279,6 @@ class MethodEntry(Part):
 
         return packages_of(self.name, [*self.given.values(), *self.sweep.values(), *self.tune.values()])
 
-    @property
-    def depends_on_processor(self) -> bool:
-        """Whether the last digits of results differ between types of processors, also in wrappers.
-
-        Weights of ``shift: covariate`` are of scikit-learn, for any method.
-        """
-        from confml.methods.registry import method_class
-        from confml.methods.shift import COVARIATE
-
-        values = {**self.given, **self.sweep, **self.tune}
-        shifts = [value for name, value in values.items() if name.rpartition("__")[2] == "shift"]
-        weighted = any(COVARIATE in (one if isinstance(one, list | tuple) else [one]) for one in shifts)
-        return weighted or method_class(self.name).depends_on_processor
-
     def at_levels(self, levels: Sequence[float]) -> Self:
         """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with
         ``best-of-level``, by default the first of them."""

@@ -48,13 +48,6 @@ class StepSpec(Part):
         return packages_of(self.name, self.params.values())
 
     @property
-    def depends_on_processor(self) -> bool:
-        """Whether the last digits of transformed values differ between types of processors."""
-        from confml.steps.registry import step_class
-
-        return step_class(self.name).depends_on_processor
-
-    @property
     def divides_groups(self) -> bool:
         """Whether a fit validates inside and divides groups of examples."""
         from confml.steps.registry import step_class

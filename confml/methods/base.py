@@ -88,7 +88,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         its predictions were computed before; see `confml.methods.external`.
     learns_online: whether it can predict examples one at a time and learn each; it then has
         `evaluate_online`.
-    depends_on_processor: whether the last digits of scores differ between types of processors.
     loads: names of modules that `fit` or `confident_predict` imports and that take long to import. A run
         imports them once, before its workers are forked.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
@@ -121,7 +120,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_nominal: ClassVar[bool] = False
     takes_rows: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
-    depends_on_processor: ClassVar[bool] = False
     loads: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}

@@ -77,7 +77,6 @@ class BayesDiscriminant(Method):
     name = "bayes-discriminant"
     version = 1
     views = VIEWS
-    depends_on_processor = True
     metrics = DRAW_METRICS | {"prior_rows": Metric("number of prior examples of each covariance", None)}
     parameters = {
         "form": Choice(

@@ -163,7 +163,7 @@ def describe(name: str) -> dict[str, Any]:
     """Return the documentation of a method as plain data.
 
     Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
-    views (with default parameters), depends_on_processor, parameters (each with name, about, expected and,
+    views (with default parameters), parameters (each with name, about, expected and,
     where there is one, default). The names ``samples``, ``conformal`` and ``venn`` describe the settings that
     every method accepts.
     """
@@ -171,8 +171,7 @@ def describe(name: str) -> dict[str, Any]:
         return WRAPPERS[name].description()
     cls = method_class(name)
     if cls is not SklearnMethod:
-        about = {"views": views_of(cls), "depends_on_processor": cls.depends_on_processor}
-        return methods.describe(name) | about
+        return methods.describe(name) | {"views": views_of(cls)}
     classifier = find_classifier(name)
     if not inspect.isclass(classifier):  # an estimator in a module, whose parameters are set already
         classifier = type(classifier)
@@ -187,7 +186,6 @@ def describe(name: str) -> dict[str, Any]:
         "source": source_of(name),
         "version": version_of(name),
         "views": [] if needs else [view_of(new_classifier(name, {}))],
-        "depends_on_processor": True,
         "parameters": describe_parameters(classifier),
     }
 

@@ -70,7 +70,6 @@ class WrapperMethod(Method):
             for setting, rule in cls.settings.items()
             if names[setting] != "random_state"  # a run has its seed
         ]
-        shifts = f"{cls.key}__shift" in cls.settings
         return {
             "name": cls.key,
             "summary": text.partition("\n")[0],
@@ -78,7 +77,6 @@ class WrapperMethod(Method):
             "source": "confml",
             "version": cls.version,
             "views": list(cls.views),
-            "depends_on_processor": f"if the classifier does{', or with shift: covariate' if shifts else ''}",
             "parameters": parameters,
         }
 

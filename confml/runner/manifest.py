@@ -76,8 +76,6 @@ def _provenance(plan: Plan) -> dict:
     entries: list[MethodEntry | StepSpec] = [*plan.config.methods, *plan.config.steps]
     for entry in entries:
         about["packages"] |= entry.packages
-    sensitive = [entry.name for entry in entries if entry.depends_on_processor]
-    about["depends_on_processor"] = list(dict.fromkeys(sensitive))
     files = {file.path: file.sha256 for job in plan.jobs for file in job.files}
     return about | ({"files": files} if files else {})
 

@@ -19,7 +19,6 @@ class Step:
 
     name: its name in configs. version: an integer that is raised whenever results change. parameters: the
         declaration of each constructor argument (`confml.plugins.parameters`).
-    depends_on_processor: whether the last digits of transformed values differ between types of processors.
     learns: whether the transformation of an example depends on the training set. Where it does not, the step
         can be used in protocol online.
     breaks_exchangeability: whether training examples become more ordinary than test examples, because the
@@ -39,7 +38,6 @@ class Step:
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
     learns: ClassVar[bool] = True
-    depends_on_processor: ClassVar[bool] = False
     breaks_exchangeability: ClassVar[bool] = False
     nominal: np.ndarray | None = None
     groups: np.ndarray | None = None

@@ -22,8 +22,6 @@ class TransformerStep(Step):
     values. Each ``random_state`` that is not given is set from the seed of the run.
     """
 
-    depends_on_processor = True
-
     transformer: ClassVar[str]  # dotted name
     stored_as: ClassVar[
         type[Step]

@@ -22,8 +22,6 @@ def test_entries_know_what_the_registries_say_of_them():
     config = restore_config(base(methods=methods, steps=[scale, select, "sklearn.decomposition.PCA"]))
     knn, own, shifted, external = config.methods
     assert [entry.takes_rows for entry in config.methods] == [False, False, False, True]
-    assert [entry.depends_on_processor for entry in (knn, own, shifted)] == [False, True, True]
     assert knn.version == version_of("knn") and "scikit-learn" in own.version and not own.packages
     assert shifted.version == version_of("knn", {"conformal": "split"}) != knn.version
     assert [step.divides_groups for step in config.steps] == [False, True, False]
-    assert [step.depends_on_processor for step in config.steps] == [False, True, True]

@@ -33,7 +33,6 @@ class SklearnMethod(Method):
     """
 
     version = 1
-    depends_on_processor = True
     # Parameters are checked by `new_classifier`, not by declarations.
     codes_: CodedLabels | None = None  # of a fit to class numbers
 

@@ -51,7 +51,6 @@ class CrammerSinger(PenaltyPath):
     name = "crammer-singer"
     example = ""
     version = 3
-    depends_on_processor = True
     penalty = "C"
     metrics = {
         "objective": Metric("value of the objective function after the fit", None),

@@ -29,7 +29,6 @@ class DAGSVM(LinearMachines):
     name = "dag-svm"
     example = ""
     version = 2
-    depends_on_processor = True
     stored = {}
 
     def _problems(self, X, codes, state):

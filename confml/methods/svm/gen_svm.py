@@ -53,7 +53,6 @@ class GenSVM(PenaltyPath):
     name = "gen-svm"
     example = ""
     version = 2
-    depends_on_processor = True
     penalty = "ridge"
     metrics = {
         "objective": Metric("value of the objective function after the fit", None),

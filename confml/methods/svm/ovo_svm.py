@@ -35,7 +35,6 @@ class OvOSVM(LinearMachines):
     name = "ovo-svm"
     example = ""
     version = 3
-    depends_on_processor = True
     views = ("vote", "margin")
     stored = {}
 

@@ -30,7 +30,6 @@ class OvRSVM(LinearMachines):
     name = "ovr-svm"
     example = ""
     version = 2
-    depends_on_processor = True
     stored = {}
 
     def _problems(self, X, codes, state):

@@ -95,7 +95,6 @@ class SmartSVM(LinearMachines):
     name = "smart-svm"
     example = ""
     version = 2
-    depends_on_processor = True
     metrics = {
         **LinearMachines.metrics,
         "depth": Metric("depth of the tree of classes", None),

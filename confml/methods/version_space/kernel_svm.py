@@ -46,7 +46,6 @@ class KernelSVM(MarginMethod):
     name = "kernel-svm"
     example = ""
     version = 2
-    depends_on_processor = True
     loads = ("sklearn.svm",)
     metrics = {
         "support_vectors": Metric("number of support vectors", None),
