@@ -19,7 +19,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: run test test-all reproduction gallery docs docs-outputs release-check bench validity promises fuzz \
+.PHONY: run test test-all gallery docs docs-outputs release-check bench validity promises fuzz \
   kill-trial many-cells lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
@@ -37,19 +37,7 @@ test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
 
 # ---- tables and figures of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
-# The steps of these targets are in targets.yaml: the runs, what their settings are, and what is kept of them.
-# SCALE=small, laptop, cold or full, and SET=fars: see table-smartsvm and table-bayes-knn there.
-TARGETS   := confml/studies/reproduction/targets.yaml
-STUDIES   := $(shell sed -n 's/^\([a-z][a-z0-9-]*\):$$/\1/p' $(TARGETS))
-REPRODUCE := $(VENV)/bin/python -m confml.studies.reproduction
-GIVEN      = $(foreach name,SCALE SET SHARD JOBS ENGINE SCHEDULER,$(if $($(name)),'$(name)=$($(name))'))
-
-.PHONY: $(STUDIES)
-$(STUDIES): $(VENV)/installed
-	@$(REPRODUCE) $@ $(GIVEN)
-
-reproduction: $(VENV)/installed  ## results/reference/README.md: all published numbers and claims, from stored tables
-	@$(REPRODUCE) reproduction
+include tests/programs/reproduction/targets.mk
 
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
 GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))
@@ -135,11 +123,10 @@ clean:  ## remove the environment and caches
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Every line "target: ... ## text" of this file, and the targets of targets.yaml.
+# Every line "target: ... ## text" of this file and of targets.mk.
 help:  ## this list
 	@echo 'make TARGET [JOBS=N]'
-	@{ sed -n 's/^\([a-z][a-z0-9-]*\):.*  ## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)); \
-	  sed -n '/^[a-z][a-z0-9-]*:$$/{s/:$$//;N;s/\n  about: "\{0,1\}/|/;s/"$$//;p;}' $(TARGETS); } | \
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*  ## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	  while IFS='|' read -r name text; do printf '  %-31s  %s\n' "$$name" "$$text"; done
 
 # ---- the environment

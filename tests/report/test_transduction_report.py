@@ -15,7 +15,6 @@ from confml.report.run.stored import open_run
 from confml.report.sections.published_tables import combined_tables
 from confml.report.write import write_items, write_report
 from confml.runner.run import Execution, run
-from confml.studies.reproduction import keep_runs
 
 LINKED = """\
 name: linked
@@ -159,11 +158,6 @@ def test_many_runs_are_drawn_without_a_table_in_the_figure(tmp_path):
         x, y = curves[f"chords n_bounces={length}"].lines[0].get_data()
         assert x[-1] == pytest.approx(100 * float(stored[params, "rejection_at_one"]))
         assert y[-1] == pytest.approx(100 * float(stored[params, "error_at_one"]))
-    (path,) = keep_runs([folder], ["theta_max"], tmp_path / "kept", figures=False)
-    with path.open() as file:
-        kept = {row["params"]: float(row["mean"]) for row in csv.DictReader(file)}
-    wanted = {params: float(mean) for (params, metric), mean in stored.items() if metric == "theta_max"}
-    assert kept == pytest.approx(wanted, rel=1e-5)
 
 
 def test_version_space_as_drawn_is_that_of_the_examples(toy):

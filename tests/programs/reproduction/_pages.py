@@ -1,0 +1,309 @@
+"""`write_pages`: the Markdown pages of all published numbers and claims, ``numbers.csv`` and the figures."""
+
+import csv
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import _numbers
+from _drawings import draw_numbers, draw_outcomes
+from _keep import origin_text, provenance_text, read_provenance
+from _numbers import Number, Source, published_numbers, read_csv, read_yaml
+
+from confml.published import known_tables
+
+VERDICTS = ("holds", "holds in part", "does not hold", "cannot be checked", "answered")
+_MOST_REASONS = 4
+
+
+def write_pages(folder: Path) -> None:
+    """Write the pages, ``numbers.csv`` and ``figures/`` into ``results/reference``.
+
+    ``README.md`` is the summary, ``counts.md`` has its counts, and ``<source>.md`` is the page of a source.
+    """
+    numbers = {source.key: list(published_numbers(source, folder)) for source in _numbers.SOURCES}
+    _write_numbers([number for own in numbers.values() for number in own], folder / "numbers.csv")
+    for source in _numbers.SOURCES:
+        for table in source.tables:
+            own = [number for number in numbers[source.key] if number.table == table]
+            draw_numbers(known_tables()[table], own, folder / "figures")
+    shown = {source.title: results(numbers[source.key]) for source in _numbers.SOURCES if source.tables}
+    draw_outcomes(shown, folder / "figures" / "outcomes.svg")
+    for name, text in pages(folder, numbers).items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def results(numbers: Sequence[Number]) -> list[Number]:
+    """Return the numbers that the authors of a source computed, each once."""
+    return [number for number in numbers if number.role == "result"]
+
+
+def pages(folder: Path, numbers: Mapping[str, Sequence[Number]]) -> dict[str, str]:
+    """Return the texts of the pages by their names.
+
+    folder: ``results/reference`` with the stored tables and figures. numbers: those of each source by its
+    key.
+    """
+    claims = {source.key: read_yaml(f"claims/{source.key}.yaml") for source in _numbers.SOURCES}
+    texts = _summary(numbers, claims, folder)
+    for source in _numbers.SOURCES:
+        own = numbers[source.key]
+        parts = [f"# {source.title}"]
+        parts.append(f"{source.citation}. Computed by `{source.target}`.")
+        parts.append("[Summary](README.md), [terms](counts.md#terms)")
+        for table in source.tables:
+            parts += _table(table, [number for number in own if number.table == table], folder)
+            paths = [f"{part}/tables/{table}.csv" for part in source.folders]
+            if links := [_link(path) for path in paths if (folder / path).is_file()]:
+                parts.append(f"Stored tables, with all variants of confml: {', '.join(links)}.")
+        parts += _reasons(own)
+        parts += [note for key, note in read_yaml("notes.yaml").items() if key == source.key]
+        parts.append(_claims(claims[source.key]))
+        parts += [*_figures(source, folder), "## Runs", *_runs(source, folder)]
+        texts[f"{source.key}.md"] = _joined(parts)
+    return texts
+
+
+# ---- the page of a source
+
+
+def _table(name: str, numbers: Sequence[Number], folder: Path) -> Iterator[str]:
+    published = known_tables()[name]
+    yield f"## {published.title}"
+    yield f"`{name}`, {published.unit}."
+    first = published.rows()[0]
+    keys = [text for key, text in published.keys.items() if key in first]
+    columns = {heading: [text(number) for number in numbers] for heading, text in _OPTIONAL.items()}
+    columns = {heading: texts for heading, texts in columns.items() if heading == "splits" or any(texts)}
+    headings = [*keys, "column", "paper", "confml", "± sd", *columns, "as printed", "difference", "outcome"]
+    rows = []
+    for place, number in enumerate(numbers):
+        first, *others = number.keys
+        column = published.columns.get(number.column, number.column)
+        middle = [texts[place] for texts in columns.values()]
+        mean, sd, printed, difference = _compared(number)
+        outcome = number.outcome + (f" ({number.role})" if number.role in ("quoted", "again") else "")
+        if number.reason not in ("", "chance"):
+            outcome += f": [{number.reason}](#{number.reason})"
+        names = [_target(number.name) + first, *others, column, number.paper]
+        rows.append([*names, mean, sd, *middle, printed, difference, outcome])
+    yield _markdown(headings, rows, left=headings.index("paper"))
+    if (folder / "figures" / f"{name}.svg").is_file():
+        yield f"![{published.title}](figures/{name}.svg)"
+
+
+_OPTIONAL: dict[str, Callable[[Number], str]] = {
+    "Monte Carlo error": lambda one: f"{statistics.stdev(one.others):.2f}" if len(one.others) > 1 else "",
+    "splits": lambda one: str(one.splits or "") if one.outcome != "time, lower bound" else "",
+    "authors' code": lambda one: "" if one.original is None else _mean_sd(*one.original, one.decimals),
+    "paths": lambda one: "" if one.path is None else f"{one.path:.{max(one.decimals, 2)}f}",
+    "grid": lambda one: "" if one.points is None else f"{one.points} of {one.grid}",
+}
+"""Columns of a table of numbers that only some tables have, and the number of splits."""
+
+
+def _mean_sd(mean: float, sd: float, digits: int) -> str:
+    return f"{mean:.{digits}f}" + ("" if math.isnan(sd) else f" ± {sd:.{digits}f}")
+
+
+def _compared(number: Number) -> tuple[str, str, str, str]:
+    """Return the mean and sd, the mean with the digits of the paper, and the difference."""
+    if number.ours is None or number.outcome == "time, lower bound":
+        return "" if number.ours is None else f"> {number.ours:g}", "", "", ""
+    digits = 0 if number.decimals == 0 and number.ours.is_integer() else max(number.decimals, 2)
+    sd = "" if number.sd is None else f"{number.sd:.{digits}f}"
+    difference = f"{number.ours - float(number.paper):+.{digits}f}"
+    return f"{number.ours:.{digits}f}", sd, f"{number.ours:.{number.decimals}f}", difference
+
+
+def _reasons(numbers: Sequence[Number]) -> Iterator[str]:
+    used = dict.fromkeys(number.reason for number in numbers if number.reason not in ("", "chance"))
+    if used:
+        texts = {code: " ".join(_numbers.REASONS["codes"][code]["text"].split()) for code in used}
+        yield "## Reasons"
+        yield "\n".join(f"- {_target(code)}**{code}**: {text}" for code, text in texts.items())
+
+
+def _claims(claims: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for claim in claims:
+        section, sentence, ours = (
+            " ".join(str(claim[name]).split()) for name in ("section", "claim", "ours")
+        )
+        shown = claim["shown"] if isinstance(claim["shown"], list) else [claim["shown"]]
+        verdict = claim["verdict"] if claim.get("arithmetic") else f"**{claim['verdict']}**"
+        rows.append([section, sentence, verdict, ours, ", ".join(map(_link, shown))])
+    table = _markdown(["section", "claim", "verdict", "confml", "shown by"], rows, left=5)
+    return f"## Claims of the text\n\n{table}"
+
+
+def _figures(source: Source, folder: Path) -> Iterator[str]:
+    captions = read_yaml("captions.yaml")
+    for part in dict.fromkeys((*source.folders, *source.figures)):
+        for path in sorted((folder / part / "figures").glob("*.svg")):
+            if path.with_suffix(".txt").is_file():
+                text = path.with_suffix(".txt").read_text(encoding="utf-8")
+            else:
+                text = captions.get(f"{part}/figures/{path.stem}", path.stem)
+            yield f"![{path.stem}]({part}/figures/{path.name})\n\n*{text.strip()}*"
+
+
+def _runs(source: Source, folder: Path) -> Iterator[str]:
+    for part in source.folders:
+        content = read_provenance(folder / part)
+        if content is not None:
+            yield f"Stored in `{part}`: {provenance_text(content)}"
+        elif (folder / part).is_dir():
+            yield f"Stored in `{part}`: versions and machine of this run were not recorded."
+
+
+def _write_numbers(numbers: Sequence[Number], path: Path) -> None:
+    header = "table row column paper confml sd splits outcome reason folder role name authors_code"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header.split())
+        for one in numbers:
+            mean = None if one.original is None else one.original[0]
+            values = (one.table, ", ".join(one.keys), one.column, one.paper, one.ours, one.sd, one.splits)
+            writer.writerow((*values, one.outcome, one.reason, one.folder, one.role, one.name, mean))
+
+
+# ---- the summary of all sources, and the counts and terms behind it
+
+
+def _summary(
+    numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path
+) -> dict[str, str]:
+    texts = read_yaml("texts.yaml")
+    parts = [texts["introduction"]]
+    for source in _numbers.SOURCES:
+        parts.append(f"## [{source.title}]({source.key}.md)")
+        image = f'<img align="right" width="190" alt="{source.title}" src="{source.figure}">'
+        lines = "\n".join(_lines(source, numbers[source.key], claims[source.key], folder))
+        parts += [f'<a href="{source.key}.md">{image}</a>', lines]
+    parts += ["## Other tables", "\n".join(_others(folder))]
+    example = next(
+        number
+        for number in numbers[_numbers.SOURCES[0].key]
+        if number.table == _numbers.SOURCES[0].tables[-1]
+    )
+    row = f"the row {', '.join(example.keys)} of {example.table}"
+    parts.append(texts["cite"].format(name=example.name, page=f"{_numbers.SOURCES[0].key}.md", row=row))
+    counts = ["# Counts and terms", "[Summary](README.md)"]
+    counts += ["![Results of four papers by outcome](figures/outcomes.svg)", *_counts(numbers, claims)]
+    return {"README.md": _joined(parts), "counts.md": _joined([*counts, texts["terms"]])}
+
+
+def _lines(source: Source, numbers: Sequence[Number], claims: Sequence, folder: Path) -> Iterator[str]:
+    """Yield the lines of a source: what is reproduced, what is not, why, claims, and command and commit."""
+    own = results(numbers)
+    if own:
+        counts = Counter(number.outcome for number in own)
+        parts = ", ".join(f"{counts[outcome]} {outcome}" for outcome in _numbers.REPRODUCED)
+        rest = [number for number in own if number.outcome not in _numbers.REPRODUCED]
+        yield f"- **{len(own) - len(rest)} of {len(own)} results reproduced** ({parts})."
+        yield f"- Others: {_listed(Counter(number.outcome.removeprefix('differs, ') for number in rest))}."
+        reasons = Counter(number.reason for number in rest)
+        most = reasons.most_common(_MOST_REASONS)
+        named = [f"[{code}]({source.key}.md#{code}) {count}" for code, count in most]
+        left = reasons.total() - sum(count for _, count in most)
+        named += [f"[others]({source.key}.md#reasons) {left}"] if left else []
+        yield f"- Reasons: {', '.join(named)}."
+    verdicts = Counter(claim["verdict"] for claim in claims if not claim.get("arithmetic"))
+    yield f"- {verdicts.total()} claims: {_listed(verdicts)}."
+    recorded = [content for part in source.folders if (content := read_provenance(folder / part))]
+    content = next((content for content in recorded if content["command"] == source.target), recorded[0])
+    yield f"- `{content['command']}`: {origin_text(content)}."
+
+
+def _others(folder: Path) -> Iterator[str]:
+    """Yield a line for each stored table that belongs to no source."""
+    rows = [row for row in read_csv(folder / "leaderboard" / "leaderboard.csv") if row["column"] == "error"]
+    if rows:
+        first = min(rows, key=lambda row: float(row["mean_rank"]))
+        methods, sets = len({row["method"] for row in rows}), max(int(row["datasets"]) for row in rows)
+        yield (
+            f"- [Leaderboard](leaderboard/leaderboard.csv), `make leaderboard`: {methods} methods on "
+            f"{sets} data sets. {first['method']} has the smallest mean rank by error, "
+            f"{float(first['mean_rank']):.1f}. [Leaderboard of confidences](confidences/leaderboard.csv), "
+            "`make confidences`."
+        )
+    verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
+    if verdicts:
+        yield (
+            f"- [Validity](validity/validity.md), `make validity`: {verdicts.total()} simulated rates of "
+            f"p-values, probabilities and certificates: {_listed(verdicts)}."
+        )
+    sizes: dict[str, list[float]] = {}
+    for row in read_csv(folder / "promises" / "costs.csv"):
+        sizes.setdefault(row["form"], []).append(float(row["size"]))
+    if sizes:
+        means = (f"{form} {statistics.mean(own):.2f}" for form, own in sizes.items() if "," not in form)
+        yield (
+            "- [Costs of guarantees](promises/promises.md), `make promises`: mean set size at level 0.1 on "
+            f"{max(map(len, sizes.values()))} data sets, by the rows of the guarantee: {', '.join(means)}."
+        )
+    best = Counter(row["best"] for row in read_csv(folder / "bayes-error" / "best.csv"))
+    if best:
+        yield (
+            "- [Bayes error estimators](bayes-error/best.csv), `make table-bayes-error`: smallest root mean "
+            f"squared error in {best.total()} settings: {_listed(best)}."
+        )
+
+
+def _counts(numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequence]) -> Iterator[str]:
+    judged = [outcome for outcome in _numbers.OUTCOMES if not outcome.startswith("time")]
+    rows: list[list] = []
+    for role, name in (("result", ""), ("size", ": sizes of data sets"), ("quoted", ": quoted numbers")):
+        for source in _numbers.SOURCES:
+            own = [number.outcome for number in numbers[source.key] if number.role == role]
+            if own:
+                rows.append([f"{source.title}{name}", len(own), *(own.count(outcome) for outcome in judged)])
+    yield _markdown(["results", "numbers", *judged], rows, left=1)
+    times = [number for own in numbers.values() for number in own if number.role == "time"]
+    grids = [
+        outcome for outcome in _numbers.OUTCOMES if outcome.startswith("time") or outcome == "not computed"
+    ]
+    counts = [sum(number.outcome == outcome for number in times) for outcome in grids]
+    row = ["SmartSVM", len(times), *counts, sum(number.splits == 1 for number in times)]
+    yield _markdown(["times", "numbers", *grids, "of one split"], [row], left=1)
+    rows = []
+    for source in _numbers.SOURCES:
+        verdicts = Counter(one["verdict"] for one in claims[source.key] if not one.get("arithmetic"))
+        arithmetic = len(claims[source.key]) - verdicts.total()
+        rows.append([source.title, verdicts.total(), *(verdicts[one] for one in VERDICTS), arithmetic])
+    yield _markdown(["claims", "counted", *VERDICTS, "arithmetic"], rows, left=1)
+
+
+# ---- Markdown
+
+
+def _markdown(headings: Sequence[str], rows: Sequence[Sequence], left: int) -> str:
+    """Return a GitHub table. left: number of columns that are aligned to the left."""
+    rules = ["---" if place < left else "---:" for place in range(len(headings))]
+    lines = [headings, rules, *rows]
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Return the parts of a page with an empty line between them."""
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common()) or "none"
+
+
+def _target(name: str) -> str:
+    """Return an anchor that other pages can link to."""
+    return f'<a id="{name}"></a>'
+
+
+def _link(shown: str) -> str:
+    """Return a link to a file; a command, a test or a config is text."""
+    return shown if shown.startswith(("make ", "tests/", "configs/")) else f"[{shown}]({shown})"
