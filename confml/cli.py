@@ -32,7 +32,7 @@ COMMANDS = {
     "bayes-error": "Estimate the Bayes error of a data set.",
     "bayes-error-trials": "Measure bias and variance of the estimates.",
     "bayes-error-estimators": "Compare the Bayes error estimators where the Bayes error is known.",
-    "data": "List, describe, fetch, audit and verify data sets.",
+    "data": "List, describe, fetch and audit data sets.",
     "methods": "List the methods and steps that a config can name.",
     "describe": "Describe a name of a config or report.",
     "schema": "Print the JSON Schema of configs.",

@@ -1,6 +1,5 @@
 """Caches: kernels are compiled once, and nothing is read from a folder that another user can write into."""
 
-import json
 import os
 import stat
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from confml import _cache, _jit
-from confml.data import files
 from confml.methods.base import Method
 from confml.runner.kernels import compile_all_kernels
 
@@ -150,20 +148,6 @@ def test_a_default_cache_with_a_lax_mode_is_closed(tmp_path):
     (tmp_path / "cache").chmod(0o775)
     _cache.close_to_others(tmp_path / "cache")
     assert mode(tmp_path / "cache") == 0o755
-
-
-def test_checksums_remembered_by_others_are_not_believed(cache, tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("right")
-    options = {"content": False, "again": False, "remember": True}
-    right = files.digests(path, **options)
-    (memory,) = (cache / "verified").iterdir()
-    told = json.loads(memory.read_text())
-    del told["check"]
-    files._remember(memory, {**told, "sha256": "0" * 64})
-    assert files.digests(path, **options)["sha256"] == "0" * 64  # it is the user's own: believed
-    (cache / "verified").chmod(0o777)
-    assert files.digests(path, **options) == right
 
 
 # ---- compilation

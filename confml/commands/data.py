@@ -1,9 +1,9 @@
-"""``confml data``: list, describe, fetch, audit and verify data sets."""
+"""``confml data``: list, describe, fetch and audit data sets."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ DATA_MISSING = 3  # the exit code of data that are missing or wrong
 
 @click.group(cls=InOrder)
 def data() -> None:
-    """List, describe, fetch, audit and verify data sets.
+    """List, describe, fetch and audit data sets.
 
     Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
     (CONFML_CACHE, or the cache folder of the system), where fetch puts them.
@@ -37,7 +37,7 @@ def list_command(as_json: bool) -> None:
     """List the data sets and generators.
 
     Values of FILES: here (present), to fetch (can be downloaded), by hand (no address serves all files, see
-    info), wrong (see verify), bundled (with scikit-learn or in the card).
+    info), wrong (see info), bundled (with scikit-learn or in the card).
 
     \b
     confml data list
@@ -126,47 +126,6 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
 data.add_command(check)
 
 
-@data.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--load", is_flag=True, help="Read each data set too, and count its rows, features and classes."
-)
-@json_option
-def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
-    """Read files again and compare their SHA-256.
-
-    Without a name every data set is verified as far as its files are here. The exit code is 3 where a file
-    is wrong, or one of a named data set is missing.
-
-    \b
-    confml data verify usps --load
-    confml data verify --json
-    """
-    from confml.data import files
-    from confml.data.cards import known_cards
-
-    cards = _cards(names or known_cards())
-    found = files.verify(cards)
-    report: dict[str, dict[str, Any]] = {}
-    wrong = missing = 0
-    for card in cards:
-        states = found[card.name]
-        bad = sum(state.state == "wrong" for state in states)
-        gone = sum(state.state == "missing" for state in states)
-        wrong, missing = wrong + bad, missing + gone
-        report[card.name] = {"files": [state.as_dict() for state in states]}
-        if load and not bad and not gone:
-            report[card.name]["problem"] = _problem_of_loading(card)
-            wrong += report[card.name]["problem"] is not None
-    if as_json:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        _print_verified(report, named=bool(names))
-    if wrong or (missing and names):
-        say(f"{wrong} wrong, {missing} missing")
-        raise click.exceptions.Exit(DATA_MISSING)
-
-
 def _cards(names) -> list[Card]:
     from confml.data.cards import known_cards, read_card
     from confml.data.generators import GENERATORS
@@ -176,36 +135,6 @@ def _cards(names) -> list[Card]:
         if name in GENERATORS and name not in known_cards():
             raise ConfigError(f"'{name}' is a generator of synthetic data, it has no files")
     return [read_card(name) for name in dict.fromkeys(names)]
-
-
-def _problem_of_loading(card: Card) -> str | None:
-    from confml.data.from_card import dataset_from_card
-    from confml.errors import DataError
-
-    try:
-        dataset_from_card(card)
-    except DataError as error:
-        return str(error)
-    return None
-
-
-def _print_verified(report: dict[str, Any], named: bool) -> None:
-    seen = set()
-    for name, card in report.items():
-        for file in card["files"]:
-            if file["file"] in seen and not named:
-                continue  # variants share the files of their base
-            seen.add(file["file"])
-            if file["state"] == "found":
-                click.echo(f"ok       {file['file']}  {file['path']}")
-            elif file["state"] == "missing":
-                click.echo(f"missing  {file['file']}")
-            else:
-                got = file["problem"] or f"expected SHA-256 {file['expected']}, got {file['got']}"
-                click.echo(f"WRONG    {file['file']}  {file['path']}: {got}")
-        if "problem" in card:
-            problem = card["problem"]
-            click.echo(f"loads    {name}" if problem is None else f"WRONG    {name}: {problem}")
 
 
 def _place(file: CardFile) -> str:

@@ -70,9 +70,9 @@ class CardFile(_Strict):
     sha256, bytes: of the stored file.
     content_sha256: of the content of a stored gzip file; a file with this content is accepted with any own
         SHA-256, because the same content can be compressed in many ways.
-    address: URL, pinned to a commit. ``original_sha256`` and ``original_bytes`` are those of the downloaded
-        file if it differs from the stored file, which ``unpack`` extracts: ``gzip`` and ``compress-z``
-        uncompress it, ``zip-member`` and ``shar-member`` extract ``member``.
+    address: URL, pinned to a commit. ``original_sha256`` is that of the downloaded file if it differs from
+        the stored file, which ``unpack`` extracts: ``compress-z`` uncompresses it, ``shar-member`` extracts
+        ``member``.
     manual: how to get the file if there is no address.
     part: part of the provider's split, ``train`` or ``test``; None without a split.
     holds: ``labels`` or ``attributes`` if these have their own files.
@@ -86,8 +86,7 @@ class CardFile(_Strict):
     content_sha256: Digest | None = None
     address: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
     original_sha256: Digest | None = None
-    original_bytes: Size | None = None
-    unpack: Literal["gzip", "zip-member", "compress-z", "shar-member"] | None = None
+    unpack: Literal["compress-z", "shar-member"] | None = None
     member: Text | None = None
     manual: Text | None = None
     part: Literal["train", "test"] | None = None
@@ -102,8 +101,8 @@ class CardFile(_Strict):
             raise ValueError("a file needs either address or manual, a sentence on how to get it")
         if (self.unpack is None) != (self.original_sha256 is None):
             raise ValueError("unpack and original-sha256 go together")
-        if (self.unpack in ("zip-member", "shar-member")) != (self.member is not None):
-            raise ValueError("member goes with unpack: zip-member or shar-member")
+        if (self.unpack == "shar-member") != (self.member is not None):
+            raise ValueError("member goes with unpack: shar-member")
         return self
 
 

@@ -1,22 +1,17 @@
 """Where the files of data sets are found on this machine, and whether they are the right ones.
 
 Files are looked for as ``<folder>/<name>`` in the folders of ``CONFML_DATA`` (a path list; never written to),
-then in the user's cache (``CONFML_CACHE``, else the system's place for caches). The SHA-256 of a file is
-remembered in the cache with its size, times and inode, so that big files are not hashed at every load.
+then in the user's cache (``CONFML_CACHE``, else the system's place for caches).
 """
 
-import contextlib
 import gzip
 import hashlib
-import json
 import os
-import tempfile
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from confml._cache import cache_folder, make_private
+from confml._cache import cache_folder
 from confml.data.cards import Card, CardFile
 from confml.errors import DataError
 
@@ -84,56 +79,42 @@ def find(card: str, file: CardFile) -> Path:
     raise DataError(f"{file.folder}/{file.name} of the data set '{card}' is not in {looked}", hint=hint)
 
 
-def look(file: CardFile, *, again: bool = False) -> FileState:
-    """Look for a file along the search path; ``again`` reads it even where its checksum is remembered."""
+def look(file: CardFile) -> FileState:
+    """Look for a file along the search path."""
     wrong: FileState | None = None
     for folder in search_path():
         path = folder / file.folder / file.name
         if not os.path.isfile(path):  # False also in a folder that this user cannot read
             continue
-        state = check(path, file, again=again)
+        state = check(path, file)
         if state.state == "found":
             return state
         wrong = wrong or state
     return wrong or FileState(file, "missing")
 
 
-def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = True) -> FileState:
+def check(path: Path, file: CardFile) -> FileState:
     """Return whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
-    options = {"again": again, "remember": remember}
     try:
-        known = digests(path, content=False, **options)
-        if file.sha256 is not None and known["sha256"] == file.sha256:
+        got = sha256_of(path)
+        if file.sha256 is not None and got == file.sha256:
             return FileState(file, "found", path)
         if file.content_sha256 is None:
-            return FileState(file, "wrong", path, file.sha256, known["sha256"])
-        content = digests(path, content=True, **options)["content"]
+            return FileState(file, "wrong", path, file.sha256, got)
+        with gzip.open(path) as stream:
+            content = _digest(stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return FileState(file, "wrong", path, problem="is not a whole gzip file")
     except OSError as error:
         return FileState(file, "wrong", path, problem=f"cannot be read: {error.strerror or error}")
     if content == file.content_sha256:
         return FileState(file, "found", path)
-    if content is None:
-        return FileState(file, "wrong", path, problem="is not a whole gzip file")
     return FileState(file, "wrong", path, file.content_sha256, content)
 
 
-def states(card: Card, *, again: bool = False) -> list[FileState]:
+def states(card: Card) -> list[FileState]:
     """Return the state of every file of a card, in its order."""
-    return [look(file, again=again) for file in card.files]
-
-
-def verify(cards: Iterable[Card]) -> dict[str, list[FileState]]:
-    """Return the state of every file of some cards, all of them read anew, by the card's name."""
-    seen: dict[tuple, FileState] = {}  # variants share their files: each is read once
-    states: dict[str, list[FileState]] = {}
-    for card in cards:
-        for file in card.files:
-            key = (file.folder, file.name, file.sha256, file.content_sha256)
-            if key not in seen:
-                seen[key] = look(file, again=True)
-            states.setdefault(card.name, []).append(seen[key])
-        states.setdefault(card.name, [])
-    return states
+    return [look(file) for file in card.files]
 
 
 def sha256_of(path: Path) -> str:
@@ -147,70 +128,3 @@ def _digest(stream) -> str:
     while chunk := stream.read(_CHUNK):
         digest.update(chunk)
     return digest.hexdigest()
-
-
-# ---- remembered checksums
-
-
-def digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
-    """Return ``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
-    stat = path.stat()
-    # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
-    # time of its last change of state.
-    full = str(path.resolve())
-    stamp = {
-        "path": full,
-        "size": stat.st_size,
-        "changed": stat.st_mtime_ns,
-        "state_changed": stat.st_ctime_ns,
-        "inode": stat.st_ino,
-        "device": stat.st_dev,
-    }
-    memory = cache_folder() / "verified" / f"{hashlib.sha256(full.encode()).hexdigest()[:32]}.json"
-    known = {} if again else _remembered(memory, stamp)
-    missing = [key for key in ("sha256", *["content"] * content) if key not in known]
-    if not missing:
-        return known
-    if "sha256" in missing:
-        known["sha256"] = sha256_of(path)
-    if "content" in missing:
-        known["content"] = _content_digest(path)
-    if remember:
-        _remember(memory, {**stamp, **known})
-    return known
-
-
-def _content_digest(path: Path) -> str | None:
-    try:
-        with gzip.open(path) as stream:
-            return _digest(stream)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return None
-
-
-def _remembered(memory: Path, stamp: dict) -> dict:
-    try:
-        if not make_private(memory.parent, cache_folder()):
-            return {}  # another user could have written there that a wrong file is right
-        told = json.loads(memory.read_text(encoding="utf-8"))
-        whole = told.pop("check") == _check_of(told)  # a damaged record would refuse a right file
-        if whole and all(told.get(key) == value for key, value in stamp.items()):
-            return {key: told[key] for key in ("sha256", "content") if key in told}
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        pass  # not there, or not ours any more: the file is read again
-    return {}
-
-
-def _remember(memory: Path, told: dict) -> None:
-    # Without a writable cache nothing is remembered, and every load reads the files once more.
-    with contextlib.suppress(OSError):
-        if not make_private(memory.parent, cache_folder()):
-            return
-        handle, temporary = tempfile.mkstemp(dir=memory.parent, prefix=".")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump({**told, "check": _check_of(told)}, stream)
-        os.replace(temporary, memory)
-
-
-def _check_of(told: dict) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -12,87 +12,45 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from confml.errors import DataError
 
-_CLEAR, _FIRST = 256, 257  # codes of UNIX compress in block mode: start anew; the first free one
 
+def uncompress_z(data: bytes, member: str | None = None) -> bytes:
+    """Return the content of a file of UNIX ``compress`` (``.Z``).
 
-def unpack(
-    kind: str, data: bytes, member: str | None = None, *, where: str, limit: int | None = None
-) -> bytes:
-    """Return the file that an archive or a compressed file holds.
-
-    kind: ``gzip`` and ``compress-z`` decompress; ``zip-member`` and ``shar-member`` take out ``member``.
-    Nothing of a shell archive is ever run. limit: bytes that the file may have. Raises DataError, placed at
-    ``where``, for broken data, for a member that is not there and for a file that is too large.
+    Lempel-Ziv-Welch (Welch 1984) with codes of 9 bits that grow to at most ``data[2] & 31``, low bits first;
+    code 256 clears the table. Codes are written in groups of eight, and the rest of a group is padding when
+    the width of the codes changes or the table is cleared. Raises ValueError for broken data.
     """
-    try:
-        if kind == "gzip":
-            return decompress("gzip", data, limit)
-        if kind == "compress-z":
-            return uncompress_z(data, limit)
-        if kind == "zip-member":
-            return zip_member(io.BytesIO(data), str(member), limit)
-        if kind == "shar-member":
-            return _shar_member(data, str(member))
-    except DataError as error:
-        message = f"cannot be unpacked ({kind}): {error.message}"
-        raise DataError(message, where=where, hint=error.hint) from None
-    raise ValueError(f"unknown way to unpack: {kind}")
-
-
-def uncompress_z(data: bytes, limit: int | None = None) -> bytes:
-    """Return the content of a file of UNIX ``compress`` (``.Z``), of at most ``limit`` bytes.
-
-    Lempel-Ziv-Welch (Welch 1984) with codes of 9 bits that grow to at most ``data[2] & 31``, low bits first.
-    The peculiarity of the format: codes are written in groups of eight, and the rest of a group is padding
-    whenever the width of the codes changes or the table is cleared. Raises DataError for broken data.
-    """
-    if data[:2] != b"\x1f\x9d" or len(data) < 3:
-        raise DataError("this is not a file of UNIX compress: it does not begin with 1F 9D")
-    widest, block_mode = data[2] & 31, bool(data[2] & 128)
-    if not 9 <= widest <= 16:
-        raise DataError(f"codes of {widest} bits are not known to UNIX compress (9 to 16 are)")
-    first = _FIRST if block_mode else _CLEAR
-    table = [bytes([byte]) for byte in range(256)] + [b""] * (first - 256)
+    if data[:2] != b"\x1f\x9d" or not 0x89 <= data[2] <= 0x90:
+        raise ValueError("it is not a file of UNIX compress, with codes of 9 to 16 bits in block mode")
+    widest, table = data[2] & 31, [bytes([byte]) for byte in range(256)] + [b""]
     width, last, out = 9, b"", []
-    left = LARGEST if limit is None else limit
-    bit, group, end = 24, 24, 8 * len(data)  # places in bits: of the next code, of its group of eight
-    while bit + width <= end:
+    bit, group = 24, 24  # places of the next code and of its group of eight
+    while bit + width <= 8 * len(data):
         at = bit >> 3
         code = int.from_bytes(data[at : at + 4], "little") >> (bit & 7) & ((1 << width) - 1)
         bit += width
-        if block_mode and code == _CLEAR:
-            bit = group = _end_of_group(bit, group, width)
-            del table[first:]
-            width, last = 9, b""
-            continue
-        if code < len(table):
-            entry = table[code]
-        elif code == len(table) and last:
-            entry = last + last[:1]  # the code that this very step makes
+        if code == 256:
+            del table[257:]
+            entry = b""
         else:
-            raise DataError(f"broken compress data: code {code} near byte {at} is not in the table yet")
+            if code > len(table) or (code == len(table) and not last):
+                raise ValueError(f"broken compress data: code {code} near byte {at} is not in the table yet")
+            entry = table[code] if code < len(table) else last + last[:1]  # the code that this step makes
+            if last and len(table) < 1 << widest:
+                table.append(last + entry[:1])
         out.append(entry)
-        left -= len(entry)
-        if left < 0:
-            raise too_large(LARGEST if limit is None else limit)
-        if last and len(table) < 1 << widest:
-            table.append(last + entry[:1])
         last = entry
-        if len(table) == 1 << width and width < widest:
-            bit = group = _end_of_group(bit, group, width)
-            width += 1
+        grows = code != 256 and len(table) == 1 << width and width < widest
+        if grows or code == 256:
+            bit = group = group - (group - bit) // (8 * width) * (8 * width)
+            width = width + 1 if grows else 9
     return b"".join(out)
-
-
-def _end_of_group(bit: int, group: int, width: int) -> int:
-    """Return where the next group of codes begins: after a whole number of groups of eight codes."""
-    size = 8 * width
-    return group + -(-(bit - group) // size) * size
 
 
 _SHAR_FILE = re.compile(
@@ -102,31 +60,26 @@ _SHAR_FILE = re.compile(
 )
 
 
-def _shar_member(data: bytes, member: str) -> bytes:
-    """Return a file of a shell archive: lines of its here-document, without the X that ``sed`` removes."""
-    lines = data.split(b"\n")
-    names: list[str] = []
-    number = 0
-    while number < len(lines):
-        found = _SHAR_FILE.match(lines[number])
-        number += 1
-        if not found:
-            continue
-        name = (found["name1"] or found["name2"]).strip(b"'\"").decode("utf-8", "replace")
-        mark = (found["mark1"] or found["mark2"]).strip(b"'\"\\")
-        try:
-            end = lines.index(mark, number)
-        except ValueError:
-            raise DataError(f"the shell archive breaks off inside '{name}'") from None
-        if name == member:
-            body = lines[number:end]
-            if b"sed" in found[0]:
-                body = [line[1:] if line.startswith(b"X") else line for line in body]
-            return b"".join(line + b"\n" for line in body)
-        names.append(name)
-        number = end + 1
-    raise DataError(f"no file '{member}' in the shell archive", hint=there_are(names))
+def shar_member(data: bytes, member: str | None) -> bytes:
+    """Return a file of a shell archive: lines of its here-document, without the X that ``sed`` removes.
 
+    Nothing of the archive is run. Raises ValueError for an archive without the file or its end.
+    """
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        found = _SHAR_FILE.match(line)
+        if found and (found["name1"] or found["name2"]).strip(b"'\"") == str(member).encode():
+            end = lines.index((found["mark1"] or found["mark2"]).strip(b"'\"\\"), number)
+            sed = b"sed" in found[0]
+            return b"".join(body.removeprefix(b"X" if sed else b"") + b"\n" for body in lines[number:end])
+    raise ValueError(f"there is no file '{member}' in the shell archive")
+
+
+READERS: dict[str, Callable[[bytes, str | None], bytes]] = {
+    "compress-z": uncompress_z,
+    "shar-member": shar_member,
+}
+"""Readers of the files that cards name with ``unpack``, which pooch does not have."""
 
 LARGEST = 1 << 32  # bytes that a file may unpack to where nothing else is known
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstandard"}

@@ -79,7 +79,7 @@ def test_a_whole_card(card):
         ("sha256: 0", "sha256: x", 9, "sha256"),
         ("    sha256", "    sha255", 9, "did you mean 'sha256'?"),
         ("address: https://example.org/toy.data", "part: train", 8, "address or manual"),
-        ("    bytes: 12", "    unpack: gzip", 8, "unpack and original-sha256 go together"),
+        ("    bytes: 12", "    unpack: compress-z", 8, "unpack and original-sha256 go together"),
         ("    bytes: 12", "    member: x", 8, "member goes with unpack"),
         ("label: y\n", "", 1, "needs label"),
         ("columns: [a, b, y]\n", "", 1, "columns, their names, or header: true"),

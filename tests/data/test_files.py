@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import os
 import sys
 
@@ -121,83 +120,6 @@ def test_a_folder_of_that_name_is_not_the_file(folders):
     assert look(card_file()).state == "missing"
 
 
-# ---- what was read before
-
-
-def count_reads(monkeypatch) -> list:
-    reads = []
-    real = files.sha256_of
-    monkeypatch.setattr(files, "sha256_of", lambda path: reads.append(path) or real(path))
-    return reads
-
-
-def test_a_file_is_hashed_once_until_it_changes(folders, monkeypatch):
-    path, reads = put(folders[0], RIGHT), count_reads(monkeypatch)
-    for _ in range(3):
-        find("toy", card_file())
-    assert len(reads) == 1
-    os.utime(path, ns=(1, 1))
-    assert find("toy", card_file()) == path and len(reads) == 2
-    path.write_bytes(WRONG)
-    with pytest.raises(DataError, match="wrong checksum"):
-        find("toy", card_file())
-    assert len(reads) == 3
-
-
-def test_a_remembered_checksum_is_compared_with_what_the_card_says_now(folders):
-    put(folders[0], RIGHT)
-    find("toy", card_file())
-    assert look(card_file(WRONG)).state == "wrong"
-
-
-def test_verify_reads_anew(folders, monkeypatch):
-    path = put(folders[0], RIGHT)
-    find("toy", card_file())
-    (memory,) = (folders[2].parent / "verified").iterdir()
-    kept = json.loads(memory.read_text())
-    path.write_bytes(WRONG)
-    assert look(card_file()).state == "wrong"
-    now = json.loads(memory.read_text())
-    del now["check"]
-    files._remember(memory, {**now, "sha256": kept["sha256"]})  # bits of the data that rot change no time
-    assert look(card_file()).state == "found"
-    assert look(card_file(), again=True).state == "wrong"
-    assert look(card_file()).state == "wrong"
-
-
-@pytest.mark.parametrize("replaced", [True, False])
-def test_a_file_that_changed_with_size_and_time_kept_is_read_anew(folders, replaced):
-    path = put(folders[0], RIGHT)
-    find("toy", card_file())
-    stat = path.stat()
-    new = path.with_name("new") if replaced else path
-    new.write_bytes(WRONG[: len(RIGHT)].ljust(len(RIGHT)))
-    os.utime(new, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    os.replace(new, path)
-    assert (path.stat().st_size, path.stat().st_mtime_ns) == (stat.st_size, stat.st_mtime_ns)
-    assert look(card_file()).state == "wrong"
-
-
-@pytest.mark.parametrize("text", ["", "[]", "nonsense", '{"path": 1}', "another digest"])
-def test_a_broken_memory_is_no_harm(folders, text):
-    put(folders[0], RIGHT)
-    find("toy", card_file())
-    (memory,) = (folders[2].parent / "verified").iterdir()
-    told = json.loads(memory.read_text())
-    if text == "another digest":  # it would refuse a right file
-        text = json.dumps({**told, "sha256": "0" * 64})
-    memory.write_text(text)
-    assert look(card_file()).state == "found"
-    assert json.loads(memory.read_text()) == told
-
-
-def test_without_a_cache_to_write_to_files_are_found_all_the_same(folders, monkeypatch, tmp_path):
-    path = put(folders[0], RIGHT)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "file" / "cache"))
-    assert find("toy", card_file()) == path
-
-
 # ---- files known by what they hold
 
 
@@ -219,20 +141,3 @@ def test_what_is_not_a_whole_gzip_file_is_wrong(folders, data):
             find("toy", file)
     else:
         assert check(path, file).state == "wrong"
-
-
-def test_variants_that_share_a_file_read_it_once(folders, monkeypatch):
-    from types import SimpleNamespace
-
-    put(folders[0], RIGHT)
-    reads = count_reads(monkeypatch)
-    cards = [SimpleNamespace(name=name, files=(card_file(),)) for name in ("toy", "toy-2")]
-    cards.append(SimpleNamespace(name="bundled", files=()))
-    found = files.verify(cards)
-    assert {name: [state.state for state in told] for name, told in found.items()} == {
-        "toy": ["found"],
-        "toy-2": ["found"],
-        "bundled": [],
-    }
-    assert len(reads) == 1
-    assert found["toy"][0].as_dict()["file"] == "toy/a.data"

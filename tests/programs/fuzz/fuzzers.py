@@ -113,15 +113,13 @@ class Archive:
 
     def feed(self, data: bytes, folder: Path) -> None:
         from confml.data import readers
-        from confml.data.unpack import unpack
+        from confml.data.unpack import decompress, zip_member
 
         path = folder / "mutant"
         path.write_bytes(data)
         calls = [
-            lambda: unpack("gzip", data, where="mutant", limit=10**6),
-            lambda: unpack("compress-z", data, where="mutant", limit=10**6),
-            lambda: unpack("zip-member", data, "a.txt", where="mutant", limit=10**6),
-            lambda: unpack("shar-member", data, "a.txt", where="mutant", limit=10**6),
+            lambda: decompress("gzip", data, 10**6),
+            lambda: zip_member(path, "a.txt", 10**6),
             lambda: readers.read_delimited(
                 path, names=("a", "b", "y"), text_columns=("b",), label="y", missing="?"
             ),
