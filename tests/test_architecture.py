@@ -10,7 +10,7 @@ import processes
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "confml"
-PRIVATE = ("_cache", "_forks", "_jit", "_outputs", "_processes", "_seeds", "_sklearn", "_threads", "_version")
+PRIVATE = ("_cache", "_forks", "_jit", "_outputs", "_processes", "_seeds", "_threads", "_version")
 # Each floor may import itself and what stands before it.
 FLOORS = [
     {"errors", *PRIVATE, "terminal"},
@@ -198,15 +198,6 @@ def test_importing_confml_changes_nothing():
         "assert 'numpy' not in sys.modules, 'importing confml imports numpy'\n"
     )
     processes.assert_program(program)
-
-
-def test_scikit_learn_is_imported_without_pandas():
-    """Names of these modules are imported from `confml._sklearn`."""
-    modules = {"sklearn", "sklearn.base", "sklearn.exceptions", "sklearn.utils.validation"}
-    for path in MODULES:
-        found = [node for node in parsed(path).body if isinstance(node, ast.ImportFrom | ast.Import)]
-        names = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in found}
-        assert path.name == "_sklearn.py" or not names & modules, path
 
 
 def test_help_loads_nothing_heavy():

@@ -11,15 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
-from confml._sklearn import (
-    BaseEstimator,
-    ClassifierMixin,
-    check_classification_targets,
-    check_is_fitted,
-    clone,
-)
 from confml._threads import cpu_seconds, limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric

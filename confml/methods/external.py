@@ -4,8 +4,8 @@ import warnings
 from typing import Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from confml._sklearn import check_is_fitted
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
 from confml.measures.posterior import DRAW_METRICS, Summary, draw_metrics, few_draws, posterior_views

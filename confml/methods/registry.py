@@ -4,7 +4,8 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from confml._sklearn import sklearn
+import sklearn
+
 from confml.errors import ConfigError, ConfmlError, family, nearest
 from confml.methods.base import Method
 from confml.methods.sklearn.estimators import new_classifier

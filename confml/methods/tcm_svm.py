@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn import config_context
 
-from confml._sklearn import config_context
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import PValueMethod

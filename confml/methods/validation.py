@@ -7,8 +7,8 @@ than many fits, because they search for data frames and for names of features.
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from confml._sklearn import check_consistent_length, column_or_1d, validate_data
 from confml.errors import ConfmlError
 
 

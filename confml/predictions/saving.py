@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import build, method_class

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confml._sklearn import sklearn
+import sklearn
+
 from confml.errors import ConfigError, nearest
 from confml.methods.registry import packages_of, source_of
 from confml.plugins.imports import import_permission, is_installed

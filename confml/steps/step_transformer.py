@@ -4,14 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from confml._sklearn import (
-    BaseEstimator,
-    TransformerMixin,
-    check_is_fitted,
-    check_random_state,
-    validate_data,
-)
 from confml.errors import ConfigError
 from confml.steps.base import Step
 from confml.steps.registry import build_step, imputes, step_class

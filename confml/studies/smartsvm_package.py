@@ -4,8 +4,8 @@ import functools
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from confml._sklearn import BaseEstimator, ClassifierMixin
 from confml.errors import ConfmlError
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from confml._sklearn import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class TreeNetwork(ClassifierMixin, BaseEstimator):

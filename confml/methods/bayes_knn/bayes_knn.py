@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.metric import Metric

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
-from confml._sklearn import check_is_fitted, clone, is_classifier
 from confml.data.folds import (
     calibration_groups,
     calibration_rows,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
-from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import ProbabilityMethod

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from confml._seeds import derived_generator
-from confml._sklearn import clone
 from confml.errors import ConfigError
 from confml.measures.posterior import (
     DRAW_METRICS,

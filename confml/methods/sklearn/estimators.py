@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from confml._sklearn import clone, is_classifier
+from sklearn.base import clone, is_classifier
+
 from confml.errors import ConfigError, did_you_mean
 from confml.methods.sklearn.names import find_classifier, find_estimator, known_parameters
 from confml.plugins.imports import OWN, import_permission, is_dotted_name

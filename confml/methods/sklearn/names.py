@@ -1,12 +1,15 @@
 """Lookup of classifiers by dotted name, and the description of their parameters."""
 
 import functools
+import importlib
 import importlib.util
 import inspect
 import re
 from typing import Any
 
-from confml._sklearn import ClassifierMixin, import_sklearn, sklearn
+import sklearn
+from sklearn.base import ClassifierMixin
+
 from confml.errors import ConfigError, nearest
 from confml.plugins.imports import find_object
 from confml.plugins.registry import default_parameters, required_parameters
@@ -144,7 +147,7 @@ def _modules() -> tuple[str, ...]:
 
 @functools.cache
 def _classifiers(module_name: str) -> dict[str, type]:
-    module = import_sklearn(f"sklearn.{module_name}")
+    module = importlib.import_module(f"sklearn.{module_name}")
     return {
         name: cls
         for name, cls in sorted(vars(module).items())
@@ -161,13 +164,17 @@ def _public(name: str) -> type | None:
     parts = name.split(".")
     if len(parts) != 3 or parts[1] not in _modules() or parts[2].startswith("_"):
         return None
-    found = getattr(import_sklearn(f"sklearn.{parts[1]}"), parts[2], None)
+    found = getattr(importlib.import_module(f"sklearn.{parts[1]}"), parts[2], None)
     return found if inspect.isclass(found) and found.__module__.startswith("sklearn.") else None
 
 
 def _public_names(module: str) -> list[str]:
     """Return the names of the public classes of a module of scikit-learn."""
-    return [one for one in vars(import_sklearn(f"sklearn.{module}")) if _public(f"sklearn.{module}.{one}")]
+    return [
+        one
+        for one in vars(importlib.import_module(f"sklearn.{module}"))
+        if _public(f"sklearn.{module}.{one}")
+    ]
 
 
 def _nearest_of(class_name: str) -> str:

@@ -5,8 +5,10 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from confml._sklearn import available_if, check_is_fitted, clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, real_numbers
 from confml.methods.base import Method

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
-from confml._sklearn import check_is_fitted, clone
 from confml._threads import cpu_seconds, for_each, thread_count
 from confml.methods.base import MarginMethod, Views, check_largest, class_codes
 from confml.methods.validation import validated_test, validated_training

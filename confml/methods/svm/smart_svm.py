@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from confml._sklearn import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.compilation import BayesErrorKernels
 from confml.measures.metric import Metric

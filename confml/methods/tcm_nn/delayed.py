@@ -4,8 +4,8 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_array
 
-from confml._sklearn import check_array
 from confml.errors import ConfmlError
 from confml.measures import Case
 from confml.measures.p_values import required_smoothed_p_values

@@ -3,8 +3,8 @@
 from typing import Self
 
 import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from confml._sklearn import check_array, check_consistent_length, column_or_1d
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.tcm_nn.online_pass import OnlinePass

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from confml._seeds import derived_generator
-from confml._sklearn import clone
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from scipy.special import log_ndtr, ndtr
+from sklearn.exceptions import ConvergenceWarning
 
-from confml._sklearn import ConvergenceWarning
 from confml.methods.version_space._kernels_ep import pass_through
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.billiard import VolumeEstimate

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from confml._sklearn import ConvergenceWarning
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod, finite_scores

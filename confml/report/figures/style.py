@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml._sklearn import postponed
 from confml.data.parsed import keep_parsed, parsed_key, read_parsed
 from confml.report.files import write_file
 
@@ -210,8 +209,7 @@ def _small_fonts() -> Iterator[None]:
     matplotlib reads all 6,000 glyphs of a font for each figure, a third of its time. English texts have one
     part of the font, which takes 4 kB more.
     """
-    with postponed("fontTools.subset"):
-        backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
+    backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
     whole, as_file = backend.get_glyphs_subset, backend.font_as_file
     if "glyphs" not in inspect.signature(whole).parameters:  # before matplotlib 3.11
         yield
