@@ -30,8 +30,6 @@ COMMANDS = {
     "compare": "Compare methods on the same splits.",
     "predict": "Predict new rows, with a region for each significance level.",
     "bayes-error": "Estimate the Bayes error of a data set.",
-    "bayes-error-trials": "Measure bias and variance of the estimates.",
-    "bayes-error-estimators": "Compare the Bayes error estimators where the Bayes error is known.",
     "data": "List, describe, fetch and audit data sets.",
     "methods": "List the methods and steps that a config can name.",
     "describe": "Describe a name of a config or report.",

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.bayes_error.complexity import cover_hart_bound
 from confml.bayes_error.shared_trees import WholeTrees
+from confml.errors import ConfigError
 
 COUNTS = ("all", "nontrivial")
 
@@ -88,3 +88,41 @@ def bounds_of_share(share: float, counts: np.ndarray) -> tuple[float, float]:
     most = 1 - counts.max() / counts.sum()
     upper = min(max(float(share), 0.0), largest)
     return float(min(cover_hart_bound(upper, counts.size), most)), float(min(upper, most))
+
+
+@dataclass(frozen=True)
+class NeighbourBounds:
+    """Bounds of the Bayes error of all classes from the leave-one-out error of 1-NN (Cover and Hart 1967).
+
+    error: leave-one-out error; among equally near rows the one with the smallest number is the neighbour.
+    lower = (K-1)/K (1 - sqrt(1 - K/(K-1) error)); upper = error, because the limit of the error of 1-NN is at
+    least the Bayes error; estimate: mean of both, at most the error of predicting the largest class; least,
+    most: smallest and largest error over all choices among equally near rows.
+    """
+
+    error: float
+    estimate: float
+    lower: float
+    upper: float
+    least: float
+    most: float
+
+
+def bounds_of_neighbours(counts: np.ndarray, whole: WholeTrees) -> NeighbourBounds:
+    """Return the bounds from the errors of 1-NN; counts (K,): rows of each class."""
+    error, least, most = whole.neighbour_error
+    lower = cover_hart_bound(error, counts.size)
+    estimate = min((error + lower) / 2, float(1 - counts.max() / counts.sum()))
+    return NeighbourBounds(error, estimate, lower, error, least, most)
+
+
+def cover_hart_bound(error: float, n_classes: int) -> float:
+    """Return (K-1)/K (1 - sqrt(1 - K/(K-1) error)), the smallest Bayes error for an asymptotic 1-NN error.
+
+    An observed error may be above (K-1)/K, the largest asymptotic one, whose bound it has then. Raises
+    ConfigError for an error that K classes cannot have.
+    """
+    if not 0 <= error <= 1 or n_classes < 2:
+        raise ConfigError(f"expected an error from 0 to 1 and two classes, got {error} and {n_classes}")
+    top = (n_classes - 1) / n_classes
+    return float(top * (1 - np.sqrt(max(1 - error / top, 0.0))))

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml._seeds import stable_generator
-from confml.bayes_error.estimates import COUNTS, GlobalTreeBounds, bayes_error_from_crossings, bounds_of_tree
-from confml.bayes_error.extrapolation import Extrapolation
-from confml.bayes_error.extrapolation import extrapolate as extrapolated
-from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
+from confml.bayes_error.estimates import (
+    COUNTS,
+    GlobalTreeBounds,
+    NeighbourBounds,
+    bayes_error_from_crossings,
+    bounds_of_neighbours,
+    bounds_of_tree,
+)
 from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
-from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError
 
 WIDE_BAND = 0.05
 FEW_ROWS = 1000
@@ -51,16 +53,14 @@ class BayesErrorRates:
 class BayesErrors:
     """Estimates of one computation: of pairs of classes, of each class against the rest, of all classes.
 
-    global_tree: bounds for all classes from the trees of all rows; neighbours: from k-NN for every k; limit:
-    from k-NN, extrapolated to infinitely many rows; soft_labels: from soft labels; None if not asked for.
+    global_tree: bounds for all classes from the first tree of all rows; nearest_neighbour: from the
+    leave-one-out error of 1-NN.
     """
 
     pairwise: BayesErrorRates
     one_vs_rest: BayesErrorRates
     global_tree: GlobalTreeBounds
-    neighbours: NeighbourErrors | None = None
-    limit: Extrapolation | None = None
-    soft_labels: SoftLabelError | None = None
+    nearest_neighbour: NeighbourBounds
 
 
 def bayes_errors(
@@ -70,11 +70,6 @@ def bayes_errors(
     count: str = "all",
     correct_bias: bool = True,
     normalise: bool = True,
-    *,
-    neighbours: int | None = None,
-    extrapolate: bool = False,
-    soft_labels=None,
-    seed: int = 1,
 ) -> BayesErrors:
     """Return `pairwise_bayes_error`, `one_vs_rest_bayes_error` and bounds for all classes of the same trees.
 
@@ -92,14 +87,6 @@ def bayes_errors(
         Edges to count between two classes: all, or all minus 1 (a spanning tree always has one).
     correct_bias, normalise : bool, default=True
         As in `pairwise_bayes_error`.
-    neighbours : int, optional
-        Largest k of `neighbour_errors`; not computed if omitted.
-    extrapolate : bool, default=False
-        Extrapolate to infinitely many rows (`extrapolate`).
-    soft_labels : array of shape (n, K), optional
-        Probabilities or numbers of annotators; see `soft_label_error`.
-    seed : int, default=1
-        Random seed of the extrapolation.
 
     Returns
     -------
@@ -108,9 +95,9 @@ def bayes_errors(
     Raises
     ------
     ConfigError
-        For a wrong number of trees or neighbours, or an unknown ``count``.
+        For a wrong number of trees, or an unknown ``count``.
     DataError
-        For rows without two classes, with values that are not finite, or of another number than soft labels.
+        For rows without two classes, or with values that are not finite.
 
     Examples
     --------
@@ -118,20 +105,13 @@ def bayes_errors(
     >>> errors = bayes_errors(X, y)
     """
     X, classes, codes = check(X, y, trees, count)
-    if soft_labels is not None and np.shape(soft_labels)[:1] != codes.shape:
-        raise DataError(
-            f"expected soft labels for each row, got {codes.size} rows and soft labels of shape "
-            f"{np.shape(soft_labels)}"
-        )
     pairs, rest, whole = count_crossings(X, codes, classes.size, trees)
-    options = (count, correct_bias, normalise)
+    options, counts = (count, correct_bias, normalise), np.bincount(codes)
     return BayesErrors(
         pairwise=rates(classes, pairs, *options),
         one_vs_rest=rates(classes, rest, *options),
-        global_tree=bounds_of_tree(classes, np.bincount(codes), whole),
-        neighbours=None if neighbours is None else neighbour_errors(X, codes, neighbours),
-        limit=extrapolated(X, codes, stable_generator("extrapolate", seed)) if extrapolate else None,
-        soft_labels=None if soft_labels is None else soft_label_error(soft_labels),
+        global_tree=bounds_of_tree(classes, counts, whole),
+        nearest_neighbour=bounds_of_neighbours(counts, whole),
     )
 
 

@@ -39,7 +39,7 @@ class WholeTrees:
 
     between: least and most edges between classes that the first tree can have under ties, (0, 0) without
     classes. crossing (T, K, K): edges between each two classes in each tree, symmetric, NaN from the first
-    tree on that does not exist; empty without classes.
+    tree on that does not exist; empty without classes. neighbour_error: see `neighbour_error`.
     """
 
     u: np.ndarray
@@ -48,6 +48,7 @@ class WholeTrees:
     tree: np.ndarray
     between: tuple[int, int] = (0, 0)
     crossing: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    neighbour_error: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -128,14 +129,39 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
         table[sizes < total - 1] = np.nan
     crossings = Crossings(per_tree, least, most, counts, total - counts)
     between = total_tie_band(total, u, v, d2, code[u], code[v])
+    nearest = neighbour_error(u, v, d2, code)
     u, v, d2, _, layer = pick(u, v, d2, key, layer)
     crossing = edges_between(layer, code[u], code[v], trees, counts.size).astype(float)
     crossing[sizes < total - 1] = np.nan
     i, j = points.rank[u], points.rank[v]
     whole = WholeTrees(
-        np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between, crossing
+        np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between, crossing, nearest
     )
     return crossings, whole
+
+
+def neighbour_error(u: np.ndarray, v: np.ndarray, d2: np.ndarray, code: np.ndarray):
+    """Return the leave-one-out error of 1-NN, and its least and most over choices among equally near rows.
+
+    u, v, d2 (E,): sorted edges of the trees of all classes and of all pairs of classes under every order of
+    equal distances; code (n,): classes of the positions. The first edge at a row joins no rows that are
+    joined already, so it is in each tree that has this row. Therefore the edges have the nearest row of the
+    own class, and a nearest row of another class unless it is farther than that. The first one goes to the
+    row with the smallest number.
+    """
+    n, crossing = code.size, code[u] != code[v]
+    ends = np.column_stack([u, v])
+
+    def first(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows, places = np.unique(ends[chosen], return_index=True)
+        return rows, np.flatnonzero(chosen)[places // 2]
+
+    own, other = np.full((2, n), np.inf)
+    for distance, chosen in ((own, ~crossing), (other, crossing)):
+        rows, edge = first(chosen)
+        distance[rows] = d2[edge]
+    wrong = crossing[first(np.ones(u.size, bool))[1]]
+    return tuple(float(count / n) for count in (wrong.sum(), (own > other).sum(), (own >= other).sum()))
 
 
 def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:

@@ -1,15 +1,11 @@
-"""Uncertainty of an estimated Bayes error: intervals, and a test of equal distributions of two classes."""
+"""Leave-block-out intervals of estimated Bayes errors."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
 
-from confml._seeds import derived_generator
-from confml.bayes_error._kernels_edges import as_few_crossings
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
-from confml.bayes_error.forests import build_forest
-from confml.bayes_error.points import lay_out
 from confml.bayes_error.rates import BayesErrors, bayes_errors
 from confml.bayes_error.shared_trees import check_problem
 from confml.errors import ConfigError
@@ -110,52 +106,3 @@ def _change_of_one_edge(crossings, m, n, kind: dict[str, bool]) -> np.ndarray:
         bayes_error_from_crossings(np.maximum(crossings + step, 0.0), m, n, **kind)[0] for step in (-1, 0, 1)
     )
     return np.maximum(more - here, here - fewer)
-
-
-def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3) -> float:
-    """Return the permutation p-value of "two classes have one distribution" (Friedman and Rafsky 1979).
-
-    y has two classes. The trees of all rows are fixed, because they do not depend on the labels; the labels
-    are permuted. The p-value is (1 + permutations with at most as many crossings) / (1 + permutations), small
-    if the classes are separated. Ties are broken at random and not by row order, which may be that of the
-    classes. For more classes, call it on the rows of each pair. Raises ConfigError for another number of
-    classes.
-    """
-    if permutations < 1:
-        raise ConfigError(f"permutations: expected at least 1, got {permutations}")
-    X, classes, codes = check_problem(X, y, trees)
-    if classes.size != 2:
-        raise ConfigError(f"expected two classes, got {classes.size}")
-    order = rng.permutation(codes.size)
-    X, codes = X[order], codes[order]
-    points = lay_out(X, np.zeros(codes.size, dtype=np.int64), 1)
-    forest = build_forest(points, 0, trees)
-    # a last layer that does not span every row is not a tree and is not counted
-    spans = np.bincount(forest.layer, minlength=trees) == codes.size - 1
-    counted = spans[forest.layer]
-    u, v = points.rank[forest.u[counted]], points.rank[forest.v[counted]]
-    inside = codes == 0
-    observed = int(np.sum(inside[u] != inside[v]))
-    few = as_few_crossings(u, v, inside, permutations, observed, int(rng.integers(2**32)))
-    return (1 + few) / (1 + permutations)
-
-
-def pairwise_p_values(X, y, rng, *, permutations: int = 999, trees: int = 3) -> np.ndarray:
-    """Return `no_separation_p_value` of each pair of classes: (K, K), symmetric, NaN diagonal.
-
-    p-values are not adjusted for the number of pairs. The permutations of a pair depend on the seed of rng
-    and the names of its classes, not on other classes.
-    """
-    X, classes, codes = check_problem(X, y, trees)
-    p_values = np.full((classes.size, classes.size), np.nan)
-    for a in range(classes.size):
-        for b in range(a + 1, classes.size):
-            rows = (codes == a) | (codes == b)
-            p_values[a, b] = p_values[b, a] = no_separation_p_value(
-                X[rows],
-                codes[rows],
-                derived_generator(rng, str(classes[a]), str(classes[b])),
-                permutations=permutations,
-                trees=trees,
-            )
-    return p_values

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -144,34 +143,6 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), words.get(value, value)
 
 
-def whole_numbers(option: str, text: str) -> list[int]:
-    """Return the whole numbers of ``1,2,3`` or ``1:9:2``, both ends included."""
-    from confml.errors import ConfigError
-
-    numbers = number_list(option, text)
-    if any(number != int(number) for number in numbers):
-        raise ConfigError(f"{option} must be comma-separated whole numbers, got '{text}'")
-    return [int(number) for number in numbers]
-
-
-def number_list(option: str, text: str) -> list[float]:
-    """Return the numbers of ``0,1,2`` or ``0:5:0.5``, both ends included."""
-    from confml.errors import ConfigError
-
-    try:
-        if ":" not in text:
-            numbers = list(dict.fromkeys(float(part) for part in text.split(",")))
-            if all(map(math.isfinite, numbers)):
-                return numbers
-            raise ValueError
-        first, last, step = (float(part) for part in text.split(":"))
-        if step > 0 and first <= last and (last - first) / step < 10_000:
-            return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]
-    except ValueError:
-        pass
-    raise ConfigError(f"{option} must be comma-separated numbers or from:to:step, got '{text}'")
-
-
 config_argument = click.argument("config", metavar="CONFIG")
 set_option = click.option(
     "--set",
@@ -304,13 +275,3 @@ def status_of(results: Any, quiet: bool) -> Iterator[None]:
 def say_unless(quiet: bool) -> Callable[[str], None]:
     """Return `say`, or with ``--quiet`` a function that prints nothing."""
     return (lambda text: None) if quiet else say
-
-
-def drawn_study(about: str) -> Callable[[Callable], Callable]:
-    """Return the decorator with the options of a study on drawn data sets. about: what ``--out`` gets."""
-
-    def decorate(command: Callable) -> Callable:
-        out = click.option("--out", type=FOLDER, metavar="DIR", help=f"Output folder of {about}.")
-        return seed_option(jobs_option(out(json_option(quiet_option(keeps_files(command))))))
-
-    return decorate

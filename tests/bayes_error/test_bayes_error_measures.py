@@ -1,4 +1,4 @@
-"""Known Bayes errors, complexity measures, selection, intervals and the permutation test."""
+"""Known Bayes errors, bounds of all classes, selection and intervals."""
 
 from __future__ import annotations
 
@@ -7,48 +7,19 @@ import pytest
 from reference import bayes_error as naive
 from scipy.stats import norm
 
-from confml.bayes_error import (
-    bayes_errors,
-    complexity_measures,
-    neighbour_bounds,
-    neighbour_lists,
-    pairwise_bayes_error,
-)
-from confml.bayes_error.assessment import assess
-from confml.bayes_error.complexity import cover_hart_bound, nearest_rows
-from confml.bayes_error.selection import (
-    best_transform_of_pairs,
-    class_weights,
-    embedding_transforms,
-    pca_transforms,
-    rank_transforms,
-    scaling_transforms,
-    select_attributes,
-)
-from confml.bayes_error.trials import (
-    bhattacharyya_bound,
-    gaussian_bayes_error,
-    gaussian_classes,
-)
-from confml.bayes_error.uncertainty import (
-    leave_block_out_intervals,
-    no_separation_p_value,
-    pairwise_p_values,
-)
+from confml.bayes_error import bayes_errors, pairwise_bayes_error
+from confml.bayes_error.estimates import cover_hart_bound
+from confml.bayes_error.selection import select_attributes
+from confml.bayes_error.uncertainty import leave_block_out_intervals
+from confml.data.generators import two_gaussians_bayes_error
 from confml.errors import ConfigError
 
 
-def test_true_bayes_error_is_that_of_the_bayes_rule_on_drawn_rows():
-    rng = np.random.default_rng(0)
-    for separation, prior in [(0.0, 0.3), (1.0, 0.5), (2.0, 0.15)]:
-        n = 400_000
-        first = rng.random(n) < prior
-        x = rng.normal(size=n) + np.where(first, 0, separation)
-        decided = np.log(prior) - x**2 / 2 >= np.log(1 - prior) - (x - separation) ** 2 / 2
-        assert abs(np.mean(decided != first) - gaussian_bayes_error(separation, prior)) < 3e-3
-        assert bhattacharyya_bound(separation, prior) >= gaussian_bayes_error(separation, prior)
-    with pytest.raises(ConfigError):
-        gaussian_bayes_error(1.0, 1.5)
+def gaussian_classes(n, m, separation, rng):
+    """n and m rows of two spherical Gaussians in the plane."""
+    X = rng.normal(size=(n + m, 2))
+    X[n:, 0] += separation
+    return X, np.repeat([0, 1], [n, m])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +32,7 @@ def test_bias_against_the_known_error_of_two_gaussians(prior, separation):
     n = 1000
     m = round(prior * n)
     p = m / n
-    truth = float(gaussian_bayes_error(separation, p))
+    truth = float(two_gaussians_bayes_error(distance=separation, prior=p))
     corrected, raw = [], []
     for _ in range(30):
         X, y = gaussian_classes(m, n - m, separation, rng)
@@ -82,17 +53,6 @@ def test_bias_against_the_known_error_of_two_gaussians(prior, separation):
     assert np.mean(corrected) <= np.mean(raw)
     if limit < (lower + upper) / 2:
         assert abs(np.mean(corrected) - truth) < abs(np.mean(raw) - truth) - 0.01
-
-
-def test_permutation_test_knows_no_order_of_rows():
-    """Classes of one distribution with many ties are not separated, though the rows come class by class."""
-    y = np.repeat([0, 1], [35, 25])
-    values = [
-        no_separation_p_value(rng.integers(0, 2, size=(60, 1)), y, rng, permutations=99, trees=5)
-        for rng in map(np.random.default_rng, range(60))
-    ]
-    for level in (0.1, 0.3):
-        assert np.mean(np.array(values) <= level) < level + 3.3 * np.sqrt(level * (1 - level) / 60)
 
 
 def test_more_trees_vary_less():
@@ -146,7 +106,7 @@ def test_henze_penrose_bound_is_tighter_than_jensen_shannon():
         f, g = (np.exp(-((x - c) ** 2) / 2) for c in (-separation / 2, separation / 2))
         f, g = f / f.sum(), g / g.sum()
         tight, loose = naive.henze_penrose_upper_bound(f, g), naive.jensen_shannon_upper_bound(f, g)
-        assert gaussian_bayes_error(separation) - 1e-6 <= tight <= loose + 1e-9
+        assert norm.cdf(-separation / 2) - 1e-6 <= tight <= loose + 1e-9
     p = np.linspace(0.01, 0.99, 99)  # lemma 4, point by point
     assert (2 * p * (1 - p) <= -(p * np.log2(p) + (1 - p) * np.log2(1 - p)) / 2 + 1e-12).all()
 
@@ -182,83 +142,51 @@ def test_theorem_2_holds_for_known_densities(seed):
         assert np.minimum(joint[k], rest).sum() <= one_vs_rest + 1e-12
 
 
-def test_complexity_measures_of_a_line_by_hand():
-    # a a b b b on a line; the tree is the line, one edge between the classes
-    X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5]]), np.array(["a", "a", "b", "b", "b"])
-    found = complexity_measures(X, y)
-    assert found["N1"].value == pytest.approx(2 / 5)
-    assert found["R/n"] == (found["R/n"].__class__)(1 / 5, 1 / 5, 1 / 5)
-    same, other = 1 + 1 + 1 + 1 + 1.5, 3 + 2 + 2 + 3 + 4.5
-    assert found["N2"].value == pytest.approx((same / other) / (1 + same / other))
-    assert found["N3"].value == 0
-    assert found["LSC"].value == pytest.approx(1 - (2 + 2 + 2 + 3 + 3) / 25)
-    assert found["C1"].value == pytest.approx(1 + (0.4 * np.log(0.4) + 0.6 * np.log(0.6)) / np.log(2))
-    assert found["C2"].value == pytest.approx(1 - 1 / (0.5 * (2 / 3 + 3 / 2)))
-
-
-def test_a_row_alone_in_its_class_counts_for_neither_sum_of_n2():
-    X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5], [50.0]]), np.array(list("aabbbc"))
-    same, other = 1 + 1 + 1 + 1 + 1.5, 3 + 2 + 2 + 3 + 4.5
-    assert complexity_measures(X, y)["N2"].value == pytest.approx((same / other) / (1 + same / other))
-
-
-def test_ties_make_bands():
-    X, y = np.zeros((6, 1)), np.array([0, 0, 0, 1, 1, 1])
-    found = complexity_measures(X, y)
-    assert (found["N3"].least, found["N3"].most) == (0.0, 1.0)
-    assert (found["R/n"].least, found["R/n"].most) == (1 / 6, 5 / 6)
-    assert found["R/n"].least <= found["R/n"].value <= found["R/n"].most
-    bounds = neighbour_bounds(X, y)
-    assert bounds.least == 0 and bounds.most == 1
-
-
 @pytest.mark.parametrize("seed", range(24))
-def test_neighbours_equal_a_look_at_every_pair(seed, monkeypatch):
+def test_errors_of_the_nearest_neighbour_equal_a_look_at_every_pair(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(4, 40)), int(rng.integers(1, 5))
     X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(0, 3, size=(n, d)).astype(float)
     X = X * (1.0, 1e-12, 1e12)[seed % 3] + (1e6 if seed % 4 == 3 else 0.0)
     y = rng.integers(0, 3, size=n)
     y[:3] = 0, 1, 2
-    monkeypatch.setattr(neighbour_lists, "HELD", 1 if seed % 5 == 0 else 1 << 24)
-    found, expected = nearest_rows(X, y, 3), naive.nearest(X, y)
-    for place, field in enumerate(("same_class", "other", "first_is_own", "nearer", "as_near")):
-        values = [row[place] for row in expected]
-        if field in ("same_class", "other"):
-            np.testing.assert_allclose(getattr(found, field), np.sqrt(values), rtol=1e-12)
-        else:
-            assert getattr(found, field).tolist() == values
+    rows = naive.nearest(X, y)
+    found = bayes_errors(X, y, trees=1 + seed % 3).nearest_neighbour
+    assert found.error == found.upper == sum(not first for _, _, first in rows) / n
+    assert found.least == sum(own > other for own, other, _ in rows) / n
+    assert found.most == sum(own >= other for own, other, _ in rows) / n
+    assert found.lower == cover_hart_bound(found.error, 3)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_band_of_n1_holds_all_minimal_trees_and_is_exact_without_ties(seed):
+def test_rows_that_are_all_equal_have_every_error_of_the_nearest_neighbour():
+    found = bayes_errors(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1]).nearest_neighbour
+    assert (found.least, found.most) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_from_one_tree_equal_kruskal(seed):
+    """Sekeh, Oselio and Hero (2020), theorems 3 and 4."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 7))
-    X = rng.normal(size=(n, 2)) if seed % 4 == 0 else rng.integers(0, 3, size=(n, 1 + seed % 2)).astype(float)
-    y = np.array([0, 1, 2, 0, 1, 0])[:n]
-    found, (least, most) = complexity_measures(X, y)["N1"], naive.ends_band(X, y)
-    assert found.least <= least / n <= found.value <= most / n <= found.most
-    if seed % 4 == 0:
-        assert found.least == found.most == most / n
+    n, c = int(rng.integers(6, 40)), int(rng.integers(2, 5))
+    X = rng.normal(size=(n, 3)) if seed % 2 else rng.integers(0, 3, size=(n, 3)).astype(float)
+    y = np.concatenate([np.arange(c), rng.integers(0, c, size=n - c)])
+    found = bayes_errors(X, y).global_tree
+    crossing = [sorted((y[i], y[j])) for _, i, j in naive.kruskal(n, naive.all_edges(X)) if y[i] != y[j]]
+    for a in range(c):
+        for b in range(a + 1, c):
+            assert found.delta[a, b] == found.delta[b, a] == crossing.count([a, b]) / (2 * n)
+    most = 1 - np.bincount(y).max() / n
+    upper = min(len(crossing) / n, (c - 1) / c)
+    assert found.upper == pytest.approx(min(upper, most))
+    assert found.lower == pytest.approx(min(cover_hart_bound(upper, c), most))
+    assert found.least - 1e-12 <= found.estimate <= found.most + 1e-12
 
 
-def test_one_look_gives_what_the_separate_functions_give():
-    rng = np.random.default_rng(11)
-    X, y = rng.integers(0, 4, size=(80, 3)), rng.integers(0, 3, size=80)
-    found = assess(X, y, trees=1, count="nontrivial", correct_bias=False)
-    errors = bayes_errors(X, y, trees=1, count="nontrivial", correct_bias=False)
-    for view in ("pairwise", "one_vs_rest"):
-        for field, values in vars(getattr(errors, view)).items():
-            np.testing.assert_array_equal(getattr(getattr(found.errors, view), field), values)
-    assert found.measures == complexity_measures(X, y)
-    assert found.neighbours == neighbour_bounds(X, y)
-
-
-def test_neighbour_bounds_hold_the_known_error():
+def test_bounds_of_the_nearest_neighbour_contain_the_known_error():
     rng = np.random.default_rng(4)
     X, y = gaussian_classes(1500, 1500, 2.0, rng)
-    bounds = neighbour_bounds(X, y)
-    truth = float(gaussian_bayes_error(2.0))
+    bounds = bayes_errors(X, y).nearest_neighbour
+    truth = float(two_gaussians_bayes_error(distance=2.0))
     assert bounds.lower - 0.02 < truth < bounds.upper
     assert cover_hart_bound(0.5, 2) == pytest.approx(0.5)
     assert cover_hart_bound(2 / 3, 3) == pytest.approx(2 / 3)
@@ -276,38 +204,6 @@ def test_selection_finds_the_attribute_that_separates():
         select_attributes(X, y, 5)
     with pytest.raises(ConfigError, match="mean"):
         select_attributes(X, y, 1, criterion="meen")
-
-
-def test_transforms_are_ranked():
-    rng = np.random.default_rng(6)
-    y = rng.integers(0, 3, size=240)
-    X = rng.normal(size=(240, 3)) * [1, 1, 1000]
-    X[:, 0] += 6 * (y == 1)
-    X[:, 1] += 6 * (y == 2)
-    transforms = scaling_transforms(X) | pca_transforms(X, [1])
-    ranked = rank_transforms(X, y, transforms)
-    assert {r.name for r in ranked[:2]} == {"standardise", "min-max"}
-    assert [r.criterion for r in ranked] == sorted(r.criterion for r in ranked)
-    best = best_transform_of_pairs(ranked)
-    assert best[0, 0] == "" and best[0, 1] in transforms and best.shape == (3, 3)
-    weights = class_weights(ranked[0].errors.one_vs_rest.estimate)
-    assert weights.mean() == pytest.approx(1)
-
-
-def test_embeddings_unfold_two_rings():
-    """Linear components cannot separate the first column of two rings; kernel PCA and eigenmaps can."""
-    rng = np.random.default_rng(8)
-    angle, y = rng.uniform(0, 2 * np.pi, 300), rng.integers(0, 2, 300)
-    X = np.c_[np.cos(angle), np.sin(angle)] * (1 + y)[:, None] + rng.normal(scale=0.05, size=(300, 2))
-    made = embedding_transforms(X, [1, 3])
-    assert [rows(X).shape for rows in made.values()] == [(300, 1), (300, 3)] * 2
-    assert np.array_equal(made["laplacian-1"](X), made["laplacian-3"](X)[:, :1])
-    ranked = {r.name: r.criterion for r in rank_transforms(X, y, made | pca_transforms(X, [1]))}
-    assert ranked["pca-1"] > 0.3 and min(ranked["kernel-pca-3"], ranked["laplacian-1"]) < 0.02
-    again = embedding_transforms(X, [3])
-    assert all(np.array_equal(again[name](X), made[name](X)) for name in again)
-    with pytest.raises(ConfigError, match="expected 1 to 4 for 5 rows"):
-        embedding_transforms(X[:5], [5])
 
 
 def test_intervals_cover_the_value_that_the_estimator_has_on_average():
@@ -345,25 +241,6 @@ def test_intervals_hold_uncorrected_estimates_above_one():
         assert estimate[known].min() > 1
         assert (interval.low < estimate)[known].all() and (estimate < interval.high)[known].all()
         assert interval.high[known].max() <= 5  # 1/2 over the smaller prior
-
-
-def test_permutation_p_value():
-    rng = np.random.default_rng(8)
-    apart = gaussian_classes(60, 40, 4.0, rng)
-    assert no_separation_p_value(*apart, rng, permutations=199) == 1 / 200
-    values = [
-        no_separation_p_value(*gaussian_classes(30, 30, 0.0, rng), rng, permutations=99) for _ in range(120)
-    ]
-    # under the null the p-value is at most a with probability at most a
-    for level in (0.1, 0.3, 0.5):
-        assert np.mean(np.array(values) <= level) < level + 3.3 * np.sqrt(level * (1 - level) / 120)
-    X, y = np.vstack([apart[0], apart[0][:30] + 9]), np.r_[apart[1], np.full(30, 2)]
-    table = pairwise_p_values(X, y, rng, permutations=49)
-    assert np.isnan(np.diag(table)).all() and table[0, 1] == table[1, 0] == 1 / 50
-    X[y == 2] -= 9.2  # a pair's value does not depend on the classes beside it
-    mixed = pairwise_p_values(X, y, rng, permutations=49)
-    alone = pairwise_p_values(X[y != 1], y[y != 1], rng, permutations=49)
-    assert 1 / 50 < mixed[0, 2] == alone[0, 1]
 
 
 @pytest.mark.real_data

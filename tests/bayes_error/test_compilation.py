@@ -10,9 +10,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from confml import bayes_errors
-from confml.bayes_error.assessment import assess
 from confml.bayes_error.compilation import BayesErrorKernels
-from confml.bayes_error.uncertainty import no_separation_p_value
 
 
 def kernels():
@@ -30,8 +28,6 @@ for n, d in ((9, 1), (60, 3), (60, 12), (160, 30), (700, 12), (300, 60)):
     normal = rng.normal(size=(n, d)) + y[:, None]
     for X in normal, np.asfortranarray(normal), rng.integers(2, size=(n, d)).astype(float):
         bayes_errors(X, y)
-        assess(X, y, neighbours=3, rng=rng if n > 156 else None)
-    no_separation_p_value(X[y < 2], y[y < 2], rng)
 print(sorted(kernels() - before))
 """
 

@@ -78,8 +78,6 @@ FOLDERS = {  # commands that write into --out, and a file that they write there
     ("report", "{run}", "{run}", "-q"): "report.html",
     ("report", "{run}", "{run}", "-q", "--against", "seed"): "figures/error-against-seed.csv",
     ("bayes-error", "iris", "-q"): "bayes-error.json",
-    ("bayes-error-trials", "--trials", "2", "--rows", "20", "-q"): "trials.json",
-    ("bayes-error-estimators", "--features", "2", "--rows", "40", "--trials", "1", "-q"): "estimators.json",
 }
 
 

@@ -60,7 +60,7 @@ def test_all_links_lead_somewhere(site):
 def test_search_has_the_reference(site):
     index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
     assert index.startswith("var __index = ")
-    for words in ("singleton rate", "confml bayes-error-trials", "class-coverage.csv", "OnlineTCMNN"):
+    for words in ("singleton rate", "confml bayes-error", "class-coverage.csv", "OnlineTCMNN"):
         assert words in index
     home = (site / "index.html").read_text(encoding="utf-8")
     assert re.search(r"<script[^>]*iframe-worker\.js", home)

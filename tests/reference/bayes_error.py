@@ -106,39 +106,16 @@ def bayes_error(r, m, n):
     return (lower + upper) / 2 / pm, lower, upper
 
 
-def minimal_trees(X):
-    """Every minimum spanning tree of few rows, as sets of (squared distance, smaller row, larger row)."""
-    edges = all_edges(X)
-    best, found = None, []
-    for chosen in itertools.combinations(edges, len(X) - 1):
-        if len(kruskal(len(X), chosen)) < len(X) - 1:
-            continue
-        weights = tuple(w for w, _, _ in chosen)  # sorted, as the edges are
-        if best is None or weights < best:
-            best, found = weights, []
-        if weights == best:
-            found.append(chosen)
-    return found
-
-
-def ends_band(X, y):
-    """Least and most rows at an end of an edge between classes over all minimum spanning trees."""
-    counts = [len({i for _, a, b in tree if y[a] != y[b] for i in (a, b)}) for tree in minimal_trees(X)]
-    return min(counts), max(counts)
-
-
 def nearest(X, y):
-    """By row: squared distance to the nearest of the own and of other classes, whether the nearest of all
-    (the smallest row number among equals) is of the own, rows of the own nearer than the nearest of another,
-    and as near."""
+    """By row: squared distance to the nearest of the own and of other classes, and whether the nearest of all
+    (the smallest row number among equals) is of the own."""
     n, edges = len(X), all_edges(X)
     found = []
     for i in range(n):
         reach = sorted((w, a + b - i) for w, a, b in edges if i in (a, b))
         own = [w for w, j in reach if y[j] == y[i]]
         other = min(w for w, j in reach if y[j] != y[i])
-        first = y[reach[0][1]] == y[i]
-        found.append((min(own, default=np.inf), other, first, sum(w < other for w in own), own.count(other)))
+        found.append((min(own, default=np.inf), other, y[reach[0][1]] == y[i]))
     return found
 
 

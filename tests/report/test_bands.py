@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from click.testing import CliRunner
 from matplotlib.collections import PolyCollection
 from report.report_cases import entry, make_config, make_run, result_of
 
-from confml.bayes_error.trials import gaussian_trials
 from confml.cli import cli
 from confml.measures.distributions import wilson
 from confml.measures.prediction import Prediction
@@ -18,7 +16,6 @@ from confml.report.figures import Subject, known_figures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import rate_band, style
 from confml.report.run.cells import DatasetInfo
-from confml.studies.bayes_error.trials import draw_bias
 
 
 def bands_of(figure) -> np.ndarray:
@@ -100,14 +97,6 @@ def test_only_rates_are_clipped():
         counts = bands_of(draw_curves(points, key="k", metric="presentations", title=""))
     assert (rates.min(), rates.max()) == (0.0, 100.0)
     assert (counts.min(), counts.max()) == pytest.approx((-0.1, 1.3))
-
-
-def test_bands_of_estimated_bayes_errors_start_at_0():
-    trials = gaussian_trials([0.5], [3.0, 5.0], [1], rows=20, trials=8, seed=1, jobs=1)
-    estimate = np.zeros_like(trials.estimate)
-    estimate[..., 0] = 0.5  # mean 6 %, sd 18 %
-    with style():
-        assert bands_of(draw_bias(replace(trials, estimate=estimate))).min() == 0.0
 
 
 def grouped_run(folder, groups, protocol, methods, **others):

@@ -1,4 +1,4 @@
-"""Printed tables of the Bayes error studies: ``printed.yaml`` declares those of `confml bayes-error`."""
+"""Printed tables of a Bayes error study, which ``printed.yaml`` declares."""
 
 import functools
 import math
@@ -31,13 +31,11 @@ def _band(low: float, high: float) -> str:
 
 FORMS: Mapping[str, Callable[..., Any]] = {
     "text": lambda value: value,
-    "general": lambda value: f"{value:g}",
-    "p-value": lambda value: f"{value:.3g}",
     "number": _number,
     "percent": _percent,
-    "known-percents": lambda *ends: "" if math.isnan(ends[0]) else "-".join(map(_percent, ends)),
     "range": lambda low, high: "-" if math.isnan(low) else f"{_number(low)}-{_number(high)}",
     "band": _band,
+    "percent-band": lambda low, high: "" if low == high else f"{_percent(low)}-{_percent(high)}",
 }
 """Functions of the values of a row that return the text of a column."""
 
@@ -47,8 +45,11 @@ def print_study(
 ) -> None:
     """Print the results; long tables are cut, with a note, unless ``every`` is True."""
     stream = stream or sys.stdout
-    level, intervals = (f"{100 * (one or 0.0):g}" for one in (study.request.level, study.request.intervals))
-    words = {"name": study.name, "criterion": study.request.criterion, "level": level, "intervals": intervals}
+    words = {
+        "name": study.name,
+        "criterion": study.request.criterion,
+        "intervals": f"{100 * (study.request.intervals or 0.0):g}",
+    }
     for name, table in _printed().items():
         rows = TABLES[name](study)
         if not rows or (name == "pairs" and not pairs):
@@ -90,41 +91,17 @@ def print_rows(
 
 def _endings(study: Study) -> Sequence[str]:
     lines = [
-        "holds, hold: share of simulated data sets whose 95 % interval, or whose bounds, contained the Bayes",
-        "error (two Gaussians, 2 and 10 features, 1000 rows); it is smaller with more features",
+        "hold: share of simulated data sets whose bounds contained the Bayes error (two Gaussians, 2 and 10",
+        "features, 1000 rows); it is smaller with more features",
         "share: estimate / smaller prior, from 0 (separated) to 1 (indistinguishable); tie band: lowest and",
         "highest share under other orders of equal distances (not a confidence interval; empty without",
         "ties); error %: estimate; lower, upper: bounds of the Bayes error (not a confidence interval)",
     ]
-    if study.noise is not None:
-        series = study.noise
-        best = "the error of the best classifier"
-        if study.request.best_error is None:
-            best = "the smallest k-NN error of these rows, which favours k-nn (--best-error: another one)"
-        known = f"between 0 and {100 * series.best_error:.2f} %, {best}"
-        if series.true_error is not None:
-            known = f"{100 * series.true_error:.2f} %"
-        lines.append(f"label noise: without noise the Bayes error is {known}; area: mean over the rates")
-        if "k-nn-limit" in series.estimate:
-            lines.append("lower and upper of k-nn-limit are the ends of its 95 % interval")
     if study.intervals is not None:
         lines.append(
             f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "
             "they do not include the bias"
         )
-    if study.ranked and study.selection is not None:
-        lines.append(
-            "select-N: selected for small estimates on the same rows, so these estimates are too small"
-        )
-    if study.p_values is not None:
-        lines.append(
-            "p-values: test of equal distributions of both classes, not adjusted for the number of pairs"
-        )
-    if study.test is not None:
-        test = study.test
-        total = int(test.confusion.sum())
-        errors = "1 error" if test.errors == 1 else f"{test.errors} errors"
-        lines.append(f"{test.classifier}: {errors} on {total} test rows, {100 * test.error:.2f} %")
     if study.true_error is not None:
         lines.append(f"true Bayes error of {study.name}: {100 * study.true_error:.2f} %")
     return lines

@@ -246,12 +246,6 @@ def _others(folder: Path) -> Iterator[str]:
             "- [Costs of guarantees](promises/promises.md), `make promises`: mean set size at level 0.1 on "
             f"{max(map(len, sizes.values()))} data sets, by the rows of the guarantee: {', '.join(means)}."
         )
-    best = Counter(row["best"] for row in read_csv(folder / "bayes-error" / "best.csv"))
-    if best:
-        yield (
-            "- [Bayes error estimators](bayes-error/best.csv), `make table-bayes-error`: smallest root mean "
-            f"squared error in {best.total()} settings: {_listed(best)}."
-        )
 
 
 def _counts(numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequence]) -> Iterator[str]:

@@ -24,7 +24,7 @@ TIMES := --table smartsvm-table2-total-training-seconds --table smartsvm-table4-
   figure-wrong-prior table-smartsvm table-smartsvm-cold table-smartsvm-ratios table-smartsvm-variants \
   table-smartsvm-hierarchies table-smartsvm-costs table-smartsvm-trees table-smartsvm-gensvm table-smartsvm-splits \
   table-smartsvm-package table-smartsvm-optdigits table-chess-components figure-class-tree figure-bayes-error \
-  table-bayes-error runs-bayes-knn table-bayes-knn table-bayes-knn-settings table-bayes-knn-tricube figure-bayes-knn \
+  runs-bayes-knn table-bayes-knn table-bayes-knn-settings table-bayes-knn-tricube figure-bayes-knn \
   figure-transduction table-transduction-trajectories table-transduction-lengths table-transduction-variants \
   figure-version-space figure-classical figure-classical-noise figure-classical-thoughts figure-classical-distances \
   figure-classical-linear figure-classical-more leaderboard confidences
@@ -279,51 +279,11 @@ figure-class-tree: $(VENV)/installed  ## figures 5 and 6 of van den Burg and Her
 # Bias and variance of the estimated Bayes error where it is known; heat maps of MNIST (training part; takes most of
 # the time) and optdigits with the errors of a classifier; classes of krkopt against the test errors of GenSVM.
 # Section 3: classes of krkopt after principal components; optdigits after kernel PCA and Laplacian eigenmaps.
-figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017
-	@$(CONFML) bayes-error mnist --scale none --classifier knn --param k=3 --quiet \
-	  --out results/figure-bayes-error/figure-3-mnist
-	@$(COPY) results/figure-bayes-error/figure-3-mnist/pairs.csv \
-	  results/reference/smartsvm/bayes-error/figure-3-mnist.csv
-	@$(COPY) results/figure-bayes-error/figure-3-mnist/figures/heat-map.svg \
-	  results/reference/smartsvm/bayes-error/figures/figure-3-mnist.svg
-	@$(CONFML) bayes-error-trials --trials 200 $(if $(JOBS),--jobs $(JOBS)) --quiet \
-	  --out results/figure-bayes-error/figure-1
-	@$(COPY) results/figure-bayes-error/figure-1/trials.csv results/reference/smartsvm/bayes-error/figure-1.csv
-	@$(COPY) results/figure-bayes-error/figure-1/figures/bias.svg \
-	  results/reference/smartsvm/bayes-error/figures/figure-1.svg
-	@$(CONFML) bayes-error-trials --trials 500 --priors 0.33 --trees 1,2,3,5 --separations 0.5:4.5:0.5 \
-	  $(if $(JOBS),--jobs $(JOBS)) --quiet --out results/figure-bayes-error/figure-2
-	@$(COPY) results/figure-bayes-error/figure-2/trials.csv results/reference/smartsvm/bayes-error/figure-2.csv
-	@$(COPY) results/figure-bayes-error/figure-2/figures/variance.svg \
-	  results/reference/smartsvm/bayes-error/figures/figure-2.svg
-	@$(CONFML) bayes-error krkopt-smartsvm --components 5,10,15,20,25,30,34 --quiet \
-	  --out results/figure-bayes-error/components
-	@$(COPY) results/figure-bayes-error/components/transforms-of-classes.csv \
-	  results/reference/smartsvm/bayes-error/components.csv
-	@$(CONFML) bayes-error optdigits --scale none --classifier knn --param k=3 --quiet \
-	  --out results/figure-bayes-error/figure-3-optdigits
-	@$(COPY) results/figure-bayes-error/figure-3-optdigits/pairs.csv \
-	  results/reference/smartsvm/bayes-error/figure-3-optdigits.csv
-	@$(COPY) results/figure-bayes-error/figure-3-optdigits/figures/heat-map.svg \
-	  results/reference/smartsvm/bayes-error/figures/figure-3-optdigits.svg
-	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out results/figure-bayes-error/figure-4
-	@$(COPY) results/figure-bayes-error/figure-4/one-vs-rest.csv results/reference/smartsvm/bayes-error/figure-4.csv
-	@$(COPY) results/figure-bayes-error/figure-4/figures/one-vs-rest.svg \
-	  results/reference/smartsvm/bayes-error/figures/figure-4.svg
-	@$(CONFML) bayes-error optdigits --scale none --embeddings --components 5,10,20 --quiet \
-	  --out results/figure-bayes-error/embeddings
-	@$(COPY) results/figure-bayes-error/embeddings/transforms.csv results/reference/smartsvm/bayes-error/embeddings.csv
-	@$(COPY) results/figure-bayes-error/embeddings/figures/transforms.svg \
-	  results/reference/smartsvm/bayes-error/figures/embeddings.svg
-	@$(LIST) results/figure-bayes-error/*/figures/*.png
-
-# Every estimator, 2 to 50 features, 100 to 10,000 rows (some minutes)
-table-bayes-error: $(VENV)/installed  ## Bayes error estimators compared where the Bayes error is known
-	@OMP_NUM_THREADS=1 $(CONFML) bayes-error-estimators $(if $(JOBS),--jobs $(JOBS)) \
-	  --out results/bayes-error-estimators
-	@$(COPY) results/bayes-error-estimators/*.csv results/reference/bayes-error
-	@$(COPY) results/bayes-error-estimators/figures/*.svg results/reference/bayes-error/figures
-	@$(KEEP) bayes-error results/bayes-error-estimators
+# ONLY="figure-1 figure-2" computes these two.
+figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017 (ONLY=part)
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/bayes_error_paper.py $(ONLY)
+	@$(KEEP) smartsvm/bayes-error results/figure-bayes-error/*
+	@$(LIST) results/figure-bayes-error/*/*.png
 
 # ---- Krzanowski et al. 2006
 

@@ -8,8 +8,7 @@ import numpy as np
 from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
 
 from confml.bayes_error import pairwise_bayes_error
-from confml.bayes_error.trials import gaussian_classes
-from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
+from confml.bayes_error.uncertainty import leave_block_out_intervals
 from confml.measures import Case, Prediction
 from confml.measures.p_values import calibration_parts
 from confml.measures.ranks import compare_ranks
@@ -19,11 +18,11 @@ from confml.report.answers.differences import LossTable, SplitLosses, best_of, m
 TRAIN, TEST = 100, 50
 
 
-def permutation(rng, rows, smaller, ties):
-    """Permutation p-value of two classes of one distribution."""
-    X = rng.integers(0, 3, size=(rows, 2)).astype(float) if ties else rng.normal(size=(rows, 2))
-    y = (np.arange(rows) >= smaller).astype(int)
-    return rejected(no_separation_p_value(X, y, rng, permutations=99))
+def gaussian_classes(n, m, separation, rng):
+    """Return n and m rows of two spherical Gaussians in the plane, and their classes."""
+    X = rng.normal(size=(n + m, 2))
+    X[n:, 0] += separation
+    return X, np.repeat([0, 1], [n, m])
 
 
 def bayes_error_interval(rng, rows, separation):
@@ -208,9 +207,6 @@ def rank_claims(setting):
 
 
 ENTRIES = (
-    Entry("permutation", "p-value, bayes-error --permutations", "of one distribution for both classes",
-          [{"rows": rows, "smaller": smaller, "ties": ties} for rows, smaller in ((60, 30), (100, 20))
-           for ties in (False, True)], p_value_claims(), permutation, fraction=0.05),
     Entry("bayes-error-interval", "95 % interval, bayes-error --intervals",
           "approximate, for the mean of the estimator",
           [{"rows": rows, "separation": separation} for rows in (60, 200) for separation in (0.5, 1.5)],
