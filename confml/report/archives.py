@@ -8,7 +8,6 @@ on, in the order of the CSV files. The members have the same bytes as the files.
 import contextlib
 import io
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -41,8 +40,8 @@ class Archives:
             file = self._stack.enter_context(open_atomically(self._folder / f"{name}.zip"))
             self._open[name] = self._stack.enter_context(zipfile.ZipFile(file, "w"))
         info = zipfile.ZipInfo(member, _TIME)
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-        _append(self._open[name], info, text.encode("utf-8"))
+        info.external_attr = 0o644 << 16
+        self._open[name].writestr(info, text.encode("utf-8"), zipfile.ZIP_DEFLATED, compresslevel=1)
 
     def close(self) -> list[Path]:
         """Complete the archives and return their paths."""
@@ -54,18 +53,6 @@ class Archives:
 
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)  # an archive is not renamed after an error
-
-
-def _append(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> None:
-    """Append a member as `zipfile.ZipFile.writestr` does, which writes the header of each member twice."""
-    packed = zlib.compress(content, 1, wbits=-zlib.MAX_WBITS)
-    info.CRC, info.file_size, info.compress_size = zlib.crc32(content), len(content), len(packed)
-    info.header_offset = archive.start_dir
-    assert archive.fp is not None  # it is open
-    archive.fp.write(info.FileHeader() + packed)
-    archive.start_dir = archive.fp.tell()
-    archive.filelist.append(info)
-    archive.NameToInfo[info.filename] = info
 
 
 @contextlib.contextmanager
