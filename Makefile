@@ -85,9 +85,8 @@ validity: $(VENV)/installed  ## error rates of p-values, probabilities and certi
 	  $(if $(JOBS),--jobs $(JOBS))
 
 # Region sizes of all guarantees on the small and middle data sets of the leaderboard (about 20 minutes).
-promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs, noise, folds, local)
+promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/promises $(if $(ONLY),--only $(ONLY))
-	@cp results/reference/promises/noise.svg docs/pages/explanation/label-noise.svg
 
 # Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.

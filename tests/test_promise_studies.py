@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import processes
-import pytest
 
 PROGRAM = Path(__file__).resolve().parent / "programs" / "promises"
 STORED = Path(__file__).resolve().parents[1] / "results" / "reference" / "promises"
@@ -43,30 +41,6 @@ def test_shares_of_the_stored_choices_sum_to_one():
     for dataset in {row["dataset"] for row in rows}:
         own = [float(row["chosen"]) for row in rows if row["dataset"] == dataset]
         assert len(own) == 7 and abs(sum(own[3:]) - 1) < 0.001
-
-
-@pytest.mark.parametrize("folds", [2, 10])
-@pytest.mark.parametrize("dependence", ["equal", "independent", "one copied", "opposed"])
-def test_forms_of_folds_exclude_a_true_label_with_at_most_the_level(folds, dependence):
-    spec = importlib.util.spec_from_file_location("studies", PROGRAM / "studies.py")
-    studies = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(studies)
-    rng, draws, level = np.random.default_rng(folds), 40_000, 0.1
-    p = rng.random((folds, draws, 1))
-    if dependence == "equal":
-        p[:] = p[0]
-    elif dependence == "one copied":
-        p[: folds // 2] = p[0]
-    elif dependence == "opposed":
-        p[1::2] = 1 - p[::2]
-    p = np.take_along_axis(
-        p, rng.permuted(np.tile(np.arange(folds), (draws, 1)), axis=1).T[..., None], axis=0
-    )
-    rates = {k: v.mean() for k, v in studies.excluded(p, rng.random((draws, 1)), level).items()}
-    assert len(rates) == 4
-    assert all(rate < level + 4 * np.sqrt(level / draws) for rate in rates.values()), rates
-    assert rates["exchangeable"] >= rates["twice the mean"]
-    assert rates["exchangeable and randomised"] > level / 2
 
 
 def test_a_naive_choice_misses_more_than_the_level():

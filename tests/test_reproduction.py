@@ -209,7 +209,14 @@ def test_values_of_a_parameter_are_rows_with_published_numbers(tmp_path):
 def commands(target, *variables):
     """Return the words of each command of confml and of the program that a target executes."""
     mark = "printf '%s\\037' "
-    words = [f"CONFML={mark}=confml", f"REPRODUCTION={mark}=reproduction", "COPY=:", "LIST=:", *variables]
+    words = [
+        f"CONFML={mark}=confml",
+        f"REPRODUCTION={mark}=reproduction",
+        "COPY=:",
+        "LIST=:",
+        "BAYES_ERROR=:",
+        *variables,
+    ]
     command = ["make", "-s", "-o", ".venv/installed", "-o", ".venv/installed-dev", target, *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

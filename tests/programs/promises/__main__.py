@@ -2,8 +2,7 @@
 
 Each study is a table with one row for each data set and form: error rate and mean region size at level 0.1 of
 test rows, means over random splits. choice: the best of several methods. costs: every guarantee beside plain
-regions. noise: wrong labels. folds: cross-conformal forms with a proved bound, below 1,000 rows. local:
-coverage in slabs of the features.
+regions. alike: a choice among methods that are equally good.
 """
 
 from __future__ import annotations
@@ -81,8 +80,6 @@ def main() -> int:
                 rows.append({"dataset": dataset, **sizes, **row})
             write(options.out / f"{name}.csv", rows)
             print(f"{name}: {dataset}, {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
-        if study.draw is not None:
-            study.draw(rows, options.out / f"{name}.svg")
         print("\n".join(summary(rows)))
     with (options.out / "promises.md").open("w", encoding="utf-8") as file:
         file.write("# What guarantees cost\n\nMeans over data sets, from the files of this folder.\n")

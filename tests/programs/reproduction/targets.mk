@@ -5,6 +5,7 @@
 # With SHARD=1/4 only runs and studies are executed; make the target without SHARD when all parts are done.
 
 REPRODUCTION := $(VENV)/bin/python tests/programs/reproduction
+BAYES_ERROR := OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/bayes_error_paper.py
 # Numbers, figures, versions, machine and time of runs, in a folder below results/reference.
 KEEP = $(if $(SHARD),:,$(REPRODUCTION) keep --command 'make $@$(if $(SCALE), SCALE=$(SCALE))$(if $(SET), SET=$(SET))')
 # The folders of reports have committed tables.
@@ -281,7 +282,7 @@ figure-class-tree: $(VENV)/installed  ## figures 5 and 6 of van den Burg and Her
 # Section 3: classes of krkopt after principal components; optdigits after kernel PCA and Laplacian eigenmaps.
 # ONLY="figure-1 figure-2" computes these two.
 figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017 (ONLY=part)
-	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/bayes_error_paper.py $(ONLY)
+	@$(BAYES_ERROR) $(ONLY)
 	@$(KEEP) smartsvm/bayes-error results/figure-bayes-error/*
 	@$(LIST) results/figure-bayes-error/*/*.png
 
