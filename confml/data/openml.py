@@ -1,5 +1,6 @@
 """Data sets of OpenML by name or number, fetched and kept in the cache by scikit-learn."""
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,9 @@ def fetch(name: str, label: str | None = None) -> "Bunch":
     which = {"data_id": int(name)} if name.isdecimal() else {"name": name}
     target = "default-target" if label is None else label
     try:
-        return fetch_openml(**which, target_column=target, data_home=download_folder(), as_frame=True)
+        with warnings.catch_warnings():  # the error below says so
+            warnings.filterwarnings("ignore", "A network error occurred|Invalid cache")
+            return fetch_openml(**which, target_column=target, data_home=download_folder(), as_frame=True)
     except BROKEN as error:
         message = f"the data set cannot be fetched from OpenML: {' '.join(str(error).split())[:300]}"
         hint = "a number, as in openml: 31, names any version; fetched data are used again without a network"
