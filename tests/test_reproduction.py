@@ -225,8 +225,9 @@ def commands(target, *variables):
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 @pytest.mark.parametrize(("target", "scale"), [*((name, "") for name in TARGETS), *SCALES])
-def test_every_run_of_a_target_has_a_config_that_takes_its_settings(target, scale):
+def test_every_run_of_a_target_has_a_config_that_takes_its_settings(target, scale, monkeypatch):
     """What is kept and reported is what the target has run."""
+    monkeypatch.syspath_prepend(str(PROGRAM))
     made = set()
     words = commands(target, *([f"SCALE={scale}"] if scale else []))
     for program, action, *rest in words:

@@ -236,7 +236,7 @@ def put_out_study(
 
     forms: its functions that write files, make a document and print. begun: `time.perf_counter` before it.
     """
-    from confml.studies.provenance import write_study_provenance
+    from confml.runner.provenance import write_study_provenance
 
     write, document, show = forms
     if (out := options["out"]) is not None:

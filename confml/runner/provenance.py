@@ -1,6 +1,7 @@
 """Provenance of results: versions, machine, commit and times."""
 
 import datetime
+import json
 import os
 import platform
 import subprocess
@@ -9,9 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from confml._version import PACKAGE, __version__
+from confml.runner.store import write_atomically
 
-STUDY_FILE = "study.json"
-"""Provenance in the folder of a study, which has no manifest."""
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "numba", "joblib",
     "liblinear-official", "pydantic", "matplotlib",
@@ -96,3 +96,14 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor()
+
+
+def write_study_provenance(folder: Path, seed: int, seconds: float, jobs: int | None = None) -> Path:
+    """Write ``study.json`` into the folder of a study, whose name is that of the folder; return its path.
+
+    seconds: run time. jobs: number of processes, None for a study in one process.
+    """
+    about = {"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": jobs or 1}
+    path = folder / "study.json"
+    write_atomically(path, (json.dumps({**about, "provenance": provenance()}, indent=1) + "\n").encode())
+    return path

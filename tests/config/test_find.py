@@ -1,5 +1,7 @@
 """Configs by path, and by the names of those that come with confml."""
 
+from pathlib import Path
+
 import pytest
 from config.cases import FULL, messages, write
 
@@ -8,9 +10,10 @@ from confml.plugins.imports import allow_imports
 
 
 @pytest.mark.parametrize("name", sorted(bundled_configs()))
-def test_bundled_configs_are_right(name):
-    # A benchmark config names the adapter of another package, a class of confml.
-    with allow_imports("confml"):
+def test_bundled_configs_are_right(name, monkeypatch):
+    # Two configs of papers name classifiers beside the program of published numbers.
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "programs" / "reproduction"))
+    with allow_imports(["confml", "smartsvm_package", "tree_network"]):
         config = load_config(name)
         assert config.name and load_config(config.path).as_dict() == config.as_dict()
 

@@ -8,6 +8,8 @@ REPRODUCTION := $(VENV)/bin/python tests/programs/reproduction
 BAYES_ERROR := OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/bayes_error_paper.py
 # Numbers, figures, versions, machine and time of runs, in a folder below results/reference.
 KEEP = $(if $(SHARD),:,$(REPRODUCTION) keep --command 'make $@$(if $(SCALE), SCALE=$(SCALE))$(if $(SET), SET=$(SET))')
+# Runs of classifiers in tree_network.py and smartsvm_package.py beside this file.
+RUN_OURS := PYTHONPATH=tests/programs/reproduction $(RUN)
 # The folders of reports have committed tables.
 REPORT := $(if $(SHARD),:,$(CONFML) report --force)
 COPY := $(if $(SHARD),:,cp)
@@ -100,10 +102,10 @@ table-tcm-nn-explained: $(VENV)/installed  ## settings that give numbers of tabl
 
 # Some minutes
 table-tcm-nn-stand-ins: $(VENV)/installed  ## algorithms for quoted numbers of C4.5, CASTLE and neural networks in tables 1 and 2 of Proedrou et al.
-	@for name in tcm-nn-stand-ins tcm-nn-stand-ins-usps; do $(RUN) configs/papers/tcm-nn/$$name.yaml --quiet \
-	  --allow-import confml || exit $$?; done
-	@$(RUN) configs/papers/tcm-nn/tcm-nn-stand-ins.yaml --quiet $(SEGMENT) --out results/tcm-nn-stand-ins-segment \
-	  --allow-import confml
+	@for name in tcm-nn-stand-ins tcm-nn-stand-ins-usps; do $(RUN_OURS) configs/papers/tcm-nn/$$name.yaml --quiet \
+	  --allow-import tree_network || exit $$?; done
+	@$(RUN_OURS) configs/papers/tcm-nn/tcm-nn-stand-ins.yaml --quiet $(SEGMENT) --out results/tcm-nn-stand-ins-segment \
+	  --allow-import tree_network
 	@$(REPORT) results/tcm-nn-stand-ins results/tcm-nn-stand-ins-usps results/tcm-nn-stand-ins-segment \
 	  --out results/reference/tcm-nn/stand-ins --table tcm-nn-table1 --table tcm-nn-table2
 	@$(KEEP) tcm-nn/stand-ins results/tcm-nn-stand-ins results/tcm-nn-stand-ins-usps results/tcm-nn-stand-ins-segment \
@@ -249,7 +251,7 @@ table-smartsvm-splits: $(VENV)/installed  ## adjusted Rand index over 30 splits,
 
 # Hours of one core, most of them for krkopt; the stored table has one of its five splits
 table-smartsvm-package: $(VENV)/installed  ## adjusted Rand index of SmartSVM by the authors' package smartsvm, which make .venv/installed-bench installs
-	@$(RUN) configs/papers/smartsvm/smartsvm-package.yaml --quiet --allow-import confml
+	@$(RUN_OURS) configs/papers/smartsvm/smartsvm-package.yaml --quiet --allow-import smartsvm_package
 	@$(KEEP) smartsvm/package results/smartsvm-package --metrics ari,accuracy
 
 # Half a minute

@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 import pytest
+from programs.reproduction import smartsvm_package
+from programs.reproduction.smartsvm_package import PackageSVM
 
 from confml.errors import ConfmlError
-from confml.studies import smartsvm_package
-from confml.studies.smartsvm_package import PackageSVM
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-
-from confml.studies.tree_network import TreeNetwork
+from programs.reproduction.tree_network import TreeNetwork
 
 
 def literal(X, y, new, bins):
