@@ -44,7 +44,6 @@ VARIANTS = {
     "kernel-svm poly": ("kernel-svm", {"kernel": "poly", "degree": 3}),
     "knn, nominal": ("knn", {"nominal": [0]}),
     "linear-svm, dual": ("ovr-svm", {"solver": "dual"}),
-    "linear-svm, newton": ("ovo-svm", {"solver": "newton"}),
     "naive-bayes, bins": ("naive-bayes", {"numeric": "bins"}),
     "naive-bayes, kernels": ("naive-bayes", {"numeric": "bells"}),
     "naive-bayes, nominal": ("naive-bayes", {"nominal": [0, 1]}),
@@ -266,7 +265,7 @@ SCALE_FREE = (
 # Columns of real numbers as codes of categories, and a classifier of scikit-learn: any valid answer is right.
 OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn")
 # Their cost grows with a power of the number of features.
-FEW_FEATURES = ("linear-svm, newton", "polynomial, linear-svm")
+FEW_FEATURES = ("polynomial, linear-svm",)
 # scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.
 TYPES = ("sparse", "sparse columns", "an object")
 

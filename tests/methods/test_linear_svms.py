@@ -18,7 +18,6 @@ from confml.methods.registry import build
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.dag_svm import DAGSVM
 from confml.methods.svm.liblinear_nodes import DUAL, PRIMAL, RUNGS, Nodes
-from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM
@@ -66,33 +65,6 @@ def test_a_path_reaches_the_least_objective(solver, penalties):
     assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
     for w, C in zip(weights, Cs, strict=True):
         assert objective(w, X, t, C, penalties) == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
-
-
-@pytest.mark.parametrize("penalties", [(1.0, 1.0), (3.0, 0.5)])
-@pytest.mark.parametrize("separable", [False, True])
-def test_newtons_path_reaches_the_least_objective(penalties, separable):
-    X, y, _ = clouds(classes=2)
-    X[:, 0] += 6.0 * y * separable
-    t = np.where(y == 1, 1.0, -1.0)
-    Cs = [2.0**power for power in range(-18, 19, 2)]
-    weights, _ = DenseExamples(X).binary_path(np.arange(len(X)), t, Cs, 1e-10, penalties)
-    tight, _ = Nodes(X).binary_path(np.arange(len(X)), t, Cs, PRIMAL, 1e-12, 1, penalties)
-    for w, reference, C in zip(weights, tight, Cs, strict=True):
-        reached = objective(w, X, t, C, penalties)
-        assert reached <= objective(reference, X, t, C, penalties) * (1 + 1e-9)
-        if C < 2**8:
-            assert reached == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
-
-
-def test_newtons_path_is_the_same_bits_in_any_order():
-    X, y, _ = clouds(classes=2)
-    t, rows = np.where(y == 1, 1.0, -1.0), np.arange(len(X))
-    Cs = [2.0**power for power in range(-18, 19, 2)] + [3.0]
-    together, _ = DenseExamples(X).binary_path(rows, t, Cs, 1e-6)
-    backwards, _ = DenseExamples(csr_matrix(X)).binary_path(rows, t, Cs[::-1], 1e-6)
-    assert_array_equal(together, backwards[::-1])
-    for C, w in zip(Cs, together, strict=True):
-        assert_array_equal(DenseExamples(X).binary_path(rows, t, [C], 1e-6)[0][0], w)
 
 
 def test_pointers_into_the_nodes_are_what_copies_of_the_rows_would_be():
@@ -163,7 +135,7 @@ def test_the_rungs_are_values_of_the_papers_grid():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
 def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
     X, y, X_test = clouds()
     grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]
@@ -178,7 +150,7 @@ def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
         assert alone.fit_metrics_ == views.fit_metrics
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
     X, y, X_test = clouds(classes=classes)
@@ -191,7 +163,7 @@ def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
     assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_one_against_the_rest_is_scikit_learns_wrapper(classes, solver):
     X, y, X_test = clouds(classes=classes)
@@ -343,17 +315,6 @@ def test_weights_by_bayes_error_are_those_of_the_training_part(method):
     assert_array_equal(ours, same)
     assert not np.allclose(ours, plain)
     assert len(method(class_weight="bayes-error").fit(X[:3], np.zeros(3, int)).classes_) == 1
-
-
-@pytest.mark.parametrize(
-    ("scale", "C", "message"),
-    [(1e200, 1.0, r"ovr-svm accepts values up to 1e\+100"), (1.0, 1e100, "newton cannot solve")],
-)
-def test_what_newton_cannot_solve_is_told(scale, C, message):
-    X, y, _ = clouds()
-    X[:, 0] = 1.0  # beside the bias
-    with pytest.raises(ConfmlError, match=message):
-        OvRSVM(C=C, solver="newton").fit(X * scale, y)
 
 
 @pytest.mark.parametrize("method", [OvRSVM, CrammerSinger])

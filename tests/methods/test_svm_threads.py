@@ -1,15 +1,13 @@
 """Binary machines in threads: the same bytes for 1, 2 and 16."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import confml
-from confml import DAGSVM, CrammerSinger, GenSVM, OvOSVM, OvRSVM, SmartSVM
+from confml import DAGSVM, GenSVM, OvOSVM, OvRSVM, SmartSVM
 from confml.errors import ConfmlError
-from confml.methods.svm import crammer_singer_path
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def helpers(monkeypatch):
     return names
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("kind", [OvOSVM, OvRSVM, SmartSVM])
 def test_same_bytes_for_any_number_of_threads(kind, solver, helpers):
     rng = np.random.default_rng(0)
@@ -45,7 +43,7 @@ def test_same_bytes_for_any_number_of_threads(kind, solver, helpers):
 def test_many_test_rows_are_divided_among_threads(kind, helpers):
     rng = np.random.default_rng(1)
     y = np.repeat(np.arange(5), 12)
-    method = kind(solver="newton").fit(rng.normal(size=(60, 3)) + y[:, None], y)
+    method = kind().fit(rng.normal(size=(60, 3)) + y[:, None], y)
     # Small integers make the products exact: one product of all rows then has the same bytes.
     method.weights_ = rng.integers(-3, 4, size=method.weights_.shape).astype(float)
     X = rng.integers(-2, 3, size=(140_001, 3)).astype(float)
@@ -61,7 +59,7 @@ def test_many_test_rows_are_divided_among_threads(kind, helpers):
 
 def test_an_overflow_counts_the_rows_of_all_parts():
     y = np.repeat(np.arange(5), 4)
-    method = OvOSVM(solver="newton").fit(np.c_[y, -y].astype(float), y)
+    method = OvOSVM().fit(np.c_[y, -y].astype(float), y)
     X = np.zeros((70_000, 2))
     X[[5, 40_000, 69_999]] = 1.7e308
     method.weights_ = np.full_like(method.weights_, 3.0)
@@ -83,51 +81,12 @@ def test_paths_of_a_grid_are_fitted_in_threads(helpers):
     found = []
     for n in (1, 2, 16):
         with confml.threads(n):
-            path = list(GenSVM(solver="path").evaluate_path(X, y, X, grid))
+            path = list(GenSVM().evaluate_path(X, y, X, grid))
         assert [point for point, _ in path] == grid
         margins = [views["margin"] for _, views in path]
         found.append([(view.scores.tobytes(), view.labels.tobytes()) for view in margins])
         assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 4}[n]
     assert found[0] == found[1] == found[2]
-
-
-def crammer_singer_rows():
-    rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(4), 25)
-    return rng.normal(size=(100, 3)) + y[:, None] * [1.0, -1.0, 0.5], y
-
-
-def test_values_between_the_rungs_are_fitted_beside_them(helpers):
-    """Each result is also that of a path of one value."""
-    X, y = crammer_singer_rows()
-    grid = [{"C": C} for C in (3.0, 2.0**-20, 0.1, 1.0, 1.5, 2.0, 4.0, 100.0, 2.0**18, 1e6, 2e-6)]
-    found = []
-    for n in (1, 2, 16):
-        with confml.threads(n):
-            path = list(CrammerSinger(solver="path").evaluate_path(X, y, X, grid))
-        assert [point for point, _ in path] == grid
-        found.append([(views["margin"].scores.tobytes(), views.fit_metrics) for _, views in path])
-        assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 16}[n]
-    assert found[0] == found[1] == found[2]
-    for point, (scores, metrics) in zip(grid, found[0], strict=True):
-        ((_, views),) = CrammerSinger(solver="path").evaluate_path(X, y, X, [point])
-        assert (views["margin"].scores.tobytes(), views.fit_metrics) == (scores, metrics)
-
-
-@pytest.mark.parametrize("n", [1, 2, 16])
-def test_the_error_of_the_smallest_value_is_raised(n, monkeypatch):
-    def fail(rows, codes, costs, state, C, *others, **named):
-        if C >= 1.5:
-            if C == 1.5:
-                time.sleep(0.05)  # so that larger values fail before it
-            raise ConfmlError(f"not solved for {C}")
-        return solve(rows, codes, costs, state, C, *others, **named)
-
-    solve = crammer_singer_path._solve
-    monkeypatch.setattr(crammer_singer_path, "_solve", fail)
-    X, y = crammer_singer_rows()
-    with confml.threads(n), pytest.raises(ConfmlError, match="not solved for 1.5"):
-        list(CrammerSinger(solver="path").evaluate_path(X, y, X, [{"C": C} for C in (0.3, 1.5, 64.0)]))
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -142,7 +101,7 @@ def test_the_error_of_a_path_is_raised_at_its_first_point(n, monkeypatch):
     y = np.repeat(np.arange(3), 5)
     X = np.c_[y, y % 2].astype(float)
     with confml.threads(n):
-        path = GenSVM(solver="path").evaluate_path(X, y, X, [{"kappa": 0.0}, {"kappa": 1.0}, {"kappa": 2.0}])
+        path = GenSVM().evaluate_path(X, y, X, [{"kappa": 0.0}, {"kappa": 1.0}, {"kappa": 2.0}])
         assert next(path)[0] == {"kappa": 0.0}
         with pytest.raises(ConfmlError, match="not solved"):
             next(path)

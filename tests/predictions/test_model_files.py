@@ -72,8 +72,6 @@ def cases():
     for setting, value in (("best_of", others), ("label_noise", 0.1)):
         yield setting, "knn", {"conformal": "split", "params": {f"conformal__{setting}": value}}, 3
     yield "mondrian", "tcm-nn", {"params": {"k": 3, "mondrian": True, "smoothed": True}}, 3
-    scaled = [[], ["sklearn.preprocessing.StandardScaler"]]
-    yield "steps of machines", "ovo-svm", {"params": {"pair_steps": scaled}}, 3
     yield "chains", "bayes-knn", {"params": CHAINS}, 2
     yield "operating point", "knn", {"risk": 0.3}, 2
     for transformer in ("sklearn.decomposition.PCA", "sklearn.feature_selection.VarianceThreshold"):

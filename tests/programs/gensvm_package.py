@@ -56,7 +56,7 @@ def rows(card: str) -> Iterator[tuple]:
     X, X_test, y, y_test = parts(card)
     corners = simplex(int(y.max()) + 1)
     for ridge, (kappa, p, weights) in itertools.product(RIDGES, REST):
-        own = GenSVM(ridge, kappa, p, weights, solver="path").fit(X, y)
+        own = GenSVM(ridge, kappa, p, weights).fit(X, y)
         problem, labels = Problem(X, y, corners, kappa, p, weights), own.predict(X_test)
         for epsilon in EPSILONS:
             options = {"kappa": kappa, "weights": weights, "epsilon": epsilon, "random_state": 0}

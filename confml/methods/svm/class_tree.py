@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from confml.methods.details import ClassTreeNode
-from confml.methods.svm.class_splits import Split
-from confml.methods.svm.graph_cuts import CUTS, cut_value
+from confml.methods.svm.graph_cuts import minimum_cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +31,8 @@ class ClassTree:
     }
 
     @classmethod
-    def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> "ClassTree":
-        """Build the tree by recursive cuts of the complete graph on the classes with ``weights`` (c, c)."""
-
-        def split(members: np.ndarray) -> tuple[np.ndarray, float]:
-            part = weights[np.ix_(members, members)]
-            side = CUTS[cut](part)
-            return side, float(cut_value(part, side, cut))
-
-        return cls.of_splits(classes, split)
-
-    @classmethod
-    def of_splits(cls, classes: np.ndarray, split: Split) -> "ClassTree":
-        """Build the tree by recursive splits."""
+    def of_weights(cls, classes: np.ndarray, weights: np.ndarray) -> "ClassTree":
+        """Build the tree by recursive minimum cuts of the complete graph on the classes, weights (c, c)."""
         left: list[int] = []
         right: list[int] = []
         costs: list[float] = []
@@ -52,9 +40,9 @@ class ClassTree:
         def grow(members: np.ndarray) -> int:
             if len(members) == 1:
                 return -1 - int(members[0])
-            side, cost = split(members)
+            side = minimum_cut(weights[np.ix_(members, members)])
             number = len(costs)
-            costs.append(cost)
+            costs.append(float(weights[np.ix_(members[side], members[~side])].sum()))
             left.append(0)
             right.append(0)
             left[number], right[number] = grow(members[~side]), grow(members[side])

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,14 +11,21 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
-from confml.methods.svm.gen_svm_path import Solution, gen_svm_path
-from confml.methods.svm.linear_rows import labels_with_ties, row_products
+from confml.methods.svm.linear_rows import row_products
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
 EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, relative to the largest
+
+
+class Solution(NamedTuple):
+    """Coefficients V (1 + inputs, c - 1), t first; objective; iterations from the first ridge on."""
+
+    V: np.ndarray
+    objective: float
+    iterations: float
 
 
 @dataclass(eq=False, repr=False)
@@ -31,15 +39,11 @@ class GenSVM(PenaltyPath):
     minimised, with ``q_ij = z_i' (u_y - u_j)`` for the label y of example i. The index j runs over the other
     classes. The Huber hinge h is 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to -kappa, and linear below.
     rho is 1 (``unit``), or n / (n_k c) for the n_k rows of the class (``group``). The objective is convex and
-    smooth. It is minimised along a fixed decreasing sequence of ridges. Features are not scaled: use
+    smooth. L-BFGS minimises it along a fixed decreasing sequence of ridges. Features are not scaled: use
     ``min-max`` before this method if their units differ.
 
-    ``solver: lbfgs`` is L-BFGS, ``solver: path`` Newton's method with conjugate gradients: about ten times
-    faster along a path of ridges, and for up to 8000 unknowns, (c - 1) (1 + features).
-
     View ``margin``: the products z' u_k, which are largest for the nearest corner. Ties go to the first class
-    in sorted order. With ``solver: path``, products within 1e-9 of the largest absolute one are tied, and
-    ties go to the class with more training examples first. metrics: ``objective``, ``iterations``.
+    in sorted order. metrics: ``objective``, ``iterations``.
 
     ``kernel: rbf`` is exp(-gamma |x - x'|^2), as in scikit-learn; ``bayes-transduction`` and ``kernel-svm``
     have the width sigma with gamma = 1 / (2 sigma^2). Examples are represented by the eigenvectors of the
@@ -52,7 +56,7 @@ class GenSVM(PenaltyPath):
 
     name = "gen-svm"
     example = ""
-    version = 2
+    version = 3
     penalty = "ridge"
     metrics = {
         "objective": Metric("value of the objective function after the fit", None),
@@ -73,21 +77,15 @@ class GenSVM(PenaltyPath):
         ),
         "components": Integer("largest number of training rows in the kernel map", low=1),
         "tolerance": Number(
-            "relative decrease of the objective at which L-BFGS stops; path stops at an estimated relative "
-            "excess of 100 times this",
+            "relative decrease of the objective at which L-BFGS stops",
             low=0,
         ),
         "random_state": or_null(
             "random seed of the rows drawn for the kernel; null: from the seed of the run", Integer("", low=0)
         ),
-        "solver": Choice(
-            "lbfgs: L-BFGS; path: Newton's method with conjugate gradients, faster",
-            options=("lbfgs", "path"),
-        ),
     }
     stored = {
         "corners_": "f8(c, c-1)",
-        "class_counts_": "i8(c) in 0..",
         "coefficients_": "f8(*, c-1)",
         "objective_": "float",
         "iterations_": "float",
@@ -105,7 +103,6 @@ class GenSVM(PenaltyPath):
     components: int = 500
     tolerance: float = 1e-9
     random_state: int | None = None
-    solver: str = "lbfgs"
 
     # ---- fitting
 
@@ -115,13 +112,9 @@ class GenSVM(PenaltyPath):
         X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         self.corners_ = simplex(c)
-        self.class_counts_ = np.bincount(codes, minlength=c)
         self._fit_inputs(X)
         problem = Problem(self._inputs(X), codes, self.corners_, self.kappa, self.p, self.weights)
         shared = time.thread_time() - started
-        if self.solver == "path":
-            self.path_, seconds = problem.path(ridges, float(self.tolerance))
-            return shared, seconds
         V = np.zeros((problem.inputs.shape[1] + 1, c - 1))
         self.path_, seconds, pending, iterations = {}, {}, 0.0, 0
         for ridge in sorted({*ridges, *(rung for rung in RUNGS if rung > min(ridges))}, reverse=True):
@@ -183,18 +176,11 @@ class GenSVM(PenaltyPath):
         with np.errstate(over="ignore", invalid="ignore"):
             Z = row_products(self._inputs(X, row_products), self.coefficients_[1:]) + self.coefficients_[0]
             scores = finite_scores(row_products(Z, self.corners_.T), self.name)
-        if self.solver == "path":
-            labels = labels_with_ties(scores, self.classes_, self.class_counts_)
-            return {"margin": Prediction(self.classes_, scores, "margin", labels)}
         return {"margin": Prediction(self.classes_, scores, "margin")}
 
     @classmethod
     def compile_kernels(cls) -> None:
-        from scipy.sparse import csr_matrix
-
         cls().fit(np.arange(6.0).reshape(3, 2), [0, 1, 2])
-        for examples in (np.arange(6.0).reshape(3, 2) / 6.0, csr_matrix(np.eye(3))):
-            cls(solver="path").fit(examples, [0, 1, 2])
 
 
 def simplex(c: int) -> np.ndarray:
@@ -256,22 +242,6 @@ class Problem:
             # scipy's tolerance is relative to the objective at the start: repeat until the two agree.
             if found.fun > 1.0 - 100 * tolerance or value == 0.0:
                 return v.reshape(start.shape) * units, value, steps
-
-    def path(
-        self, ridges: Sequence[float], tolerance: float
-    ) -> tuple[dict[float, Solution], dict[float, float]]:
-        """Return the solution and the seconds for each ridge by Newton's method, see `gen_svm_path`."""
-        return gen_svm_path(
-            self.inputs,
-            self.codes,
-            self.corners,
-            self._rho,
-            self.kappa,
-            self.p,
-            ridges,
-            100 * tolerance,
-            lambda V, ridge: self.minimise(V, ridge, max(tolerance, 1e-12)),
-        )
 
     def _curvature(self) -> float:
         """Return a bound of the second derivative of the loss in W, up to a factor that all ridges share."""

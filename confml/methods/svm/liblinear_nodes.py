@@ -21,19 +21,18 @@ RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
 _GENERATOR = threading.Lock()
 
 
-def require_liblinear(method: str = "", solver: str = "", otherwise: str = "") -> None:
+def require_liblinear(method: str = "", solver: str = "") -> None:
     """Raise ConfigError if LIBLINEAR is not installed.
 
-    It is compiled when it is installed, so it may be missing where there was no compiler. method and solver:
-    that need it. otherwise: a remedy without it.
+    It is compiled when it is installed, so it may be missing where there was no compiler. method, solver:
+    what needs it.
     """
     if importlib.util.find_spec("liblinear") is not None:
         return
-    install = "install a C++ compiler, then: pip install liblinear-official"
-    hint = f"{install}; or {otherwise}" if otherwise else install
+    hint = "install a C++ compiler, then: pip install liblinear-official"
     if not method:
         raise ConfigError("LIBLINEAR is not installed", hint=hint)
-    message = f"{method} with solver {solver} needs LIBLINEAR, which is not installed"
+    message = f"{method} needs LIBLINEAR, which is not installed"
     raise IncompatibleParameters(message, owner=method, parameter="solver", value=solver, hint=hint)
 
 

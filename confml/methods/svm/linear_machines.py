@@ -2,7 +2,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +18,12 @@ from confml.methods.base import check_all_finite, finite_scores
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.linear_rows import TILE, row_products
-from confml.methods.svm.machine_steps import MachineSteps, candidates, fitted_steps, new_steps, transformed
-from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, or_null
 
 C = Number("penalty of training errors", low=0, low_open=True)
 TOLERANCE = Number(
-    "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with newton, the "
-    "relative excess of the objective over its minimum is at most a thousandth of it",
+    "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective",
     low=0,
     low_open=True,
 )
@@ -69,10 +66,9 @@ class LinearMachines(PenaltyPath):
     rows, a third of them for the test; one-vs-rest) are: ``primal`` at 0.001 changes up to 1.8 % of the test
     labels (usps), and the objective is up to 8 % above its minimum, on segment 49 %, on usps 16 times the
     minimum. ``dual`` at 0.001 changes up to 1.1 %, and the objective is up to 7 % above; at LIBLINEAR's
-    default 0.1 it is up to 3.2 % and 27 times the minimum. ``newton`` bounds the objective itself, by default
-    to a millionth of its minimum.
+    default 0.1 it is up to 3.2 % and 27 times the minimum.
 
-    The primal and the Newton solver follow a fixed increasing sequence of values of C up to their own
+    The primal solver follows a fixed increasing sequence of values of C up to their own
     (`Nodes.binary_path`); a whole path of C needs this sequence once.
     """
 
@@ -85,27 +81,20 @@ class LinearMachines(PenaltyPath):
     parameters = {
         "C": C,
         "solver": Choice(
-            "primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes; newton: "
-            "confml's own, the fastest for up to a few hundred features",
-            options=(*SOLVERS, "newton"),
+            "primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes",
+            options=tuple(SOLVERS),
         ),
         "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
-        "pair_steps": MachineSteps(
-            "transformers with dotted names that are fitted to the training rows of each binary machine, as "
-            "sklearn.preprocessing.StandardScaler; of several lists each machine takes the one with the "
-            "smallest estimated Bayes error of its two sides"
-        ),
     }
-    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, *)", "steps_?": "list[list[object]]"}
+    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, *)"}
 
     C: float = 1.0
     solver: str = "primal"
     tolerance: float = 0.001
     class_weight: str | Mapping[Any, float] | None = None
     random_state: int | None = None
-    pair_steps: Sequence[Any] | None = None
 
     # ---- to implement
 
@@ -125,71 +114,36 @@ class LinearMachines(PenaltyPath):
         X, codes = self.check_fit_data(X, y)
         problems = self._problems(X, codes, state)
         Cs = list(dict.fromkeys(Cs))
-        found: list[Any] = [None] * len(problems)
+        weights = np.zeros((len(Cs), len(problems), X.shape[1] + 1))
         seconds = np.zeros((len(problems), len(Cs)))
-        steps: list[Any] = [None] * len(problems)
-        train = None if self.pair_steps else self._trainer(X)
-        rows = _dense(X) if self.pair_steps else X
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         weight = known_weight(self.class_weight, X, codes, self.classes_)
+        nodes, solver, tolerance = Nodes(X), SOLVERS[self.solver], float(self.tolerance)
         shared = time.thread_time() - started
 
         def fit(place: int, _: None) -> None:
-            problem, seed, learn = problems[place], int(seeds[place]), train
+            problem = problems[place]
             penalties = side_penalties(problem, codes, self.classes_, weight)
-            begun = time.thread_time()
-            if learn is None:
-                inputs = rows[problem.rows]
-                steps[place] = fitted_steps(self.pair_steps or (), inputs, problem.targets, seed)
-                learn = self._trainer(transformed(steps[place], inputs))
-                problem = problem._replace(rows=np.arange(len(problem.rows)))
-            stepped = time.thread_time() - begun
-            found[place], seconds[place] = learn(problem, Cs, seed, penalties)
-            seconds[place] += stepped / len(Cs)  # all values of C share the transformers
+            weights[:, place], seconds[place] = nodes.binary_path(
+                problem.rows, problem.targets, Cs, solver, tolerance, int(seeds[place]), penalties
+            )
 
         for_each(fit, range(len(problems)))
-        width = max((one.shape[1] for one in found), default=X.shape[1] + 1)
-        weights = np.zeros((len(Cs), len(problems), width))  # those of fewer columns end in zeros
-        for place, one in enumerate(found):
-            weights[:, place, : one.shape[1]] = one
-        if self.pair_steps:
-            self.steps_ = steps
         self.path_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return shared, dict(zip(Cs, seconds.sum(axis=0).tolist(), strict=True))
 
-    def _trainer(self, X) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-        """Return the function that fits one machine: (problem, Cs, seed, penalties) -> (weights, seconds)."""
-        tolerance = float(self.tolerance)
-        if self.solver == "newton":
-            examples = DenseExamples(X)
-            return lambda problem, Cs, seed, penalties: examples.binary_path(
-                problem.rows, problem.targets, Cs, 1e-3 * tolerance, penalties
-            )
-        nodes, solver = Nodes(X), SOLVERS[self.solver]
-        return lambda problem, Cs, seed, penalties: nodes.binary_path(
-            problem.rows, problem.targets, Cs, solver, tolerance, seed, penalties
-        )
-
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Raise ConfigError if the solver is one of LIBLINEAR, which is not installed."""
-        solver = params.get("solver", "primal")
-        if solver != "newton":
-            require_liblinear(cls.name, solver, otherwise="use solver: newton")
-        for one in candidates(params.get("pair_steps")):
-            new_steps(one)
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        cls(solver="newton").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
+        """Raise ConfigError if LIBLINEAR is not installed."""
+        require_liblinear(cls.name, params.get("solver", "primal"))
 
     def _take(self, value: float) -> None:
         self.weights_ = self.path_[value]
         del self.path_
 
     def _seed_counts(self) -> bool:
-        return self.solver == "dual" or bool(self.pair_steps)
+        return self.solver == "dual"
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -223,32 +177,15 @@ class LinearMachines(PenaltyPath):
     def _products(self, X) -> np.ndarray:
         """Return the decision values (n, machines), of which some may not be finite."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if not self.pair_steps:
-                values = row_products(X, self.weights_[:, 1:].T)
-            else:
-                X, columns = _dense(X), []
-                for steps, weights in zip(self.steps_, self.weights_, strict=True):
-                    inputs = transformed(steps, X)
-                    columns.append(row_products(inputs, weights[1 : 1 + inputs.shape[1], None]))
-                values = np.hstack([np.empty((len(X), 0)), *columns])
+            values = row_products(X, self.weights_[:, 1:].T)
             values += self.weights_[:, 0]
         return values
 
     def check_stored(self) -> None:
         """Raise ValueError for values of a model file that do not fit together."""
         super().check_stored()
-        widths = [self.n_features_in_]
-        if self.pair_steps:
-            row = np.zeros((1, self.n_features_in_))
-            widths = [transformed(steps, row).shape[1] for steps in self.steps_]
-        if self.weights_.shape[1] != max(widths, default=0) + 1 or (
-            self.pair_steps and len(self.steps_) != len(self.weights_)
-        ):
-            raise ValueError("the weights of the machines have other features or steps")
-
-
-def _dense(X) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else X
+        if self.weights_.shape[1] != self.n_features_in_ + 1:
+            raise ValueError("the weights of the machines have other features")
 
 
 def row_blocks(n: int, machines: int) -> list[slice]:

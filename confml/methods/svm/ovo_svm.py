@@ -24,7 +24,7 @@ class OvOSVM(LinearMachines):
     clipped. metrics: ``machines``, ``machine_rows`` (training examples of all machines together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic, with warm starts along a path of C. ``dual`` is
-    its ``-s 1``. ``newton`` is closer to the minimum and the fastest solver for few features.
+    its ``-s 1``.
 
     References
     ----------
@@ -40,7 +40,6 @@ class OvOSVM(LinearMachines):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        super().compile_kernels()
         multiclass.compile_kernels()
 
     def _problems(self, X, codes, state):

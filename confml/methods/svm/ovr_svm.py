@@ -20,7 +20,7 @@ class OvRSVM(LinearMachines):
     examples of all machines together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic, with warm starts along a path of C. ``dual`` is
-    its ``-s 1``. ``newton`` is closer to the minimum and the fastest solver for few features.
+    its ``-s 1``.
 
     References
     ----------

@@ -14,19 +14,9 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode, FitDetails
 from confml.methods.multiclass import BinaryProblem, decision_values
-from confml.methods.svm.class_splits import (
-    Split,
-    jensen_shannon_split,
-    margin_split,
-    random_balanced_split,
-    random_split,
-)
 from confml.methods.svm.class_tree import ClassTree
-from confml.methods.svm.graph_cuts import CUTS
 from confml.methods.svm.linear_machines import LinearMachines
-from confml.methods.svm.machine_steps import seed_states
-from confml.methods.svm.ovo_svm import OvOSVM
-from confml.plugins.parameters import AnyOf, BadValue, Choice, Flag, Integer, Parameter, ParameterError
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter, ParameterError
 
 LARGE = 40_000  # number of rows above which ``trees: by-size`` uses one spanning tree
 
@@ -81,15 +71,10 @@ class SmartSVM(LinearMachines):
     ``estimator`` is a binary classifier to use at the nodes instead of the linear machine, to which C,
     solver, tolerance and class_weight belong.
 
-    Other hierarchies have ``bayes_error_`` NaN, and ``random_state`` draws the random ones. The features of
-    ``jensen-shannon`` are counted from their training minimum; its groups have mixtures of multinomials.
-
     References
     ----------
     van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
-    section 4; Frank & Kramer, Ensembles of nested dichotomies for multi-class problems (2004); Tibshirani &
-    Hastie, Margin trees for high-dimensional classification (2007); El-Yaniv & Etzion-Rosenberg, Hierarchical
-    multiclass decompositions with application to authorship determination (2010).
+    section 4.
     """
 
     name = "smart-svm"
@@ -110,49 +95,29 @@ class SmartSVM(LinearMachines):
             "edges counted between two classes: all, as in the paper; nontrivial, one fewer",
             options=("all", "nontrivial"),
         ),
-        "cut": Choice(
-            "minimum, as in the paper; normalised: groups of similar weight; balanced: groups of "
-            "similar size",
-            options=tuple(CUTS),
-        ),
         "estimator": BaseLearner("binary classifier at the nodes; null: a linear support vector machine"),
         "estimator_params": Settings("parameters of an estimator that is given by name"),
         "share_tree": Flag(
             "use the tree of the whole outer training part in inner cross-validation, as in the paper; it is "
-            "faster, but the tree depends on the labels of the validation rows; only a bayes-error hierarchy"
-        ),
-        "hierarchy": Choice(
-            "tree of classes: bayes-error, as in the paper; random: all trees are equally probable (nested "
-            "dichotomies); random-balanced: random halves; margin: complete-linkage clustering by margins "
-            "of one-vs-one machines with C = 1 (margin trees); jensen-shannon: a bound by the divergence of "
-            "the groups, each feature counted as a token",
-            options=("bayes-error", "random", "random-balanced", "margin", "jensen-shannon"),
+            "faster, but the tree depends on the labels of the validation rows"
         ),
     }
     stored = {"bayes_error_": "missing(c, c)", "tree_": "ClassTree(c)", "_prepare_seconds?": "float"}
 
     trees: int | str = 3
     count: str = "all"
-    cut: str = "minimum"
     estimator: Any = None
     estimator_params: Mapping[str, Any] | None = None
     share_tree: bool = False
-    hierarchy: str = "bayes-error"
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Check the solver, or ``estimator_params`` as parameters of ``estimator`` if it is given by name.
-
-        Raises BadValue for pair_steps with an estimator.
-        """
+        """Check the solver, or ``estimator_params`` as parameters of ``estimator`` if it is given by name."""
         from confml.methods.registry import check
 
         estimator = params.get("estimator")
         if estimator is None:
             super().check_combination(params)
-        elif params.get("pair_steps"):
-            hint = "a scikit-learn Pipeline as the estimator is fitted to the rows of each node"
-            raise BadValue(cls.name, "pair_steps", params["pair_steps"], "null with an estimator", hint=hint)
         if isinstance(estimator, str):
             try:
                 check(estimator, params.get("estimator_params") or {})
@@ -163,7 +128,6 @@ class SmartSVM(LinearMachines):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        super().compile_kernels()
         BayesErrorKernels.compile_kernels()
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
@@ -171,7 +135,7 @@ class SmartSVM(LinearMachines):
         state: dict[str, np.ndarray] = {}
         for point in grid or [{}]:
             method = clone(self).set_params(**point)
-            if method._shares and f"{method._tree_key()}|left" not in state:
+            if method.share_tree and f"{method._tree_key()}|left" not in state:
                 X_checked, codes = method.check_fit_data(X, y)
                 method._grow(X_checked, codes, None)
                 arrays = {**method.tree_.to_arrays(), "weights": method.bayes_error_}
@@ -182,17 +146,13 @@ class SmartSVM(LinearMachines):
         """Return all trees: ``share_tree`` uses the tree of the whole training part in every fold."""
         return dict(state)
 
-    @property
-    def _shares(self) -> bool:
-        return self.share_tree and self.hierarchy == "bayes-error"
-
     def _tree_key(self) -> str:
-        return f"{self.trees},{self.count},{self.cut}"
+        return f"{self.trees},{self.count}"
 
     def _grow(self, X, codes: np.ndarray, state: Mapping[str, np.ndarray] | None) -> None:
         """Set ``tree_`` and ``bayes_error_`` (c, c), NaN on the diagonal."""
         prefix = f"{self._tree_key()}|"
-        if self._shares and state and f"{prefix}left" in state:
+        if self.share_tree and state and f"{prefix}left" in state:
             arrays = {name.removeprefix(prefix): array for name, array in state.items()}
             whole = ClassTree.from_arrays(arrays)
             kept = np.isin(whole.classes, self.classes_)
@@ -201,31 +161,12 @@ class SmartSVM(LinearMachines):
         c = len(self.classes_)
         self.bayes_error_ = np.full((c, c), np.nan)
         X = X.toarray() if hasattr(X, "toarray") else X
-        if self.hierarchy != "bayes-error":
-            self.tree_ = ClassTree.of_splits(self.classes_, self._split(X, codes))
-            return
         if c > 1:
             by_size = 1 if len(codes) > LARGE else 3
             trees = by_size if isinstance(self.trees, str) else self.trees
             rates = pairwise_bayes_error(X, codes, trees=trees, count=self.count)
             self.bayes_error_ = np.asarray(rates.estimate)
-        self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_, self.cut)
-
-    def _split(self, X: np.ndarray, codes: np.ndarray) -> Split:
-        """Return the split of a hierarchy that is not made of Bayes errors."""
-        rng, c = np.random.default_rng(self.random_state), len(self.classes_)
-        if self.hierarchy == "random":
-            return random_split(rng)
-        if self.hierarchy == "random-balanced":
-            return random_balanced_split(rng)
-        if self.hierarchy == "margin":
-            pairs = OvOSVM(1.0, self.solver, self.tolerance, random_state=self.random_state).fit(X, codes)
-            lengths = np.linalg.norm(pairs.weights_[:, 1:], axis=1)
-            margins = np.zeros((c, c))
-            margins[np.triu_indices(c, 1)] = 2.0 / np.maximum(lengths, 1e-100)
-            return margin_split(margins + margins.T)
-        totals = np.array([(X[codes == label] - X.min(axis=0)).sum(axis=0) for label in range(c)])
-        return jensen_shannon_split(totals, np.bincount(codes) / len(codes), rng)
+        self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_)
 
     def _problems(self, X, codes, state) -> list[BinaryProblem]:
         """Return one problem per node; the right side is the positive class."""
@@ -259,8 +200,7 @@ class SmartSVM(LinearMachines):
         return time.thread_time() - started, dict.fromkeys(Cs, 0.0)
 
     def _seed_counts(self) -> bool:
-        drawn = self.hierarchy not in ("bayes-error", "margin")
-        return drawn or self.estimator is not None or super()._seed_counts()
+        return self.estimator is not None or super()._seed_counts()
 
     def _learner(self, seed: int):
         """Return an unfitted binary classifier; each ``random_state`` that is None is set to ``seed``."""
@@ -270,7 +210,11 @@ class SmartSVM(LinearMachines):
             learner = build(self.estimator, dict(self.estimator_params or {}))
         else:
             learner = clone(self.estimator)
-        seed_states(learner, seed)
+        values = learner.get_params().items()
+        names = [
+            name for name, value in values if name.rpartition("__")[2] == "random_state" and value is None
+        ]
+        learner.set_params(**dict.fromkeys(names, seed))
         return learner
 
     # ---- prediction

@@ -16,19 +16,18 @@ from pathlib import Path
 import numpy as np
 
 from confml.data import load
-from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.gen_svm import GenSVM
-from confml.methods.svm.newton_svm import DenseExamples
+from confml.methods.svm.liblinear_nodes import PRIMAL, Nodes
 from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from _pairs import Row, in_threads, seconds_of  # noqa: E402
+from _pairs import Row, in_threads  # noqa: E402
 
 CS = [2.0**power for power in range(-18, 19, 2)]
 GRID = [{"C": C} for C in CS]
-SOLVERS = {"newton": 1e-3, "primal": 2e-4}  # tolerances
+TOLERANCE = 2e-4
 
 
 def letter() -> tuple[np.ndarray, np.ndarray]:
@@ -55,43 +54,37 @@ def linear_svc(X, t, C) -> np.ndarray:
 
 
 def _paths(name: str, method, goal: float) -> list[tuple]:
-    """A row for each solver: the same problems, all values of C, ours and LinearSVC, and their excess."""
+    """The same problems, all values of C, ours and LinearSVC, and their excess."""
     X, y = letter()
     codes = np.unique(y, return_inverse=True)[1]
-    seconds, found = {}, {}
-    for solver, tolerance in SOLVERS.items():
-        model = method(solver=solver, tolerance=tolerance)
-        model.fit(X[:2000], y[:2000])
-        begun = time.thread_time()
-        for _ in model.evaluate_path(X, y, X[:1], GRID):
-            pass
-        seconds[solver] = time.thread_time() - begun
-        model._fit_path(X, y, CS, None)
-        found[solver] = model.path_
+    model = method(tolerance=TOLERANCE)
+    model.fit(X[:2000], y[:2000])
+    begun = time.thread_time()
+    for _ in model.evaluate_path(X, y, X[:1], GRID):
+        pass
+    seconds = time.thread_time() - begun
+    model._fit_path(X, y, CS, None)
     problems = model._problems(X, codes, None)
     begun = time.thread_time()
     theirs = [[linear_svc(X[one.rows], one.targets, C) for C in CS] for one in problems]
     other = time.thread_time() - begun
-    excess = dict.fromkeys([*SOLVERS, "LinearSVC"], 0.0)
-    examples = DenseExamples(X)
+    excess = {"ours": 0.0, "LinearSVC": 0.0}
+    nodes = Nodes(X)
     for place in range(0, len(problems), 13):
         rows, targets = problems[place].rows, problems[place].targets
-        tight, _ = examples.binary_path(rows, targets, CS, 1e-12)
+        tight, _ = nodes.binary_path(rows, targets, CS, PRIMAL, 1e-9)
         for number, C in enumerate(CS):
             least = objective(tight[number], X[rows], targets, C)
-            reached = {solver: weights[C][place] for solver, weights in found.items()}
-            for side, w in {**reached, "LinearSVC": theirs[place][number]}.items():
+            for side, w in {"ours": model.path_[C][place], "LinearSVC": theirs[place][number]}.items():
                 excess[side] = max(excess[side], objective(w, X[rows], targets, C) / least - 1)
     return [
         (
-            f"{name}, 19 values of C, letter, solver {solver}, beside cold fits of LinearSVC",
-            seconds[solver],
+            f"{name}, 19 values of C, letter, beside cold fits of LinearSVC",
+            seconds,
             other,
-            other / seconds[solver],
-            {"our_excess": excess[solver], "its_excess": excess["LinearSVC"]}
-            | ({"goal": goal} if solver == "newton" else {}),
+            other / seconds,
+            {"our_excess": excess["ours"], "its_excess": excess["LinearSVC"], "goal": goal},
         )
-        for solver in SOLVERS
     ]
 
 
@@ -141,14 +134,6 @@ def bench_gen_svm():
     ]
 
 
-def yeast() -> tuple[np.ndarray, np.ndarray]:
-    """Return four fifths of yeast with features in [0, 1]. Raises DataError where the data are missing."""
-    data = load({"name": "yeast-smartsvm"})
-    rows = np.random.default_rng(1).permutation(len(data.X))[: 4 * len(data.X) // 5]
-    X = np.asarray(data.X, dtype=float)[rows]
-    return (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1e-300), data.y[rows]
-
-
 def bench_ovo_threads() -> Row:
     """One-vs-one binary classifiers and predictions of letter at 19 values of C, on one thread and on two."""
     X, y = letter()
@@ -161,116 +146,10 @@ def bench_ovo_threads() -> Row:
     return in_threads("one-vs-one, letter, 19 values of C", run, goal=1.9)
 
 
-def bench_crammer_singer_threads() -> Row:
-    """The path of Crammer and Singer's machine on yeast at 37 values of C, on one thread and on two.
-
-    19 values are solved one after another, and the others by the other thread meanwhile.
-    """
-    X, y = yeast()
-    grid = [{"C": 2.0**power} for power in range(-18, 19)]
-
-    def run() -> bytes:
-        path = CrammerSinger(solver="path").evaluate_path(X, y, X, grid)
-        return b"".join(views["margin"].scores.tobytes() for _, views in path)
-
-    return in_threads("Crammer-Singer path, yeast, 37 values of C", run, goal=1.5)
-
-
-def bench_crammer_singer_path():
-    """The exact path against cold fits by LIBLINEAR with its default tolerance, at the same values of C.
-
-    Excess: the largest relative excess of the objective over the dual bound of the path.
-    """
-    from reference.crammer_singer import objective
-
-    X, y = yeast()
-    codes = np.unique(y, return_inverse=True)[1]
-    CrammerSinger.compile_kernels()
-    Cs = [2.0**power for power in range(-18, 7, 2)]
-    models = {
-        "path": CrammerSinger(solver="path"),
-        "dual": CrammerSinger(tolerance=0.1, random_state=1),
-    }
-    seconds = {
-        name: seconds_of(lambda model=model: model._fit_path(X, y, Cs)) for name, model in models.items()
-    }
-    excess = dict.fromkeys(models, 0.0)
-    for C in Cs:
-        best = models["path"].path_[C]
-        least = best.objective - best.gap
-        for name, model in models.items():
-            value = objective(model.path_[C].weights, X, codes, C, np.ones(len(y)))
-            excess[name] = max(excess[name], value / least - 1)
-    return [
-        (
-            "Crammer-Singer, 13 values of C up to 64, yeast, beside cold fits of LIBLINEAR",
-            seconds["path"],
-            seconds["dual"],
-            seconds["dual"] / seconds["path"],
-            {"our_excess": excess["path"], "its_excess": excess["dual"]},
-        )
-    ]
-
-
-def bench_gen_svm_path():
-    """Newton's method against L-BFGS, both along the 19 lambdas, for three points of the paper's grid."""
-    X, y = yeast()
-    GenSVM.compile_kernels()
-    ridges = [2.0**power for power in range(18, -19, -2)]
-    seconds, found = dict.fromkeys(("path", "lbfgs"), 0.0), {}
-    for kappa, p in ((-0.9, 1.0), (0.5, 1.5), (5.0, 2.0)):
-        for solver in seconds:
-            model = GenSVM(solver=solver, kappa=kappa, p=p)
-            seconds[solver] += seconds_of(lambda model=model: model._fit_path(X, y, ridges))
-            found[solver, kappa] = np.array([model.path_[ridge][1] for ridge in ridges])
-    excess = max(
-        float(np.max(found["path", kappa] / found["lbfgs", kappa] - 1)) for kappa in (-0.9, 0.5, 5.0)
-    )
-    return [
-        (
-            "GenSVM, 3 times 19 values of lambda, yeast, beside L-BFGS",
-            seconds["path"],
-            seconds["lbfgs"],
-            seconds["lbfgs"] / seconds["path"],
-            {"our_excess_over_its": excess},
-        )
-    ]
-
-
-def bench_cholesky():
-    """A factor and a solution with 2,034 unknowns, as those of fars, against scipy.linalg's."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    from confml.methods.svm._kernels_cholesky import factorise, solve_factorised, tiles_for
-
-    rng = np.random.default_rng(0)
-    A, b = rng.normal(size=(2034, 2100)), rng.normal(size=2034)
-    H, tiles = A @ A.T, tiles_for(2034)
-    found = {}
-
-    def ours():
-        factorise(H.copy(), tiles)
-        found["ours"] = solve_factorised(tiles, b)
-
-    def theirs():
-        found["scipy"] = cho_solve(cho_factor(H, lower=True, check_finite=False), b, check_finite=False)
-
-    ours()  # compiles
-    mine, other = (min(seconds_of(one) for _ in range(5)) for one in (ours, theirs))
-    residuals = {f"residual_{name}": float(np.abs(H @ x - b).max()) for name, x in found.items()}
-    return [
-        ("Cholesky factor and solution, 2,034 unknowns, beside SciPy", mine, other, other / mine, residuals)
-    ]
-
-
 BENCHMARKS = (
     bench_ovo,
     bench_ovr,
     bench_tree,
     bench_gen_svm,
     bench_ovo_threads,
-    bench_crammer_singer_threads,
-    bench_crammer_singer_path,
-    bench_gen_svm_path,
-    bench_cholesky,
 )

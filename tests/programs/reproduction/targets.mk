@@ -25,7 +25,7 @@ TIMES := --table smartsvm-table2-total-training-seconds --table smartsvm-table4-
 .PHONY: reproduction table-tcm-nn table-tcm-nn-more table-tcm-nn-segment table-tcm-nn-explained \
   table-tcm-nn-stand-ins figure-tcm-1 figure-tcm-2 figure-absent-class figure-inductive figure-online \
   figure-wrong-prior table-smartsvm table-smartsvm-cold table-smartsvm-ratios table-smartsvm-variants \
-  table-smartsvm-hierarchies table-smartsvm-costs table-smartsvm-trees table-smartsvm-gensvm table-smartsvm-splits \
+  table-smartsvm-costs table-smartsvm-trees table-smartsvm-gensvm table-smartsvm-splits \
   table-smartsvm-package table-smartsvm-optdigits table-chess-components figure-class-tree figure-bayes-error \
   runs-bayes-knn table-bayes-knn table-bayes-knn-settings table-bayes-knn-tricube figure-bayes-knn \
   figure-transduction table-transduction-trajectories table-transduction-lengths table-transduction-variants \
@@ -151,7 +151,7 @@ figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 # ---- van den Burg and Hero 2017
 
 # SCALE=small (the default): sets under 6,000 rows, shorter grids, 19 minutes on 2 cores. SCALE=laptop: all data sets but
-# fars, the paper's grids, exact paths, 90 minutes on 2 cores. SCALE=cold: cold fits on one split of the larger sets; it
+# fars, the paper's grids, a night on 2 cores. SCALE=cold: cold fits on one split of the larger sets; it
 # stops Crammer-Singer and GenSVM after half an hour, and reports the others. SCALE=full: the paper's cold fits, for a
 # cluster (the config states the hours). SET=fars: this data set alone, stored in a folder of its own (laptop: about 3
 # hours on 2 cores). Tables 2 and 4 are of cold fits; laptop has the times of whole paths, in rows of their own.
@@ -200,22 +200,15 @@ table-smartsvm-ratios: $(VENV)/installed  ## ratio of the training times of Smar
 	@$(KEEP) smartsvm/ratios results/smartsvm-ratios --metrics training_seconds,ari
 	@$(COPY) results/smartsvm-ratios/timings.csv results/reference/smartsvm/ratios/seconds.csv
 
-# Sections 3 and 4: other cuts, class weights and classifiers at the nodes of the class tree (some minutes); features
-# selected by the Bayes error.
-table-smartsvm-variants: $(VENV)/installed  ## cuts, weights and classifiers of the class tree; selected features
+# Sections 3 and 4: class weights and classifiers at the nodes of the class tree (some minutes); features selected by the
+# Bayes error.
+table-smartsvm-variants: $(VENV)/installed  ## weights and classifiers of the class tree; selected features
 	@for name in smartsvm-variants select-by-bayes-error; do $(RUN) configs/papers/smartsvm/$$name.yaml \
 	  --quiet || exit $$?; done
 	@$(RUN) configs/papers/smartsvm/select-by-bayes-error.yaml --quiet --set 'steps=["standardise"]' \
 	  --out results/all-features
 	@$(KEEP) smartsvm/variants results/smartsvm-variants results/select-by-bayes-error results/all-features \
 	  --metrics ari,error
-
-# Sections 3 and 5: what the paper leaves open, on its sixteen data sets, 2,000 rows of each (some minutes).
-table-smartsvm-hierarchies: $(VENV)/installed  ## other hierarchies of classes, and a transformation for each pair of classes
-	@$(RUN) configs/papers/smartsvm/smartsvm-hierarchies.yaml --quiet --allow-import confml
-	@$(COPY) results/smartsvm-hierarchies/leaderboard.csv results/reference/smartsvm/hierarchies
-	@$(COPY) results/smartsvm-hierarchies/leaderboard-timings.csv results/reference/smartsvm/hierarchies
-	@$(KEEP) smartsvm/hierarchies results/smartsvm-hierarchies --metrics error,machine_rows,training_seconds
 
 # On six data sets (some minutes). The paper does not print the C that its cross-validation chose.
 table-smartsvm-costs: $(VENV)/installed  ## adjusted Rand index for each C, with the numbers of table 3
@@ -230,7 +223,7 @@ table-smartsvm-costs: $(VENV)/installed  ## adjusted Rand index for each C, with
 	@$(KEEP) smartsvm/costs-raw results/smartsvm-raw --metrics ari --by C
 
 # For each C (10 minutes on 2 cores)
-table-smartsvm-trees: $(VENV)/installed  ## adjusted Rand index of SmartSVM on fars with other trees of classes
+table-smartsvm-trees: $(VENV)/installed  ## adjusted Rand index of SmartSVM on fars with other spanning trees
 	@$(RUN) configs/papers/smartsvm/smartsvm-trees.yaml --quiet
 	@$(KEEP) smartsvm/trees results/smartsvm-trees --metrics ari --by C
 
