@@ -1,42 +1,22 @@
-"""Distributions of `scipy.stats` by functions of `scipy.special`: the same numbers, to the last bit.
+"""Distributions of the tests and bands of a report, by SciPy."""
 
-The import of `scipy.stats` takes longer than the report of a small run. That of `scipy.special` takes longer
-than the predictions of a stored model, which need no distribution.
-"""
-
-import functools
 import math
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 
-@functools.cache
-def _binomial() -> Any:
-    """Return an object with the functions ``_binom_pmf``, ``_binom_cdf`` and ``_binom_sf`` of (k, n, p).
-
-    They are private to scipy; the public ones of `scipy.special` differ in the last bits. Versions of scipy
-    without them have them in `scipy.stats`.
-    """
-    from scipy import special
-
-    functions = getattr(special, "_ufuncs", None)
-    if all(hasattr(functions, name) for name in ("_binom_pmf", "_binom_cdf", "_binom_sf")):
-        return functions
-    from scipy.stats import binom
-
-    return SimpleNamespace(_binom_pmf=binom._pmf, _binom_cdf=binom._cdf, _binom_sf=binom._sf)
-
-
 def binomial_pmf(k, n, p):
     """Return the probabilities of k successes in n trials; 0 <= k <= n."""
-    return _binomial()._binom_pmf(k, n, p)
+    from scipy.stats import binom
+
+    return binom.pmf(k, n, p)
 
 
 def binomial_cdf(k, n, p):
     """Return the probabilities of at most k successes in n trials; 0 <= k < n."""
-    return np.clip(_binomial()._binom_cdf(k, n, p), 0, 1)
+    from scipy.stats import binom
+
+    return binom.cdf(k, n, p)
 
 
 def beta_binomial_pmf(k, n, a, b):
