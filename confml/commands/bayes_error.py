@@ -1,7 +1,7 @@
 """``confml bayes-error``."""
 
 import dataclasses
-import functools
+import json
 import time
 from typing import Any
 
@@ -13,7 +13,6 @@ from confml.commands.options import (
     json_option,
     keeps_files,
     named_or_table,
-    put_out_study,
     quiet_option,
     say,
     say_unless,
@@ -127,10 +126,17 @@ def bayes_error(dataset: str, **options: Any) -> None:
     begun = time.perf_counter()
     found = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
 
+    from confml.runner.provenance import write_study_provenance
     from confml.studies.bayes_error import print_study, study_document, write_study
 
-    show = functools.partial(print_study, every=options["every"], pairs=not options["one_vs_rest"])
-    put_out_study(found, (write_study, study_document, show), begun, None, options)
+    if (out := options["out"]) is not None:
+        seconds = time.perf_counter() - begun
+        paths = [*write_study(found, out), write_study_provenance(out, options["seed"], seconds)]
+        say_unless(options["quiet"])(f"{len(paths)} files in {out}")
+    if options["as_json"]:
+        click.echo(json.dumps(study_document(found), indent=1, ensure_ascii=False))
+    elif not options["quiet"]:
+        print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
     for text in found.warnings:
         say(f"warning: {text}")
 

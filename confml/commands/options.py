@@ -2,8 +2,6 @@
 
 import contextlib
 import functools
-import json
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -227,26 +225,6 @@ def say(text: str) -> None:
     """Print a message on stderr; control characters are escaped."""
     for line in printable(text).split("\n"):
         echo(line, err=True)
-
-
-def put_out_study(
-    found: Any, forms: tuple[Callable, ...], begun: float, jobs: int | None, options: dict[str, Any]
-) -> None:
-    """Write a study into the folder ``out`` of the options, and print it as ``--json`` and ``--quiet`` say.
-
-    forms: its functions that write files, make a document and print. begun: `time.perf_counter` before it.
-    """
-    from confml.runner.provenance import write_study_provenance
-
-    write, document, show = forms
-    if (out := options["out"]) is not None:
-        seconds = time.perf_counter() - begun
-        paths = [*write(found, out), write_study_provenance(out, options["seed"], seconds, jobs)]
-        say_unless(options["quiet"])(f"{len(paths)} files in {out}")
-    if options["as_json"]:
-        click.echo(json.dumps(document(found), indent=1, ensure_ascii=False))
-    elif not options["quiet"]:
-        show(found)
 
 
 def compile_bayes_error_kernels(tell: Callable[[str], None]) -> None:

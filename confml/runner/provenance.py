@@ -98,12 +98,12 @@ def _processor() -> str:
     return platform.processor()
 
 
-def write_study_provenance(folder: Path, seed: int, seconds: float, jobs: int | None = None) -> Path:
+def write_study_provenance(folder: Path, seed: int, seconds: float) -> Path:
     """Write ``study.json`` into the folder of a study, whose name is that of the folder; return its path.
 
-    seconds: run time. jobs: number of processes, None for a study in one process.
+    seconds: run time in one process.
     """
-    about = {"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": jobs or 1}
+    about = {"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": 1}
     path = folder / "study.json"
     write_atomically(path, (json.dumps({**about, "provenance": provenance()}, indent=1) + "\n").encode())
     return path

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import pearsonr, spearmanr
@@ -62,11 +61,11 @@ def gaussian_trials(
 ) -> Trials:
     """Draw two spherical Gaussians in the plane, rows altogether, and estimate their Bayes error."""
     sizes = [round(prior * rows) for prior in priors]
-    each_point = joblib.Parallel(n_jobs=-1)(
-        joblib.delayed(crossings_of_trials)(m, rows - m, separation, max(trees), trials)
+    each_point = [
+        crossings_of_trials(m, rows - m, separation, max(trees), trials)
         for m in sizes
         for separation in separations
-    )
+    ]
     shape = len(sizes), len(separations), trials, max(trees)
     means = np.cumsum(np.stack(each_point).reshape(shape), axis=3) / np.arange(1, shape[3] + 1)
     crossings = np.moveaxis(means[:, :, :, np.array(trees) - 1], 3, 2)
@@ -230,6 +229,8 @@ def figure_4() -> tuple[Rows, Any]:
     handles, labels = draw_classes(axes, study, upright=True)
     open_marks = {"color": style.VERMILION, "markersize": 3, "markerfacecolor": "none", "clip_on": False}
     handles += axes.plot(np.arange(len(order)), 100 * rate[order], "D", **open_marks)
+    axes.autoscale(axis="y")
+    axes.set_ylim(bottom=0)
     axes.set_title(f"(a) {study.name}", loc="left")
     style.legend_below(figure, handles, [*labels, "test errors, gen-svm"])
     top = 112 * max(estimate.max(), rate.max())
@@ -237,10 +238,8 @@ def figure_4() -> tuple[Rows, Any]:
     scatter.plot([0, top], [0, top], color=style.GREY, linewidth=0.7, linestyle="--", zorder=0)
     scatter.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top), aspect="equal")
     scatter.set(xlabel="estimated Bayes error (%)", ylabel="test errors (%)")
-    texts = [
-        f"r = {pearsonr(x, rate)[0]:.2f}, rank r = {spearmanr(x, rate)[0]:.2f}" for x in (estimate, prior)
-    ]
-    scatter.set_title(f"(b) {texts[0]}\nclass sizes alone: {texts[1]}", loc="left")
+    own, sizes = (f"{pearsonr(x, rate)[0]:.3f}, {spearmanr(x, rate)[0]:.3f}" for x in (estimate, prior))
+    scatter.set_title(f"(b) r, rank r = {own}\nclass sizes alone: {sizes}", loc="left")
     return rows, figure
 
 

@@ -18,8 +18,8 @@ from confml.methods.svm.linear_machines import (
     class_penalties,
     known_weight,
 )
-from confml.methods.svm.linear_rows import row_products
 from confml.methods.svm.penalty_path import PenaltyPath
+from confml.methods.svm.row_products import row_products
 from confml.plugins.parameters import Number
 
 

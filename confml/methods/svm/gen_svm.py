@@ -11,8 +11,8 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
-from confml.methods.svm.linear_rows import row_products
 from confml.methods.svm.penalty_path import PenaltyPath
+from confml.methods.svm.row_products import row_products
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.

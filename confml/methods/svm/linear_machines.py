@@ -17,8 +17,8 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import check_all_finite, finite_scores
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
-from confml.methods.svm.linear_rows import TILE, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
+from confml.methods.svm.row_products import TILE, row_products
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, or_null
 
 C = Number("penalty of training errors", low=0, low_open=True)

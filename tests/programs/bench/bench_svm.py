@@ -89,15 +89,15 @@ def _paths(name: str, method, goal: float) -> list[tuple]:
 
 
 def bench_ovo():
-    return _paths("OvO", OvOSVM, 4.0)
+    return _paths("OvO", OvOSVM, 2.5)
 
 
 def bench_ovr():
-    return _paths("OvR", OvRSVM, 5.0)
+    return _paths("OvR", OvRSVM, 2.5)
 
 
 def bench_tree():
-    return _paths("SmartSVM with its Bayes errors", SmartSVM, 5.0)
+    return _paths("SmartSVM with its Bayes errors", SmartSVM, 1.5)
 
 
 def bench_gen_svm():
