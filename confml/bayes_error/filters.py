@@ -12,12 +12,10 @@ from confml.bayes_error import _kernels_cross as cross
 from confml.bayes_error.points import Points
 from confml.neighbours.wide_tree import leaves_in_order, ordered_rows, wide_tree
 
-HELD = 1 << 24
-"""Distances between two sets in memory at the same time (float32); larger products are cut into tiles."""
 TILE = 4096
 """Rows and columns of a tile."""
-CACHED = 1 << 18
-"""Distances of one product that fits into the cache."""
+MOST_IN_TILES = 1 << 26
+"""Number of pairs kept for the last filter."""
 VERY_FEW_ATTRIBUTES = 4
 """Number of features up to which boxes are always faster than products."""
 MOST_WITNESSES = cross.GROUPS
@@ -60,10 +58,8 @@ def edges_across(points: Points, left: list[Side], right: list[Side], witnesses:
         for b in right:
             if points.few_attributes and _boxes_pay(points, a, b):
                 i, j, *bound, complete = _filter_by_boxes(points, a, b, witnesses, limit)
-            elif a.positions.size * b.positions.size <= HELD:
-                i, j, *bound, complete = _filter_at_once(points, a, b, witnesses, limit)
             else:
-                i, j, *bound, complete = _filter_in_tiles(points, a, b, witnesses, limit)
+                i, j, *bound, complete = _filter_by_products(points, a, b, witnesses, limit)
             total += i.size
             if not complete or total > limit:
                 return None, None
@@ -108,31 +104,8 @@ def _boxes(points: Points, side: Side):
     return held
 
 
-def _filter_at_once(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    n, m = a.positions.size, b.positions.size
-    lanes = np.full((n, cross.LANES), np.inf, np.float32)
-    groups = np.full((cross.GROUPS, m), np.inf, np.float32)
-    product = np.empty((n, m), np.float32)
-    minus_2Z, ZT = points.minus_2Z[a.rows], points.Z[b.rows].T
-    high_u, high_v = points.high[a.rows], points.high[b.rows]
-    panel = max(32, CACHED // m // cross.GROUPS * cross.GROUPS)
-    for top in range(0, n, panel):
-        part = slice(top, min(top + panel, n))
-        np.matmul(minus_2Z[part], ZT, out=product[part])
-        cross.lower_minima(
-            product[part], high_u[part], high_v, a.height32[part], b.height32, lanes[part], groups
-        )
-    own_u, own_v, shortest = cross.thresholds(lanes, groups, a.height32, b.height32, witnesses)
-    alpha = cross.capped(own_u, shortest, a.height32)
-    beta = cross.capped(own_v, shortest, b.height32)
-    i, j = cross.survivors(
-        product, points.low[a.rows], points.low[b.rows], a.height32, b.height32, alpha, beta, limit
-    )
-    return i, j, own_u, own_v, shortest, i.size <= limit
-
-
-def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    """Filter in bounded memory: each tile by the current bounds, and the remaining edges again at the end.
+def _filter_by_products(points: Points, a: Side, b: Side, witnesses: int, limit: int):
+    """Filter by products in tiles: each tile by the current bounds, and the remaining edges again at the end.
 
     Stripes of tiles are computed in several threads. The bounds of a stripe depend on the stripes before it
     in its thread, but every edge within the final bounds is within those of its stripe.
@@ -190,7 +163,3 @@ def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: in
     stay = (low <= np.maximum(alpha[i], b.height32[j])) & (low <= np.maximum(beta[j], a.height32[i]))
     i, j = i[stay], j[stay]
     return i, j, own_u, own_v, shortest, i.size <= limit
-
-
-MOST_IN_TILES = 1 << 26
-"""Number of pairs kept for the last filter."""

@@ -31,7 +31,7 @@ WAYS = {
     "dense": {(points, "FEW_ATTRIBUTES"): 0},
     "many joins": {(points, "FEW_ATTRIBUTES"): 0, (points, "LEAF"): 3, (forests, "LEAF"): 3},
     "many joins of boxes": {(points, "LEAF"): 24, (forests, "LEAF"): 24},
-    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (filters, "HELD"): 0, (filters, "TILE"): 32},
+    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (filters, "TILE"): 32},
     "prim fallback": {(forests, "MOST_SURVIVORS"): -1, (points, "FEW_ATTRIBUTES"): 0},
     "many parts": {
         (points, "LEAF"): 24,
@@ -105,7 +105,6 @@ def check_against_naive(X, y, trees):
 def test_same_bytes_with_any_number_of_threads(threads, d, monkeypatch):
     """Trees by searches and by products, in tiles; one class with most rows, and many equal distances."""
     monkeypatch.setattr(forests, "THREADED", 300)
-    monkeypatch.setattr(filters, "HELD", 1 << 12)
     monkeypatch.setattr(filters, "TILE", 64)
     rng = np.random.default_rng(d)
     X = rng.integers(0, 3, size=(900, d)) + rng.normal(size=(900, 1)).round(1)
