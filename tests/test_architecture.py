@@ -22,7 +22,7 @@ FLOORS = [
     {"config"},
     {"runner"},
     {"report"},
-    {"studies", "runs", "predictions"},
+    {"runs", "predictions"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -129,7 +129,7 @@ def test_no_package_imports_private_names_of_another():
     assert list(private_imports()) == []
 
 
-@pytest.mark.parametrize("part", ["config", "runner", "report", "studies", "predictions", "commands"])
+@pytest.mark.parametrize("part", ["config", "runner", "report", "predictions", "commands"])
 def test_methods_are_asked_through_their_contract(part):
     """No private attribute of another object, such as ``method._fit``, is used above the methods."""
     public = {"_asdict", "_replace", "_fields", "_make", "_exit"}  # of named tuples, and os._exit

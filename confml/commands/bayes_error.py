@@ -110,7 +110,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     confml bayes-error mnist --part train --scale none --out results/mnist
     confml bayes-error segment --select 10 --intervals
     """
-    from confml.studies.bayes_error.study import Request, study
+    from confml.report.bayes_error.study import Request, study
 
     _check_partners(options)
     spec, true_error = _spec(dataset, options)
@@ -126,8 +126,8 @@ def bayes_error(dataset: str, **options: Any) -> None:
     begun = time.perf_counter()
     found = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
 
+    from confml.report.bayes_error import print_study, study_document, write_study
     from confml.runner.provenance import write_study_provenance
-    from confml.studies.bayes_error import print_study, study_document, write_study
 
     if (out := options["out"]) is not None:
         seconds = time.perf_counter() - begun

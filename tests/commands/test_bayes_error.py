@@ -15,9 +15,9 @@ from confml.bayes_error import bayes_errors
 from confml.bayes_error.selection import select_attributes
 from confml.data import load
 from confml.errors import DataError
+from confml.report.bayes_error.study import attribute_groups
+from confml.report.bayes_error.tables import BOUNDS_HOLD
 from confml.steps.registry import build_step
-from confml.studies.bayes_error.study import attribute_groups
-from confml.studies.bayes_error.tables import BOUNDS_HOLD
 
 
 @pytest.fixture

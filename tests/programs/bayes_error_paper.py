@@ -28,12 +28,12 @@ from confml.config.protocol import Protocol
 from confml.data import load
 from confml.data.dataset import DataSet
 from confml.methods.registry import build
+from confml.report.bayes_error.figures import draw_classes, draw_estimates, draw_pairs
+from confml.report.bayes_error.study import Prepared, Request, Study, prepare
+from confml.report.bayes_error.tables import class_rows, pair_rows, write_rows
 from confml.report.figures import style
 from confml.runner.provenance import write_study_provenance
 from confml.runner.splits import Split, split_rows
-from confml.studies.bayes_error.figures import draw_classes, draw_estimates, draw_pairs
-from confml.studies.bayes_error.study import Prepared, Request, Study, prepare
-from confml.studies.bayes_error.tables import class_rows, pair_rows, write_rows
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 TARGET = RESULTS / "reference" / "smartsvm" / "bayes-error"

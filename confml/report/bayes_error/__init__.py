@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from confml.report.bayes_error.console import print_study
+from confml.report.bayes_error.figures import FIGURES, draw_study
+from confml.report.bayes_error.study import Study
+from confml.report.bayes_error.tables import TABLES, study_document, write_json, write_rows
 from confml.report.files import remove_earlier
-from confml.studies.bayes_error.console import print_study
-from confml.studies.bayes_error.figures import FIGURES, draw_study
-from confml.studies.bayes_error.study import Study
-from confml.studies.bayes_error.tables import TABLES, study_document, write_json, write_rows
 
 __all__ = ["print_study", "study_document", "write_study"]
 

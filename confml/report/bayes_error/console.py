@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import IO, Any
 
+from confml.report.bayes_error.study import Study
+from confml.report.bayes_error.tables import TABLES
 from confml.report.console import print_table
-from confml.studies.bayes_error.study import Study
-from confml.studies.bayes_error.tables import TABLES
 
 Columns = Sequence[Mapping[str, str]]
 """Columns as ``{heading: form and keys of a row}``."""
@@ -69,7 +69,7 @@ def print_study(
 def _printed() -> dict[str, Any]:
     import yaml
 
-    text = resources.files("confml.studies.bayes_error").joinpath("printed.yaml").read_text(encoding="utf-8")
+    text = resources.files("confml.report.bayes_error").joinpath("printed.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from confml.bayes_error.rates import WIDE_BAND
+from confml.report.bayes_error.study import Study
+from confml.report.bayes_error.tables import selection_rows
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -17,8 +19,6 @@ from confml.report.figures.style import (
     save,
     style,
 )
-from confml.studies.bayes_error.study import Study
-from confml.studies.bayes_error.tables import selection_rows
 
 WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
 NAMED = 40  # classes up to which each has its name on an axis

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from confml.bayes_error.estimates import cover_hart_bound
+from confml.report.bayes_error.study import Study
 from confml.report.files import write_csv, write_file
-from confml.studies.bayes_error.study import Study
 
 Rows = list[dict[str, Any]]
 BOUNDS_HOLD = {"global-tree": "47-99 %", "1-nn": "43-99 %"}

@@ -14,7 +14,7 @@ def test_scaling_and_estimates_come_from_the_training_part(tmp_path):
     for name, rows in (("train", slice(0, 60, 2)), ("test", slice(1, 60, 2))):
         lines = [f"{u:.6f},{v:.6f},{k}" for (u, v), k in zip(X[rows], y[rows], strict=True)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["u,v,y", *lines]) + "\n")
-    from confml.studies.bayes_error.study import Request, study
+    from confml.report.bayes_error.study import Request, study
 
     data = load({"csv": tmp_path / "train.csv", "label": "y", "test": tmp_path / "test.csv"})
     found = study(data, Request(part="train"), lambda text: None)
@@ -30,15 +30,15 @@ def test_every_declared_column_is_printed(capsys):
 
     import yaml
 
-    from confml.studies.bayes_error import print_study
-    from confml.studies.bayes_error.study import Request, study
-    from confml.studies.bayes_error.tables import TABLES
+    from confml.report.bayes_error import print_study
+    from confml.report.bayes_error.study import Request, study
+    from confml.report.bayes_error.tables import TABLES
 
     request = Request(intervals=0.9, select=2)
     found = study(load({"generate": "two-gaussians", "n": 80}), request, lambda text: None)
     print_study(found)
     printed = capsys.readouterr().out
-    text = importlib.resources.files("confml.studies.bayes_error").joinpath("printed.yaml").read_text("utf-8")
+    text = importlib.resources.files("confml.report.bayes_error").joinpath("printed.yaml").read_text("utf-8")
     for name, table in yaml.safe_load(text).items():
         title = table["title"].format(name="two-gaussians", criterion="mean")
         header = printed[printed.index(title) :].splitlines()[1]

@@ -1,1 +1,0 @@
-"""Studies that are not runs of cells."""
