@@ -14,11 +14,7 @@ from confml.bayes_error._kernels_searches import (
 from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, ordered_rows, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
-"""Number of features up to which searches are fastest for any rows."""
-PROBES = 16
-"""Number of rows for measuring the share of the k-d tree that a search visits."""
-LARGEST_SHARE = 0.05
-"""Share of the leaves up to which searches are faster for many features."""
+"""Number of features up to which searches are used."""
 NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
 MORE_NEIGHBOURS = 12
@@ -29,22 +25,8 @@ VERY_FEW_ATTRIBUTES = 4
 
 
 def searches_pay(X: np.ndarray) -> bool:
-    """Return whether `searched_trees` is probably fastest for rows X (n, d): few features, or boxes that
-    exclude most rows. The choice changes no result."""
-    n, d = X.shape
-    if d <= FEW_ATTRIBUTES:
-        return True
-    if n <= LEAF * PROBES:
-        return False
-    ordered = ordered_rows(X)[1]
-    begins = np.arange(0, n, LEAF)
-    lows, highs = np.minimum.reduceat(ordered, begins), np.maximum.reduceat(ordered, begins)
-    shares = []
-    for x in ordered[np.linspace(0, n - 1, PROBES).astype(np.int64)]:
-        reach = np.partition(np.sum((ordered - x) ** 2, axis=1), NEIGHBOURS[1])[NEIGHBOURS[1]]
-        gaps = np.sum(np.maximum(0.0, np.maximum(lows - x, x - highs)) ** 2, axis=1)
-        shares.append(np.mean(gaps <= reach))
-    return float(np.mean(shares)) <= LARGEST_SHARE
+    """Return whether `searched_trees` is used for rows X (n, d). The choice changes no result."""
+    return X.shape[1] <= FEW_ATTRIBUTES
 
 
 def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):

@@ -15,7 +15,6 @@ from confml.bayes_error.searched_trees import (
     first_of_equals,
     nearest_lists,
     searched_trees,
-    searches_pay,
 )
 from confml.neighbours import wide_tree as wide
 
@@ -128,15 +127,6 @@ def test_choice_of_method_does_not_change_crossings_and_bands(monkeypatch):
                 np.testing.assert_array_equal(
                     getattr(getattr(a, view), field), getattr(getattr(b, view), field)
                 )
-
-
-def test_searches_are_chosen_where_boxes_rule_out_most_rows():
-    rng = np.random.default_rng(7)
-    assert searches_pay(rng.normal(size=(2000, 30)))
-    assert not searches_pay(rng.normal(size=(2000, 60)))
-    assert searches_pay(rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 60)))
-    # searches would visit between 5 % and a quarter of the leaves, at 60 features each
-    assert not searches_pay(rng.normal(size=(2000, 5)) @ rng.normal(size=(5, 60)))
 
 
 def test_rows_that_are_left_out_among_equals():
