@@ -73,6 +73,6 @@ def warning_texts(warnings: Iterable[Warned]) -> list[str]:
         if len(names) < MANY - 1:
             texts += [one.text for one in (first, *rest)]
         else:
-            others = f"the same on {len(names)} other data sets: {', '.join(names)}"
+            others = f"the same on {len(names)} other data set{'s' * (len(names) > 1)}: {', '.join(names)}"
             texts.append(f"{first.text} ({others})")
     return texts

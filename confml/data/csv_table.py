@@ -330,7 +330,7 @@ def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, n
         rows = counted(count, "row")
         notes.append(f"class {_shown(label)} is in the test file only ({rows}): it cannot be learnt")
     if len(absent) > 5:
-        notes.append(f"{len(absent) - 5} more classes are in the test file only")
+        notes.append(f"{counted(len(absent) - 5, 'more class', 'more classes')} in the test file only")
 
 
 def _shown(label: int | str) -> str:

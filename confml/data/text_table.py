@@ -62,7 +62,7 @@ class TextTable:
         for at in unnamed[:3]:
             notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
         if len(unnamed) > 3:
-            notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
+            notes.append(f"{path.name}: {counted(len(unnamed) - 3, 'more column')} without a name")
         seen: dict[str, int] = {}
         for at, name in enumerate(names):
             first = seen.setdefault(name, at)

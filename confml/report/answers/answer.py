@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from confml.data.text_table import counted
 from confml.report.answers.advice import TITLES, Advice, advise, overall
 from confml.report.answers.differences import FEW_SPLITS, SIGNIFICANCE, Difference
 from confml.report.answers.majority import majority_of
@@ -303,7 +304,7 @@ def run_answer(
     failed = [(one.cell.dataset, results.label(one.cell)) for results in runs for one in results.failures]
     grouped = [cause.sentence for results in runs for cause in causes(results.failures, results.label)]
     if len(grouped) > MOST_CAUSES:
-        grouped = [*grouped[:MOST_CAUSES], f"{len(grouped) - MOST_CAUSES} more causes are in failures.csv"]
+        grouped = [*grouped[:MOST_CAUSES], _more_causes(len(grouped) - MOST_CAUSES)]
     known = {one.dataset for one in found}
     return RunAnswer(
         aim,
@@ -313,6 +314,10 @@ def run_answer(
         list(dict.fromkeys(name for name in planned if name not in known)),
         grouped,
     )
+
+
+def _more_causes(count: int) -> str:
+    return f"{counted(count, 'more cause')} {'is' if count == 1 else 'are'} in failures.csv"
 
 
 def of_dataset(one: Answer) -> list[str]:
@@ -335,7 +340,7 @@ def _lowest(found: Sequence[Answer], aim: str) -> str:
             wins.setdefault(one.advice.best, []).append(f"{one.dataset} ({one.advice.value})")
     order = sorted(wins, key=lambda label: -len(wins[label]))
     best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
-    rest = f"; {len(order) - 4} other methods on the other data sets" if len(order) > 4 else ""
+    rest = f"; {counted(len(order) - 4, 'other method')} on the other data sets" if len(order) > 4 else ""
     if aim != "error":
         title = TITLES[aim]
         return f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}{rest}."

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from confml.data.text_table import counted
+
 STAR = "shown to be worse than the lowest"
 RULE = "5 %, Holm's correction over all pairs"
 
@@ -32,7 +34,7 @@ TERMS = {
     "star.",
     "not shown to differ": "The test does not show a difference from the lowest error. The methods may "
     "differ by less than the detectable difference. Earlier reports said indistinguishable.",
-    "detectable difference": "Difference of errors that the run finds with a power of 80 %, at the "
+    "detectable difference": "Difference of errors that the run finds with a power of at least 80 %, at the "
     "significance of one of all pairs.",
     "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
     "sets of the method. Promised coverages are tested with the beta-binomial distribution, others "
@@ -57,18 +59,20 @@ def plain_number(value: float) -> str:
 def detectable_text(values: Sequence[float], best: float = math.nan, unit: str = "points") -> str:
     """Return which differences a run could show.
 
-    values: of the data sets. best: mean of the best method. unit: "points" of a share, or another one.
+    values: of the data sets; inf where no possible difference could be shown. best: mean of the best method.
+    unit: "points" of a share, or another one.
     """
     known = sorted(value for value in values if not math.isnan(value))
-    if not known:
-        return "this run could show none"
+    possible = [value for value in known if math.isfinite(value)]
+    if not possible:
+        return f"this run could show none{': too few test rows' if known else ''}"
     shares = unit == "points"
-    least, most = (points(one) if shares else plain_number(one) for one in (known[0], known[-1]))
+    least, most = (points(one) if shares else plain_number(one) for one in (possible[0], possible[-1]))
     text = (least if least == most else f"{least} to {most}") + f" {unit}".rstrip()
-    if shares and known[-1] >= 1:
-        return f"this run could show none (only differences of {text})"
-    more = ", more than the best error itself" if shares and known[-1] > best else ""
-    return f"this run could show differences of about {text} or more (power 80 %){more}"
+    more = ", more than the best error itself" if shares and possible[-1] > best else ""
+    if len(possible) < len(known):
+        more += f"; none on {counted(len(known) - len(possible), 'data set')}, with too few test rows"
+    return f"this run could show differences of about {text} or more (power at least 80 %){more}"
 
 
 def caution(splits: int, few: int) -> str:

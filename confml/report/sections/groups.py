@@ -1,8 +1,11 @@
 """Errors and sizes of regions in the groups of ``by``: ``groups.csv``."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from confml.data.text_table import counted
+from confml.measures.conditional import GroupCoverage
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
 from confml.report.items import Item, Note, PrintedTable, TableKind
@@ -23,6 +26,10 @@ ERROR = Metric(
     unit=SHARE,
     per=LEVEL,
 )
+
+
+def are_in(rows: int) -> str:
+    return f"{counted(rows, 'test row')} {'is' if rows == 1 else 'are'} in"
 
 
 class Groups(Section):
@@ -70,18 +77,23 @@ class Groups(Section):
         for row in self._rows:
             if row[2] == UNSEEN and row[7] and row[6] == min(map(float, self.results.config.levels)):
                 yield Note(
-                    f"{row[0]}, {row[4]}: {row[9]} test rows are in a group of {row[1]} without calibration "
-                    "rows; their p-values are 1"
+                    f"{row[0]}, {row[4]}: {are_in(row[9])} a group of {row[1]} without calibration "
+                    "rows: all p-values there are 1"
                 )
 
     def printed(self) -> Iterator[PrintedTable]:
-        """Yield the worst group of each method and division, at each level."""
+        """Yield the worst group of each method and division, at each level.
+
+        Its interval is simultaneous for all groups of the division (Bonferroni), because the group is chosen.
+        """
         worst: dict[tuple, dict[str, str]] = {}
+        groups: Counter[tuple] = Counter()
         for row in self.written(GROUPS):
             key = row["dataset"], row["by"], row["label"], row["view"], f"{float(row['level']):g}"
-            if row["group"] != UNSEEN and (
-                key not in worst or float(row["error"]) > float(worst[key]["error"])
-            ):
+            if row["group"] == UNSEEN:
+                continue
+            groups[key] += 1
+            if key not in worst or float(row["error"]) > float(worst[key]["error"]):
                 worst[key] = row
         if worst:
             headings = [
@@ -93,14 +105,13 @@ class Groups(Section):
                 "group",
                 "rows",
                 "error (%)",
-                "95 %",
+                "95 %, all groups",
                 "size",
             ]
             rows = []
             for key, row in worst.items():
-                error, low, high, size = (
-                    float(row[name] or "nan") for name in ("error", "low", "high", "mean_size")
-                )
-                ends = f"{ERROR.text(low)} to {ERROR.text(high)}"
+                error, size, n = (float(row[name] or "nan") for name in ("error", "mean_size", "rows"))
+                found = GroupCoverage.of(int(n), round(error * n), groups[key])
+                ends = f"{ERROR.text(found.low)} to {ERROR.text(found.high)}"
                 rows.append((*key, row["group"], row["rows"], ERROR.text(error), ends, f"{size:.2f}"))
             yield PrintedTable("group of by with the highest error", headings, rows, right=6)

@@ -234,9 +234,10 @@ ENTRIES = (
     Entry("stars", "stars, confml run", "shown to be worse than the lowest (5 %, Holm over all pairs)",
           [{"splits": splits, "methods": methods} for splits in (1, 5) for methods in (5, 20)],
           lambda setting: [Claim("any star among equal methods", 0.05)], stars, fraction=0.1),
-    Entry("detectable", "detectable difference, confml run", "could show differences of about X (power 80 %)",
+    Entry("detectable", "detectable difference, confml run",
+          "could show differences of about X (power at least 80 %)",
           [{"splits": splits, "methods": methods, "equal": equal}
-           for splits, methods in ((1, 2), (1, 10), (5, 2)) for equal in (False, True)],
+           for splits, methods in ((1, 2), (1, 5), (1, 10), (5, 2), (5, 5)) for equal in (False, True)],
           lambda setting: [Claim("power at the stated difference", 0.75, AT_LEAST, True)],
           detected, fraction=0.05),
     Entry("coverage-verdict", "coverage shown to be too low", "about Y points would show (power 80 %)",

@@ -12,7 +12,7 @@ from confml.config.schema import AIMS
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall, seconds_text
-from confml.report.answers.answer import causes, run_answer, state
+from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
 from confml.report.run.cells import DatasetInfo, Failure
@@ -185,3 +185,13 @@ def test_times_are_short():
         "1234 s",
     ]
     assert Advice("error", reason="why").sentence == "why"
+
+
+def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():
+    names = [f"d{number}" for number in range(5)]
+    methods = {f"m{k}": probabilities({name: 20 - 15 * (place == k) for place, name in enumerate(names)})
+               for k in range(5)}  # fmt: skip
+    standings = Standings([("", run_of(methods, names))])
+    found = [answer(standings, name) for name in names]
+    text = " ".join(run_answer(standings, found, names).sentences)
+    assert "; 1 other method on the other data sets" in text

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
+from confml.report.answers.text import detectable_text
 
 
 def table_of(losses, rows=None, train=100, kind="rows", online=False, bound=1.0):
@@ -178,3 +179,15 @@ def test_a_method_with_rare_large_costs_is_not_shown_to_be_cheaper():
         found = LossTable(losses, bound=100.0, rare=True).pair(0, 1)
         cheaper += found.p_value < 0.05 and found.difference > 0
     assert cheaper <= 10
+
+
+def test_differences_above_the_largest_possible_one_are_not_stated():
+    """Ten test rows and 45 pairs: only a difference of more than 100 points would be shown."""
+    rng = np.random.default_rng(0)
+    few = best_of(table_of(rng.random((10, 1, 10)) < 0.3))
+    assert few.detectable == math.inf
+    assert detectable_text([few.detectable]) == "this run could show none: too few test rows"
+    text = detectable_text([0.02, math.inf, 0.031], 0.1)
+    assert "about 2.0 to 3.1 points or more (power at least 80 %)" in text
+    assert text.endswith("; none on 1 data set, with too few test rows")
+    assert detectable_text([math.nan]) == "this run could show none"
