@@ -131,12 +131,6 @@ OF_FIT = {
 @click.option(
     "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
 )
-@click.option(
-    "--state",
-    type=FILE,
-    metavar="FILE",
-    help="Add NEW as the next batch to the series of tests in FILE (with --drift).",
-)
 @click.option("--save", type=FILE, metavar="FILE", help="Write the fitted model to FILE.")
 @click.option(
     "--trust",
@@ -197,8 +191,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     that differ, and what to do.
 
     --drift tests each feature, and all of them together by a classifier that tells new rows from training
-    rows. --state FILE keeps the tests of the batches of one model: a false alarm occurs in the whole series,
-    however long, with probability at most 5 %.
+    rows.
 
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
@@ -248,10 +241,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     remedies = Remedies(in_config=source is not None, stored=model.damaged is not None)
     drift = None
-    if options["drift"] or options["state"] is not None:
+    if options["drift"]:
         from confml.predictions.two_samples import Drift
 
-        drift = Drift(model, options["state"])
+        drift = Drift(model)
     size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
     selection = {name: options[name] for name in ("fcr", "fdr")}
     session = Session(model, output, remedies, **selection, batch_rows=size, drift=drift)

@@ -4,11 +4,8 @@ Each feature is tested alone, and a classifier that tells new from training rows
 (Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017).
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +16,12 @@ from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
-from confml.runner.store import write_atomically
 
 ALARM = 0.01  # p-values up to it differ
-SERIES = 0.05  # probability of any false alarm in a series of batches, however long
 MOST_ROWS = 20_000  # new rows that are tested, the first ones
 JOINT_ROWS = 2000  # rows of each sample for the classifier
 FEWEST = 20  # rows of a sample from which it is tested
 SHOWN = 5
-FORMAT = 1
 
 
 class TwoSamples(NamedTuple):
@@ -43,11 +37,6 @@ class TwoSamples(NamedTuple):
     error: float
     joint: float
     rows: int
-
-    @property
-    def p(self) -> float:
-        """The p-value of all tests together (Bonferroni)."""
-        return min(1.0, 2 * min([self.joint, *(p for _, p in self.features)]))
 
     def sentences(self) -> list[str]:
         """Return the result of the classifier, and the features that differ."""
@@ -120,18 +109,12 @@ def _joint(old: np.ndarray, new: np.ndarray, rng: np.random.Generator) -> tuple[
 
 
 class Drift:
-    """Collect new rows and test them against the training rows of a model.
+    """Collect new rows and test them against the training rows of a model."""
 
-    state: a file with the earlier batches of one series, to which the new rows are added as the next batch.
-    Batch number k differs if its p-value is at most 0.05 * 6 / (pi k)^2: in the whole series, however long,
-    there is a false alarm with probability at most 5 %.
-    """
-
-    def __init__(self, model: Model, state: Path | None = None):
+    def __init__(self, model: Model):
         if model.facts.groups:
             raise ConfigError("new rows are not tested: training rows of one group are dependent")
-        self.model, self.state = model, state
-        self.batches: list[dict[str, Any]] = [] if state is None else _read_state(state, model)
+        self.model = model
         self._parts: list[np.ndarray] = []
         self.rows = 0
 
@@ -145,7 +128,7 @@ class Drift:
             self.rows += len(X)
 
     def sentences(self) -> list[str]:
-        """Return the tests as sentences; the batch is written to the state file."""
+        """Return the tests as sentences."""
         train = self.model.neighbours
         new = np.vstack(self._parts) if self._parts else np.empty((0, train.X.shape[1]))
         names = train.names or [f"column {j + 1} after the steps" for j in range(train.X.shape[1])]
@@ -154,48 +137,4 @@ class Drift:
         found = two_samples(old, new, names, train.coded, facts.seed, facts.checksum)
         if found is None:
             return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]
-        return [*found.sentences(), *([] if self.state is None else [self._series(found, new, self.state)])]
-
-    def _series(self, found: TwoSamples, new: np.ndarray, state: Path) -> str:
-        digest = hashlib.sha256(np.ascontiguousarray(new).tobytes()).hexdigest()
-        if any(one["digest"] == digest for one in self.batches):
-            return f"These rows are in {state} already, and are not counted again."
-        number = len(self.batches) + 1
-        limit = SERIES * 6 / (math.pi * number) ** 2
-        self.batches.append({"digest": digest, "rows": len(new), "p": found.p, "differs": found.p <= limit})
-        document = {"format": FORMAT, "of": _identity(self.model), "batches": self.batches}
-        write_atomically(state, (json.dumps(document, indent=1) + "\n").encode())
-        differ = [str(place) for place, one in enumerate(self.batches, start=1) if one["differs"]]
-        verdict = f"the batches that differ are {', '.join(differ)}" if differ else "none of them differs"
-        return (
-            f"Batch {number} of the series in {state}: p-value {p_text(found.p, limit)}, "
-            f"limit {p_text(limit, found.p)}; {verdict} "
-            "(any false alarm in the series: at most 5 %)."
-        )
-
-
-def _identity(model: Model) -> str:
-    facts = model.facts
-    return hashlib.sha256(repr((facts.checksum, facts.seed, facts.fitted_rows)).encode()).hexdigest()[:16]
-
-
-def _read_state(path: Path, model: Model) -> list[dict[str, Any]]:
-    """Return the batches of a state file, none if there is no file. Raises ConfigError for another file."""
-    try:
-        document = json.loads(path.read_bytes())
-        kinds = {"digest": str, "rows": int, "p": float, "differs": bool}
-        batches = document["batches"]
-        good = document["format"] == FORMAT and all(
-            isinstance(one[key], kind) for one in batches for key, kind in kinds.items()
-        )
-        other = document["of"] != _identity(model)
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        good, other = False, False
-    if not good:
-        raise ConfigError("this is not a state file that confml predict wrote", where=str(path))
-    if other:
-        message = "the batches in it were tested against other training rows"
-        raise ConfigError(message, where=str(path), hint="name another file for this model")
-    return batches
+        return found.sentences()

@@ -157,23 +157,6 @@ def test_drift_without_labels(files):
     assert "warning: The new rows do not look exchangeable" in drifted.stderr
 
 
-def test_drift_over_days(files):
-    """Job 7: batches of several days are one series in a state file; the day with changed rows is found."""
-    _, new = files("page-blocks", 1500, label="kind")
-    run("predict", "--train", "train.csv", "--label", "kind", "--save", "m.confml")
-    for day, part in enumerate(np.array_split(np.arange(len(new)), 4), start=1):
-        rows = new.iloc[part].drop(columns="kind")
-        (rows if day < 4 else rows.assign(height=3 * rows["height"])).to_csv("day.csv", index=False)
-        told = run(
-            "predict", "m.confml", "day.csv", "--state", "days.json", "--drift", "-q", "--out", "o.csv"
-        )
-        assert f"Batch {day} of the series" in told.stderr
-    assert "the batches that differ are 4" in told.stderr
-    assert (
-        "in days.json already" in run("predict", "m.confml", "day.csv", "--state", "days.json", "-q").stderr
-    )
-
-
 def test_changed_labels(files):
     """Job 8: with labels, the coverage is printed with its band; wrong labels leave it."""
     _, new = files("vehicle", 846, label="car")

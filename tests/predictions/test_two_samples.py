@@ -1,4 +1,4 @@
-"""New rows without labels: two-sample tests, series of batches, and label shift, from the command line."""
+"""New rows without labels: two-sample tests and label shift, from the command line."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def wines(needs_data, data_folder, tmp_path, monkeypatch):
         frame = frame.drop_duplicates().sample(frac=1, random_state=1)
         if colour == "white":
             frame[:800].to_csv("train.csv", index=False)
-            for day in range(4):
-                frame[800 + 300 * day : 1100 + 300 * day].to_csv(f"day{day}.csv", index=False)
+            frame[800:1100].to_csv("more.csv", index=False)
         else:
             frame[:300].drop(columns="good").to_csv("red.csv", index=False)
     return tmp_path
@@ -39,47 +38,15 @@ def wines(needs_data, data_folder, tmp_path, monkeypatch):
 FIT = ("--train", "train.csv", "--label", "good", "--level", "0.1")
 
 
-def test_batches_of_days_are_one_series(wines):
-    fitted = invoke(
-        "predict", *FIT, "day0.csv", "--save", "m.confml", "--out", "o.csv", "--state", "days.json"
-    )
-    assert fitted.exit_code == 0, fitted.output + str(fitted.exception)
-    assert "No feature differs alone." in fitted.stderr
-    assert "Batch 1 of the series in days.json" in fitted.stderr and "none of them differs" in fitted.stderr
-    for number, name in enumerate(("day1.csv", "red.csv", "day2.csv"), start=2):
-        told = invoke("predict", "m.confml", name, "--quiet", "--state", "days.json")
-        assert told.exit_code == 0 and f"Batch {number} of the series" in told.stderr
-    assert "the batches that differ are 3" in told.stderr
-    state = json.loads(Path("days.json").read_text())
-    assert [one["differs"] for one in state["batches"]] == [False, False, True, False]
-    again = invoke("predict", "m.confml", "red.csv", "--state", "days.json")
-    assert "are in days.json already" in again.stderr and json.loads(Path("days.json").read_text()) == state
-
-
 def test_red_wine_is_not_white_wine(wines):
     told = invoke("predict", *FIT, "red.csv", "--drift", "--json")
     assert told.exit_code == 0, told.output + str(told.exception)
     joint, features = json.loads(told.stdout)["drift"]
     accuracy = float(joint.partition("accuracy ")[2].split()[0])
     assert accuracy > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
-    checked = invoke("data", "check", "train.csv", "--label", "good", "--test", "day1.csv", "--json")
+    checked = invoke("data", "check", "train.csv", "--label", "good", "--test", "more.csv", "--json")
     joint, features = json.loads(checked.stdout)["shift"]
     assert 0.4 < float(joint.partition("accuracy ")[2].split()[0]) < 0.6 and "No feature differs" in features
-
-
-def test_other_files_are_no_state(wines):
-    invoke("predict", *FIT, "day0.csv", "--state", "days.json")
-    other = invoke("predict", *FIT, "day0.csv", "--state", "train.csv")
-    assert "not a state file" in str(other.exception)
-    assert Path("train.csv").read_text().startswith("fixed acidity")
-    fewer = pd.read_csv("train.csv")[:500]
-    fewer.to_csv("fewer.csv", index=False)
-    mixed = invoke("predict", "--train", "fewer.csv", "--label", "good", "day1.csv", "--state", "days.json")
-    assert "tested against other training rows" in str(mixed.exception)
-    for damaged in ("", "[]", '{"format": 1, "of": "x", "batches": [3]}', '{"format": 9}'):
-        Path("days.json").write_text(damaged)
-        wrong = invoke("predict", *FIT, "day0.csv", "--state", "days.json")
-        assert "not a state file" in str(wrong.exception)
 
 
 def test_p_values_of_equal_samples_are_valid():
@@ -99,7 +66,7 @@ def test_samples_that_cannot_be_tested():
     none = np.array([False, False])
     assert two_samples(few, constant, "ab", none) is None
     same = two_samples(constant, constant, "ab", none)
-    assert same.p == 1 and all(p == 1 for _, p in same.features)
+    assert same.joint == 1 and all(p == 1 for _, p in same.features)
     missing = two_samples(constant, np.full((60, 2), np.nan), "ab", none)
     assert all(p == 1 for _, p in missing.features) and missing.joint < 1e-6
 
