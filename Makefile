@@ -19,7 +19,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: run test test-all gallery docs docs-outputs release-check bench validity promises fuzz \
+.PHONY: run test test-all gallery docs docs-outputs release-check bench validity promises fuzz goldens \
   kill-trial many-cells lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
@@ -104,6 +104,10 @@ kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
 CELLS ?= 100000
 many-cells: $(VENV)/installed-dev  ## a study of 100,000 cells with kills, on dask, and in shards (CELLS)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/many_cells.py --cells $(CELLS)
+
+# Outputs of the runs of tests/programs/goldens beside those of its baseline: make goldens, make goldens ONLY=usps.
+goldens: $(VENV)/installed-dev  ## outputs of this checkout beside those of the baseline (ONLY)
+	@$(VENV)/bin/python tests/programs/goldens check $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/installed-dev  ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

@@ -1,0 +1,114 @@
+"""``make goldens``: outputs of this checkout beside those of the baseline, a verdict per file.
+
+The baseline is the commit of ``baseline.txt``. Its outputs are made once, in ``build/goldens/<commit>``.
+A file has
+
+- the same bytes;
+- the same numbers: other texts, such as 1.0 and 1;
+- the same numbers without the rows and columns of ``retired.csv``;
+- gone on purpose: a line of ``retired.csv`` names the whole file.
+
+Everything else is a failure, and the exit code is 1. Files that the baseline does not have are counted.
+``moved.csv`` maps old paths to new ones. ``--store COMMIT`` makes another commit the baseline.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import comparison  # noqa: E402
+import outputs  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+BASELINE = HERE / "baseline.txt"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="goldens", description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=("check", "store"))
+    parser.add_argument("commit", nargs="?", help="with store: the new baseline")
+    parser.add_argument("--only", action="append", choices=sorted(outputs.CASES), help="one case")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "goldens", help="of the baseline")
+    parser.add_argument("--keep", type=Path, help="keep the outputs of this checkout in this folder")
+    options = parser.parse_args()
+    if options.action == "store":
+        commit = _git("rev-parse", options.commit or "HEAD").decode().strip()
+        BASELINE.write_text(f"{commit}\n")
+    commit = BASELINE.read_text().strip()
+    cases = options.only or list(outputs.CASES)
+    baseline = make_baseline(commit, options.folder / commit, cases)
+    if options.action == "store":
+        return 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.keep or Path(temporary)
+        for case in cases:
+            outputs.make(case, ROOT, folder / case)
+        verdicts = compare(baseline, folder, cases)
+        if not options.only:
+            verdicts += compare_reference(baseline / "source")
+    for verdict in verdicts:
+        if verdict.kind != comparison.SAME_BYTES:
+            print(f"{verdict.kind:28}  {verdict.file}  {verdict.details}")
+    counts = Counter(verdict.kind for verdict in verdicts)
+    print(", ".join(f"{kind}: {counts[kind]}" for kind in comparison.KINDS if counts[kind]))
+    return 1 if counts[comparison.DIFFERENT] else 0
+
+
+def make_baseline(commit: str, folder: Path, cases: list[str]) -> Path:
+    """Return the folder with the outputs of a commit, and make those that are missing."""
+    source = folder / "source"
+    if not source.exists():
+        partial = folder / "source.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        archive = folder / "source.tar"
+        archive.write_bytes(_git("archive", commit))
+        with tarfile.open(archive) as tar:
+            tar.extractall(partial, filter="data")
+        archive.unlink()
+        partial.rename(source)
+    for case in cases:
+        if not (folder / case).exists():
+            partial = folder / f"{case}.partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            outputs.make(case, source, partial)
+            partial.rename(folder / case)
+    return folder
+
+
+def compare(baseline: Path, folder: Path, cases: list[str]) -> list[comparison.Verdict]:
+    rules = comparison.Rules.read(HERE)
+    verdicts = []
+    for case in cases:
+        before, now = outputs.files(baseline / case), outputs.files(folder / case)
+        verdicts += comparison.compare_files(before, now, rules, prefix=f"{case}/")
+    return verdicts
+
+
+def compare_reference(source: Path) -> list[comparison.Verdict]:
+    """Compare the stored tables of results/reference."""
+    tables = {}
+    for name, root in (("before", source), ("now", ROOT)):
+        folder = root / "results" / "reference"
+        paths = [path for path in folder.rglob("*") if path.suffix in (".csv", ".json")]
+        tables[name] = {path.relative_to(folder).as_posix(): path for path in paths}
+    rules = comparison.Rules.read(HERE)
+    return comparison.compare_files(tables["before"], tables["now"], rules, prefix="results/reference/")
+
+
+def _git(*arguments: str) -> bytes:
+    return subprocess.run(("git", "-C", str(ROOT), *arguments), check=True, capture_output=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
