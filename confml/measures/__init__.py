@@ -22,11 +22,9 @@ from confml.measures import (
     martingales,
     novelty,
     point,
-    ranking,
     regions,
     selective,
     validity,
-    venn,
 )
 from confml.measures.block import Block
 from confml.measures.case import Case, Context
@@ -37,8 +35,8 @@ from confml.measures.prediction import Prediction
 MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
-    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
-    *(decomposition.MEASURE, venn.MEASURE, entropies.MEASURE, conditional.MEASURE, costs.MEASURE),
+    *(confusion.MEASURE, calibration.MEASURE),
+    *(decomposition.MEASURE, entropies.MEASURE, conditional.MEASURE, costs.MEASURE),
 )
 
 

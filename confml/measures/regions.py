@@ -114,8 +114,7 @@ def _count(rows: int, noun: str) -> str:
 def _compute(block: Block) -> Iterator[Column]:
     """Yield the metrics of regions; the label of an absent class is in no region.
 
-    ``correct_of_one_class`` is NaN if no region has exactly one label, ``mean_region_size_nonempty`` if all
-    regions are empty.
+    ``correct_of_one_class`` is NaN if no region has exactly one label.
     """
     whole = block.whole
     for level in block.levels if whole.prediction.has_regions else ():
@@ -124,7 +123,6 @@ def _compute(block: Block) -> Iterator[Column]:
         total, ones = block.totals(size), block.totals(one)
         yield Column("coverage", level, block.shares(covered))
         yield Column("mean_region_size", level, block.per_row(total))
-        yield Column("mean_region_size_nonempty", level, fractions(total, block.totals(size > 0)))
         yield Column("one_class", level, block.per_row(ones))
         yield Column("two_or_more", level, block.shares(size >= 2))
         yield Column("no_class", level, block.shares(size == 0))
@@ -149,15 +147,6 @@ MEASURE = Measure(
             unit="labels",
             per=LEVEL,
             tables=(SHORT, RESULTS, PAGE),
-        ),
-        "mean_region_size_nonempty": Metric(
-            "mean set size of the regions that are not empty",
-            LOWER,
-            "sum |G_i| / #{i: |G_i| > 0}",
-            OWN,
-            heading="set size of non-empty regions",
-            unit="labels",
-            per=LEVEL,
         ),
         "one_class": share_per_level(
             "singleton rate: share of regions with exactly one label",

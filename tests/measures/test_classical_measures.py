@@ -1,4 +1,4 @@
-"""Confusion, precision, recall, F1, ROC AUC, log loss, Brier score and calibration error: as
+"""Confusion, precision, recall, F1, log loss, Brier score and calibration error: as
 scikit-learn's."""
 
 from __future__ import annotations
@@ -68,25 +68,6 @@ def test_precision_recall_and_f1_equal_those_of_scikit_learn(case, seed):
     if len(confusion.labels) > 1:
         matrix = sk.confusion_matrix(truth, view.labels, labels=confusion.labels)
         assert np.array_equal(confusion.counts, matrix)
-
-
-@several
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_area_under_the_roc_curve_equals_that_of_scikit_learn(case, seed, kind):
-    view, truth = example(case, seed)
-    scores = view.scores - (0.4 if kind == "margin" else 0.0)
-    extra = {"sd": np.ones_like(scores)} if kind == "posterior" else {}
-    found = values(Prediction(view.classes, scores, kind, extra=extra), truth)["roc_auc"]
-    columns = range(len(view.classes)) if len(view.classes) > 2 else [1]
-    areas = [
-        sk.roc_auc_score(truth == view.classes[j], scores[:, j])
-        for j in columns
-        if 0 < np.count_nonzero(truth == view.classes[j]) < len(truth)
-    ]
-    assert found == pytest.approx(np.mean(areas) if areas else math.nan, rel=1e-12, nan_ok=True)
-    if len(view.classes) > 2 and set(truth) == set(view.classes.tolist()) and kind == "probability":
-        whole = sk.roc_auc_score(truth, scores, multi_class="ovr", average="macro", labels=view.classes)
-        assert found == pytest.approx(whole, rel=1e-12)
 
 
 @several
@@ -173,12 +154,12 @@ def test_only_probabilities_and_shares_have_a_calibration(kind):
     extra = {"sd": np.ones_like(scores)} if kind == "posterior" else {}
     found = values(Prediction(np.array([0, 1]), scores, kind, extra=extra), np.array([0, 1]))
     assert ("brier" in found) == ("ece" in found) == (kind in SHARES)
-    assert {"precision_macro", "recall_macro", "f1_macro", "f1_micro", "roc_auc"} <= found.keys()
+    assert {"precision_macro", "recall_macro", "f1_macro", "f1_micro"} <= found.keys()
 
 
 @pytest.mark.parametrize("scores", [np.empty((0, 2)), np.array([[np.nan, 0.5]])])
 def test_no_rows_and_scores_that_are_missing_are_undefined(scores):
     view = Prediction(np.array([0, 1]), scores, "probability", np.zeros(len(scores), dtype=int))
     found = values(view, np.zeros(len(scores), dtype=int))
-    for name in ("roc_auc", "log_loss", "brier", "ece", "ece_classwise", "ce2"):
+    for name in ("log_loss", "brier", "ece", "ece_classwise", "ce2"):
         assert math.isnan(found[name])

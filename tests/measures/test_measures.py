@@ -22,7 +22,6 @@ from confml.measures import (
     known_metrics,
     martingales,
     novelty,
-    venn,
 )
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS, Prediction
@@ -53,7 +52,6 @@ def test_every_number_of_a_small_example():
         ("ari", None): pytest.approx(1 / 11),
         ("coverage", 0.05): 3 / 5,
         ("mean_region_size", 0.05): 7 / 5,
-        ("mean_region_size_nonempty", 0.05): 7 / 4,
         ("one_class", 0.05): 2 / 5,
         ("two_or_more", 0.05): 2 / 5,
         ("no_class", 0.05): 1 / 5,
@@ -84,7 +82,6 @@ def test_every_number_of_a_small_example():
         ("recall_macro", None): pytest.approx(1 / 2),
         ("f1_macro", None): pytest.approx(13 / 30),
         ("f1_micro", None): 3 / 5,
-        ("roc_auc", None): pytest.approx(13 / 18),  # a 5/6, b 2/6, c 1
         ("ssc", 0.05): pytest.approx(math.nan, nan_ok=True),  # fewer than 100 rows of each size
         ("covgap", 0.05): pytest.approx((0.05 + 0.95 + 0.05) / 3),  # coverage of a 1, b 0, c 1
         ("undercoverage", 0.05): pytest.approx(0.95 / 3),
@@ -95,9 +92,9 @@ def test_every_number_of_a_small_example():
 def test_rows_come_level_by_level_in_the_order_of_the_registry():
     rows = evaluate(Prediction(ABC, P, "p-value"), TRUTH, [0.05, 0.01], [0.9])
     regions = [row for row in rows if row.metric in MEASURES[1].metrics]
-    assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
+    assert [row.level for row in regions] == [0.05] * 6 + [0.01] * 6
     assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    others = (martingales, novelty, calibration, costs, decomposition, entropies, venn)
+    others = (martingales, novelty, calibration, costs, decomposition, entropies)
     elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
     assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
 
@@ -105,12 +102,11 @@ def test_rows_come_level_by_level_in_the_order_of_the_registry():
 def test_correct_of_one_class_is_not_a_number_without_such_regions():
     ambiguous = Prediction(ABC, np.full((4, 3), 0.5), "p-value")
     rows = rows_of(ambiguous, ABC[[0, 1, 2, 0]], [0.05])
-    assert math.isnan(rows["correct_of_one_class", 0.05]) and rows["mean_region_size_nonempty", 0.05] == 3
+    assert math.isnan(rows["correct_of_one_class", 0.05])
     empty = Prediction(ABC, np.full((4, 3), 0.01), "p-value")
     rows = rows_of(empty, ABC[[0, 1, 2, 0]], [0.05])
     assert rows["no_class", 0.05] == 1 and rows["mean_region_size", 0.05] == 0
     assert math.isnan(rows["correct_of_one_class", 0.05])
-    assert math.isnan(rows["mean_region_size_nonempty", 0.05])
 
 
 @pytest.mark.parametrize("unseen", ["A", "bb", "z"])
@@ -145,10 +141,7 @@ def test_margins_have_no_region_metrics_but_an_acceptance():
         *[(metric, None) for metric in ("error", "accuracy", "ari")],
         *[(metric, None) for metric in ("augrc", "aurc", "e_aurc", "auroc_correct")],
         *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure", "expected_loss")],
-        *[
-            (metric, None)
-            for metric in ("precision_macro", "recall_macro", "f1_macro", "f1_micro", "roc_auc")
-        ],
+        *[(metric, None) for metric in ("precision_macro", "recall_macro", "f1_macro", "f1_micro")],
     }
     assert rows["unsure", 0.8] == 0.5
 

@@ -76,7 +76,6 @@ def regions(case: Case) -> Iterator[tuple]:
         one = sizes == 1
         yield "coverage", level, ratio(covered.sum(), n)
         yield "mean_region_size", level, ratio(sizes.sum(), n)
-        yield "mean_region_size_nonempty", level, ratio(sizes.sum(), (sizes > 0).sum())
         yield "one_class", level, ratio(one.sum(), n)
         yield "two_or_more", level, ratio((sizes > 1).sum(), n)
         yield "no_class", level, ratio((sizes == 0).sum(), n)
@@ -164,17 +163,6 @@ def confusion(case: Case) -> Iterator[tuple]:
     yield "f1_micro", None, ratio(correct.sum(), len(case.truth))
 
 
-def ranking(case: Case) -> Iterator[tuple]:
-    scores, columns, n = case.prediction.scores, true_columns(case), len(case.truth)
-    c, areas = scores.shape[1], []
-    for j in range(1 if c == 2 else 0, c) if c > 1 and n and not np.isnan(scores).any() else ():
-        own, others = scores[columns == j, j], scores[columns != j, j]
-        if len(own) and len(others):
-            twice = sum(2 * int((others < x).sum()) + int((others == x).sum()) for x in own)
-            areas.append(twice / (2 * len(own) * len(others)))
-    yield "roc_auc", None, sum(areas) / len(areas) if areas else NAN
-
-
 def bins_of(values: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Counts, mean values and mean outcomes of 15 bins of equal mass that do not divide equal values."""
     order = np.argsort(values, kind="stable")
@@ -253,14 +241,6 @@ def decomposition(case: Case) -> Iterator[tuple]:
     yield "entropy", None, 0.0 - float((p * logs).sum(axis=1).mean())
 
 
-def venn(case: Case) -> Iterator[tuple]:
-    extra = case.prediction.extra
-    if case.prediction.kind != "posterior" and {"lower", "upper"} <= set(extra):
-        columns = [case.prediction.classes.tolist().index(y) for y in case.prediction.labels.tolist()]
-        widths = np.array([extra["upper"][i, j] - extra["lower"][i, j] for i, j in enumerate(columns)])
-        yield "venn_width", None, float(widths.mean()) if len(widths) else NAN
-
-
 def conditional(case: Case) -> Iterator[tuple]:
     if not case.prediction.has_regions:
         return
@@ -290,8 +270,8 @@ def conditional(case: Case) -> Iterator[tuple]:
 
 
 MEASURES = (
-    *(point, regions, selective, validity, efficiency, novelty, confusion, ranking, calibration),
-    *(decomposition, venn, conditional),
+    *(point, regions, selective, validity, efficiency, novelty, confusion, calibration),
+    *(decomposition, conditional),
 )
 
 
