@@ -1,0 +1,237 @@
+"""The public Python face as people use it: scripts, standard input, a notebook, threads.
+
+``python tests/programs/python_face.py [FOLDER]`` starts a new interpreter for each of `WAYS`. Each one runs
+`USE`, the text of a small study, in a folder of its own. The program ends with an error if an interpreter
+fails, or if two of them have different results. It changes nothing in confml: runs start their workers as
+they do for users.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 300.0  # after which an interpreter is ended
+
+# Definitions of a user's program. `study` returns the texts of all results, which are compared.
+USE = """
+import pathlib
+
+import numpy as np
+from sklearn.datasets import load_wine
+
+import confml
+
+with open("started", "a") as file:  # by the program itself, once; workers must not execute it again
+    file.write("started\\n")
+
+CONFIG = {
+    "name": "face",
+    "datasets": ["iris"],
+    "methods": [
+        {"name": "tcm-nn", "sweep": {"k": [1, 2]}},
+        {"name": "sklearn.naive_bayes.GaussianNB", "conformal": "split"},
+    ],
+    "protocol": {"kind": "holdout", "repeats": 2},
+    "figures": [],
+}
+
+
+def one_run(folder):
+    finished = confml.run(CONFIG, out=folder, jobs=2)
+    assert finished.failures.empty, finished.failures
+    opened = confml.load_run(folder)
+    assert opened.metrics.equals(finished.metrics) and len(opened.metrics)
+    return pathlib.Path(folder, "metrics.csv").read_bytes().decode()
+
+
+def predictions(folder):
+    frame = load_wine(as_frame=True).frame
+    path = pathlib.Path(folder, "wine.confml")
+    answers = confml.predict(frame[::2], frame[1::2], label="target", save=path)
+    model = confml.load_model(path)
+    again = confml.predict(model, frame[1::2])
+    assert again.equals(answers), "the stored model predicts something else"
+    copy = pathlib.Path(folder, "copy.confml")
+    confml.save_model(model, copy)
+    assert confml.predict(copy, frame[1::2]).equals(answers), "the copied model predicts something else"
+    return answers.to_csv()
+
+
+def p_values():
+    X, y = load_wine(return_X_y=True)
+    model = confml.TCMNN(k=2).fit(X[::2], y[::2])
+    p_values = confml.confident_predict(model, X[1::2])["p-value"].scores
+    assert np.array_equal(p_values, model.predict_p_values(X[1::2]))
+    return repr(p_values.tolist())
+
+
+def study(name):
+    folder = pathlib.Path(name)
+    return {"metrics": one_run(folder / "run"), "predictions": predictions(folder), "p-values": p_values()}
+"""
+
+KEEP = """
+import json
+
+pathlib.Path("results.json").write_text(json.dumps(study(".")))
+"""
+
+GUARDED = """
+import json
+
+if __name__ == "__main__":
+    pathlib.Path("results.json").write_text(json.dumps(study(".")))
+"""
+
+# Two runs, predictions and fits at the same time; every thread must have the same results.
+THREADS = """
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+meeting = threading.Barrier(5)
+
+
+def at_the_same_time(work, *arguments):
+    meeting.wait(60)
+    return work(*arguments)
+
+
+pathlib.Path("a").mkdir()
+pathlib.Path("b").mkdir()
+with ThreadPoolExecutor(5) as pool:
+    runs = [pool.submit(at_the_same_time, one_run, folder) for folder in ("a/run", "b/run")]
+    predicted = [pool.submit(at_the_same_time, predictions, folder) for folder in ("a", "b")]
+    fits = [pool.submit(at_the_same_time, lambda: {p_values() for _ in range(20)})]
+    metrics = {future.result() for future in runs}
+    answers = {future.result() for future in predicted}
+    fitted = fits[0].result()
+for texts in (metrics, answers, fitted):
+    assert len(texts) == 1, "threads have different results"
+results = {"metrics": metrics.pop(), "predictions": answers.pop(), "p-values": fitted.pop()}
+pathlib.Path("results.json").write_text(json.dumps(results))
+"""
+
+
+def run_script(folder: Path) -> None:
+    """Run a script without a guard."""
+    _execute_file(folder, USE + KEEP)
+
+
+def run_guarded_script(folder: Path) -> None:
+    """Run a script whose work is under ``if __name__ == "__main__"``."""
+    _execute_file(folder, USE + GUARDED)
+
+
+def run_standard_input(folder: Path) -> None:
+    """Run a program that the interpreter reads from standard input, as in ``python < study.py``."""
+    _execute(folder, ["-"], (USE + KEEP).encode())
+
+
+def run_notebook(folder: Path) -> None:
+    """Run the cells of a notebook in a kernel of its own."""
+    import nbclient
+    import nbformat
+
+    cells = [nbformat.v4.new_code_cell(text) for text in (USE, KEEP)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    environment = _environment()
+    before = dict(os.environ)
+    os.environ.update(environment)  # of the kernel, which is a child of this process
+    try:
+        client = nbclient.NotebookClient(notebook, timeout=int(SECONDS), kernel_name="python3")
+        client.execute(cwd=str(folder))
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def run_threads(folder: Path) -> None:
+    """Run a script whose threads call runs, predictions and fits at the same time."""
+    _execute_file(folder, USE + THREADS)
+
+
+WAYS: dict[str, Callable[[Path], None]] = {
+    "script": run_script,
+    "guarded script": run_guarded_script,
+    "standard input": run_standard_input,
+    "notebook": run_notebook,
+    "threads": run_threads,
+}
+
+
+def results_of(way: str, folder: Path) -> dict[str, str]:
+    """Run `USE` in one of `WAYS` in an empty folder, and return its results; AssertionError for a failure."""
+    WAYS[way](folder)
+    started = (folder / "started").read_text().splitlines()
+    assert started == ["started"], f"{way}: the program was executed {len(started)} times"
+    results = json.loads((folder / "results.json").read_text())
+    assert all(results.values()), f"{way}: empty results"
+    return results
+
+
+def differences(results: dict[str, dict[str, str]]) -> list[str]:
+    """Return a line for each result of a way that differs from that of the first way."""
+    first, *others = results
+    return [
+        f"{way}: {name} differ from those of the {first}"
+        for way in others
+        for name in results[first] | results[way]
+        if results[way].get(name) != results[first].get(name)
+    ]
+
+
+def _execute_file(folder: Path, text: str) -> None:
+    (folder / "study.py").write_text(text)
+    _execute(folder, ["study.py"])
+
+
+def _execute(folder: Path, arguments: list[str], stdin: bytes = b"") -> None:
+    ended = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=_environment(),
+        input=stdin,
+        capture_output=True,
+        timeout=SECONDS,
+    )
+    text = ended.stdout.decode() + ended.stderr.decode()
+    assert ended.returncode == 0, f"the program ends with {ended.returncode}:\n{text}"
+    assert "Traceback" not in text, f"the program prints a traceback:\n{text}"
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of an interpreter that imports this copy of confml."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "IPYTHONDIR": tempfile.gettempdir()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="kept; a temporary one by default")
+    folder = parser.parse_args().folder
+    with tempfile.TemporaryDirectory() as temporary:
+        base, results, failed = folder or Path(temporary), {}, []
+        for way in WAYS:
+            place = base.resolve() / way.replace(" ", "-")
+            place.mkdir(parents=True)
+            started = time.monotonic()
+            try:
+                results[way] = results_of(way, place)
+            except Exception as error:
+                failed.append(f"{way}: {error}")
+            print(f"{way}: {time.monotonic() - started:.1f} s, {'failed' if way not in results else 'done'}")
+    problems = failed + (differences(results) if results else [])
+    print("\n".join(problems) or "all ways have the same results")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
