@@ -111,10 +111,15 @@ def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> s
         return f"did you mean one of {', '.join(same[:12])}?"
     found = nearest(name, known)
     if found is not None:
-        return f"did you mean '{found}'?"
+        return f"did you mean {in_quotes(found)}?"
     if list_all and known:
         return "there are " + ", ".join(known) if len(known) > 1 else f"there is {known[0]}"
     return None
+
+
+def in_quotes(name: str) -> str:
+    """Return a name in single quotes, or in double quotes if it has single quotes itself."""
+    return f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def text_of(something: object) -> str:

@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 
+from confml.data.text_table import counted
 from confml.errors import ConfigError
 
 
@@ -21,19 +22,21 @@ def train_test_pairs(
     stratify: bool,
     random_state: int,
     name: str,
+    key: str,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return sorted (training rows, test rows) of scikit-learn's folds, or of one holdout.
 
     y: (m,) labels. groups: (m,) or None; the rows of a group stay in one part. size: number of folds (int) or
     fraction of the rows in the test part (float). Without a class that has a row for every fold, folds are
     not stratified; a class with a single row is in the training part of a stratified holdout. Raises
-    ConfigError, with ``name``, for data that cannot be divided.
+    ConfigError for data that cannot be divided, with ``name`` of the rows and the ``key`` of ``size``.
     """
     n = len(y)
-    if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
-        raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
-    if isinstance(size, int) and n < size:
-        raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
+    units, kind = (n, "row") if groups is None else (len(np.unique(groups)), "group")
+    if units < (size if isinstance(size, int) else 1 if groups is None else 2):
+        hint = f"set {key} to at most {units}" if isinstance(size, int) and units > 1 else None
+        message = f"{name} has {counted(units, kind)}, too few for {_described(size)} ({key})"
+        raise ConfigError(message, hint=hint)
     try:
         if groups is not None:
             return _pairs_of_groups(y, groups, size, stratify, random_state)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
-from confml.data.text_table import TextTable, numbered_names
+from confml.data.text_table import TextTable, number_text, numbered_names
 from confml.errors import DataError
 
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ def cell_text(value) -> str:
     if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
         return ""
     if isinstance(value, float):
-        whole = value.is_integer() and abs(value) < 2**53
-        return str(int(value)) if whole else repr(float(value))
+        return number_text(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value)

@@ -52,7 +52,9 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
     classes, codes = np.unique(data.y, return_inverse=True)
     kept, rounds = np.ones(n, dtype=bool), []
     for one in (seed, seed + 1):
-        pairs = train_test_pairs(codes, data.groups, FOLDS, True, one, data.name)
+        pairs = train_test_pairs(
+            codes, data.groups, FOLDS, True, one, data.name, "the search for label errors"
+        )
         p = _probabilities(data.X, codes, len(classes), pairs, kept, one)
         rounds.append(_averaged(p, codes))
         _, own, _, most = _against(p.mean(axis=0), codes)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from confml.data.memory import check_width
-from confml.errors import DataError, did_you_mean
+from confml.errors import DataError, did_you_mean, in_quotes
 
 _IN_ANY_CASE = (
     *("", "?", "na", "n/a", "nan", "-nan", "+nan", "null"),
@@ -156,7 +156,13 @@ def listed(names: Iterable[str], most: int = 5) -> str:
 
 def quoted(names: Iterable[str], most: int = 5) -> str:
     """Return `listed`, each name in quotes."""
-    return listed((f"'{short(name, 58)}'" for name in names), most)
+    return listed((in_quotes(short(name, 58)) for name in names), most)
+
+
+def number_text(value: float) -> str:
+    """Return a number as text that reads back as the same number; whole numbers have no decimal point."""
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 def short(text: str, most: int = 30) -> str:

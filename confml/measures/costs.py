@@ -55,8 +55,29 @@ class Costs:
 
         Raises ConfigError for costs that do not fit the classes. what: begins the end of the message.
         """
-        self._check_classes([str(label) for label in classes.tolist()], what)
-        return Decider(classes, self._table(classes, classes), self._abstaining(classes))
+        names = [str(label) for label in classes.tolist()]
+        costs = self._spelled_as(names)
+        costs._check_classes(names, what)
+        return Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
+
+    def _spelled_as(self, names: list[str]) -> Costs:
+        """Return the costs under the names of the classes: ``True`` for ``true``, ``1`` for ``1.0``."""
+        by_value: dict[str | float, list[str]] = {}
+        for name in names:
+            by_value.setdefault(_value(name), []).append(name)
+
+        def spelled(key: str) -> str:
+            same = by_value.get(_value(key), [])
+            return same[0] if key not in names and len(same) == 1 else key
+
+        matrix = {
+            spelled(true): {spelled(name): cost for name, cost in row.items()}
+            for true, row in self.matrix.items()
+        }
+        abstain = self.abstain
+        if isinstance(abstain, Mapping):
+            abstain = {spelled(name): cost for name, cost in abstain.items()}
+        return Costs(matrix, abstain, self.where)
 
     def _table(self, truth: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Return the (t, c) costs of true labels and predictions; NaN for a pair without one."""
@@ -205,6 +226,14 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def _value(name: str) -> str | float:
+    """Return the number or the truth value that a name of a class stands for, else the name."""
+    try:
+        return float(name)
+    except ValueError:
+        return name.lower() if name.lower() in ("true", "false") else name
 
 
 # ---- costs of a run

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml.data.text_table import number_text
 from confml.errors import ConfigError
 from confml.methods.validation import is_frame
 from confml.plugins.by import LABEL, PREDICTED, Part, divisions_in, names_in
@@ -235,17 +236,17 @@ class Divisions:
         if cuts is not None:
             if not isinstance(part.bins, tuple):
                 return f"{part.name} bin {int(value) + 1} of {len(cuts) + 1}"
-            low = f"{cuts[int(value) - 1]:g} <= " if value > 0 else ""
-            return f"{low}{part.name}" + (f" < {cuts[int(value)]:g}" if value < len(cuts) else "")
+            low = f"{number_text(cuts[int(value) - 1])} <= " if value > 0 else ""
+            return f"{low}{part.name}" + (f" < {number_text(cuts[int(value)])}" if value < len(cuts) else "")
         texts = self.columns[self._place(part.name)].texts
         if texts is not None:
             return f"{part.name} = {texts[int(value)] if value >= 0 else '?'}"
-        return f"{part.name} = {value:g}"
+        return f"{part.name} = {number_text(value)}"
 
 
 def _part_name(part: Part, cuts: np.ndarray | None) -> str:
     if cuts is None:
         return str(part.name)
     if isinstance(part.bins, tuple):
-        return f"{part.name} cut at {', '.join(f'{cut:g}' for cut in part.bins)}"
+        return f"{part.name} cut at {', '.join(map(number_text, part.bins))}"
     return f"{part.name} in {len(cuts) + 1} bins"

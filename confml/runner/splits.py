@@ -169,10 +169,12 @@ def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tupl
     identity = _identity_of_all_classes(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
-    size = folds if folds is not None else float(protocol.test_size)
+    size, key = (
+        (float(protocol.test_size), "protocol.test-size") if folds is None else (folds, "protocol.folds")
+    )
     used = _used_rows(data.y, protocol, random_state)
     groups = None if data.groups is None else data.groups[used]
-    parts = train_test_pairs(data.y[used], groups, size, protocol.stratify, random_state, data.name)
+    parts = train_test_pairs(data.y[used], groups, size, protocol.stratify, random_state, data.name, key)
     train, test = parts[split.fold or 0]
     return used[train], used[test]
 
@@ -227,5 +229,5 @@ def inner_folds(
     groups = None if data.groups is None else data.groups[train_rows]
     name = f"the training part of '{data.name}'"
     y, size, stratify = data.y[train_rows], protocol.inner_folds, protocol.stratify
-    folds = train_test_pairs(y, groups, size, stratify, random_state, name)
+    folds = train_test_pairs(y, groups, size, stratify, random_state, name, "protocol.inner-folds")
     return [(train_rows[train], train_rows[test]) for train, test in folds]

@@ -795,3 +795,8 @@ def test_every_text_that_is_not_a_number_to_python_is_missing():
             text = sign + "".join(letters)
             assert np.isnan(float(text)) and is_missing(text)
     assert not any(map(is_missing, ("none", "NONE", "nano", "-", "inf", "0", "missing")))
+
+
+def test_a_column_name_with_single_quotes_is_shown_in_double_quotes(csv):
+    said = error(csv, "'size','vote'\n1,a\n2,b\n3,a\n4,b\n", kind=ConfigError, label="vote")
+    assert "did you mean \"'vote'\"?" in str(said)

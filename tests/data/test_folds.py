@@ -97,7 +97,7 @@ def test_single_rows_are_dealt_like_the_others():
 def test_pairs_divide_the_rows(size, stratify, with_groups):
     y = np.repeat(["a", "b", "c"], [20, 9, 1])
     groups = np.arange(30) // 3 if with_groups else None
-    pairs = train_test_pairs(y, groups, size, stratify, 5, "d")
+    pairs = train_test_pairs(y, groups, size, stratify, 5, "d", "folds")
     assert len(pairs) == (3 if size == 3 else 1)
     for train, test in pairs:
         assert sorted([*train, *test]) == list(range(30))

@@ -23,7 +23,7 @@ def scikit_pairs(splitter, y):
 
 
 def own_pairs(y, size, stratify, seed):
-    pairs = train_test_pairs(y, None, size, stratify, seed, "d")
+    pairs = train_test_pairs(y, None, size, stratify, seed, "d", "folds")
     return [(train.tolist(), test.tolist()) for train, test in pairs]
 
 
@@ -71,4 +71,4 @@ def test_holdouts_are_those_of_scikit_learn(labels, share, stratify, seed):
 def test_a_holdout_that_cannot_be_drawn_is_explained(labels, stratify, words):
     share = 0.99 if len(labels) > 6 else 0.1
     with pytest.raises(ConfigError, match=f"d cannot be split into a holdout .*: {words}"):
-        train_test_pairs(np.array(list(labels)), None, share, stratify, 3, "d")
+        train_test_pairs(np.array(list(labels)), None, share, stratify, 3, "d", "test-size")

@@ -217,3 +217,20 @@ def test_names_of_groups():
     (details,) = found.details([np.ones(3)])
     assert details["name"] == "site and age cut at 30"
     assert details["groups"] == ["site missing, age < 30", "site = a, age < 30", "site = b, 30 <= age"]
+
+
+@pytest.mark.parametrize("bins", [None, (10012345.5, 10012346.5)])
+def test_names_of_groups_have_all_digits_of_their_numbers(bins):
+    from confml.methods.divisions import Column, Divisions
+
+    by = "store" if bins is None else {"store": list(bins)}
+    groups = Divisions(by, [Column("store")], np.array([0, 1]))
+    stores = np.repeat([10012345.0, 10012346.0, 10012347.0], 20)[:, None]
+    groups.cut(stores, quantiles=False)
+    groups.learn(stores, None)
+    names = groups.details([np.array([20, 20, 20])])[0]["groups"]
+    if bins is None:
+        assert names == ["store = 10012345", "store = 10012346", "store = 10012347"]
+    else:
+        middle = "10012345.5 <= store < 10012346.5"
+        assert names == ["store < 10012345.5", middle, "10012346.5 <= store"]

@@ -210,3 +210,23 @@ def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
     price = np.array([[0, 1, 0.8], [5, 0.5, 0.8]])
     expected = np.array(["no", "yes", "abstain"])[(total @ price).argmin(axis=1)]
     assert second["decision"].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"), [(bool, (False, True)), (float, (0.0, 1.0)), (int, (0.0, 1.0)), (str, (False, True))]
+)
+def test_costs_are_keyed_by_the_labels_themselves(kind, keys):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=(X[:, 0] > 0).astype(kind))
+    no, yes = keys
+    costs = {"matrix": {no: {yes: 1}, yes: {no: 5}}, "abstain": {no: 0.8, yes: 0.8}}
+    answers = confml.predict(frame, frame.drop(columns="y"), label="y", method="naive-bayes", costs=costs)
+    plain = confml.predict(
+        frame.assign(y=np.where(X[:, 0] > 0, "p", "n")),
+        frame.drop(columns="y"),
+        label="y",
+        method="naive-bayes",
+        costs={"matrix": {"n": {"p": 1}, "p": {"n": 5}}, "abstain": 0.8},
+    )
+    names = {"n": kind(no), "p": kind(yes), "abstain": "abstain"}
+    assert answers["decision"].tolist() == [names[label] for label in plain["decision"]]

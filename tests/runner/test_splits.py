@@ -166,7 +166,7 @@ def test_fixed_split_is_the_providers():
     ("y", "groups", "rules", "words"),
     [
         ([0, 1, 0], None, protocol("k-fold"), "has 3 rows, too few for 5 folds"),
-        (Y, np.zeros(100), protocol("k-fold"), "has 1 groups, too few for 5 folds"),
+        (Y, np.zeros(100), protocol("k-fold"), "has 1 group, too few for 5 folds .protocol.folds."),
         (
             [0, 0, 1, 1, 2, 2],
             None,
@@ -178,3 +178,12 @@ def test_fixed_split_is_the_providers():
 def test_what_cannot_be_split_is_said(y, groups, rules, words):
     with pytest.raises(ConfigError, match=words):
         rows_of(data_of(y, groups), rules)
+
+
+def test_too_few_groups_for_inner_folds_name_the_key():
+    groups = np.arange(100) % 4
+    rules = protocol("k-fold", inner_folds=5)
+    with pytest.raises(ConfigError) as error:
+        inner_folds(data_of(Y, groups), np.arange(100), rules, Split("k-fold", fold=0), 1)
+    assert "has 4 groups, too few for 5 folds (protocol.inner-folds)" in str(error.value)
+    assert error.value.hint == "set protocol.inner-folds to at most 4"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.data.text_table import number_text
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.numbers.summaries import mean_and_sd
@@ -172,7 +173,7 @@ def _finite(scores: np.ndarray) -> np.ndarray:
 
 def coverage_name(level: float) -> str:
     """Return the name of the column of the coverage at a level."""
-    return f"coverage_at_{level:g}"
+    return f"coverage_at_{number_text(level)}"
 
 
 def order(entries: Iterable[Entry], by: RankedColumn | None) -> list[Entry]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml.data.text_table import number_text
 from confml.measures import Case
 from confml.measures.case import columns_of
 from confml.measures.conditional import (
@@ -199,14 +200,10 @@ def column_groups(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     for place in range(len(bins)):
         mine = values[groups == place]
         low, high = float(mine.min()), float(mine.max())
-        names.append(_number(low) if low == high else f"{_number(low)} to {_number(high)}")
+        names.append(number_text(low) if low == high else f"{number_text(low)} to {number_text(high)}")
     if len(set(names)) < len(names):
         names = [f"bin {place + 1}: {name}" for place, name in enumerate(names)]
     return groups, [*names, *([MISSING] if missing.any() else [])]
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"
 
 
 def _mean(values: Sequence[float]) -> float:

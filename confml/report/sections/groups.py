@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from confml.data.text_table import counted
+from confml.data.text_table import counted, number_text
 from confml.measures.conditional import GroupCoverage
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
@@ -89,7 +89,7 @@ class Groups(Section):
         worst: dict[tuple, dict[str, str]] = {}
         groups: Counter[tuple] = Counter()
         for row in self.written(GROUPS):
-            key = row["dataset"], row["by"], row["label"], row["view"], f"{float(row['level']):g}"
+            key = row["dataset"], row["by"], row["label"], row["view"], number_text(float(row["level"]))
             if row["group"] == UNSEEN:
                 continue
             groups[key] += 1

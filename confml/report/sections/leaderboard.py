@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from confml.data.text_table import number_text
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
 from confml.report.answers.advice import unpromised
@@ -87,9 +88,9 @@ class LeaderboardSection(Section):
                 continue
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
-                self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
+                self.board.add(f"risk_at_{number_text(share)}", entry, cell.dataset, risk)
             for one in case.kept.get("certified splits", ()):
-                self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
+                self.board.add(f"certified_at_{number_text(one.risk)}", entry, cell.dataset, one.coverage)
 
     def items(self) -> Iterator[Item]:
         self._add_metrics()
@@ -211,7 +212,7 @@ def columns(level: float | None) -> list[Column]:
         _of_metric("error"),
         *(
             Column(
-                f"risk_at_{share:g}",
+                f"risk_at_{number_text(share)}",
                 f"risk at {share:.0%} coverage",
                 f"error rate of the {share:.0%} most confident predictions",
                 LOWER,
@@ -221,7 +222,7 @@ def columns(level: float | None) -> list[Column]:
         _of_metric("augrc"),
         *(
             Column(
-                f"certified_at_{risk:g}",
+                f"certified_at_{number_text(risk)}",
                 f"certified at {risk:.0%} risk",
                 f"accepted share of new examples at a threshold whose risk is at most {risk:g} with "
                 f"probability {1 - DELTA:g}; 0 where none can be certified",
