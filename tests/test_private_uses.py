@@ -1,0 +1,44 @@
+"""Private parts of other packages that confml still uses: the list only becomes shorter."""
+
+import re
+from pathlib import Path
+
+import confml
+
+PACKAGE = Path(confml.__file__).parent
+USES = {
+    "sys.modules": r"sys\.modules",
+    "numba": r"numba\.core|get_call_template|_nrt\b|no_cfunc_wrapper|\._cache_file|_tm_features",
+    "llvmlite": r"llvmlite",
+    "scipy": r"\._ufuncs|scipy\.\S*\._\w",
+    "matplotlib": r"_backend_pdf",
+    "scikit-learn": r"sklearn\.\S*\._\w|import _BinMapper",
+    "loky": r"_USE_PSUTIL|\._call_queue|\._result_queue",
+    "forkserver": r"_forkserver_|util\._\w|_args_from_interpreter_flags",
+}
+REMAINING: dict[str, set[str]] = {
+    "_forks.py": {"forkserver", "sys.modules"},
+    "_jit.py": {"numba"},
+    "_processes.py": {"loky", "sys.modules"},
+    "_threads.py": {"sys.modules"},
+    "neighbours/_lanes_llvm.py": {"llvmlite", "numba"},
+    "neighbours/integer_rows.py": {"numba"},
+    "plugins/imports.py": {"sys.modules"},
+    "predictions/estimators.py": {"scikit-learn"},
+    "predictions/model.py": {"sys.modules"},
+    "report/figures/style.py": {"matplotlib"},
+}
+
+
+def uses() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        names = {name for name, pattern in USES.items() if re.search(pattern, text)}
+        if names:
+            found[path.relative_to(PACKAGE).as_posix()] = names
+    return found
+
+
+def test_private_parts_of_other_packages_are_used_only_where_listed():
+    assert uses() == REMAINING
