@@ -10,7 +10,7 @@ from confml.errors import ConfigError, ConfmlError, family, nearest
 from confml.methods.base import Method
 from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
-from confml.methods.sklearn.sklearn_method import SklearnMethod, view_of
+from confml.methods.sklearn.sklearn_method import SklearnMethod, classifier_views
 from confml.methods.wrappers import (
     WRAPPERS,
     check_settings,
@@ -40,11 +40,15 @@ def broken_methods() -> dict[str, ConfmlError]:
 
 
 def method_class(name: str) -> type[Method]:
-    """Return the class of a method, `SklearnMethod` for a dotted name; ConfigError where it is unknown."""
+    """Return the class of a method; ConfigError where it is unknown.
+
+    A dotted name is of a subclass of `Method`, or of another classifier, which becomes a `SklearnMethod`.
+    """
     if _is_dotted(name):
         _check_spelling(name)
-        find_classifier(name)
-        return SklearnMethod
+        classifier = find_classifier(name)
+        is_method = inspect.isclass(classifier) and issubclass(classifier, Method)
+        return classifier if is_method else SklearnMethod
     if methods.has(name):  # names of all methods are only for messages: they import every module
         return methods.find(name)
     known = methods.names()
@@ -63,12 +67,15 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     ``venn`` and ``venn__...``.
     """
     settings, params = split_settings(params or {})
-    if method_class(name) is SklearnMethod:
-        views = [view_of(new_classifier(name, params))]
+    cls = method_class(name)
+    if cls is SklearnMethod:
+        views = classifier_views(new_classifier(name, params))
     else:
-        methods.check(name, params)
-        views = views_of(method_class(name))
-        if settings and method_class(name).takes_rows:
+        methods.check_class(name, cls, params)
+        if _is_dotted(name):
+            new_classifier(name, params)  # its constructor may raise an error
+        views = views_of(cls)
+        if settings and cls.takes_rows:
             _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
@@ -125,13 +132,13 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
     wrappers = wrapper_versions(params or {})
     others = [version_of(*named(one)) for one in (params or {}).get(BEST_OF) or ()]
     _, params = split_settings(params or {})
-    version = str(cls.version) if cls is SklearnMethod else cls.version
-    if cls is SklearnMethod:
-        packages = packages_of(name, [*params.values(), *values])
-        known = {"scikit-learn": sklearn.__version__, **packages}
-        version = ", ".join([str(version), *(f"{package} {one}" for package, one in known.items())])
-    both = [*wrappers, *map(str, others)]
-    return ", ".join([str(version), *both]) if both else version
+    packages: dict[str, str] = {}
+    if _is_dotted(name):
+        of_sklearn = {"scikit-learn": sklearn.__version__} if cls is SklearnMethod else {}
+        packages = {**of_sklearn, **packages_of(name, [*params.values(), *values])}
+    further = [*(f"{package} {version}" for package, version in packages.items()), *wrappers]
+    further += [str(version) for version in others]
+    return ", ".join([str(cls.version), *further]) if further else cls.version
 
 
 def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
@@ -172,7 +179,8 @@ def describe(name: str) -> dict[str, Any]:
         return WRAPPERS[name].description()
     cls = method_class(name)
     if cls is not SklearnMethod:
-        return methods.describe(name) | {"views": views_of(cls)}
+        source = source_of(name) if _is_dotted(name) else methods.source(name)
+        return methods.describe_class(name, cls, source) | {"views": views_of(cls)}
     classifier = find_classifier(name)
     if not inspect.isclass(classifier):  # an estimator in a module, whose parameters are set already
         classifier = type(classifier)
@@ -186,7 +194,7 @@ def describe(name: str) -> dict[str, Any]:
         "text": text,
         "source": source_of(name),
         "version": version_of(name),
-        "views": [] if needs else [view_of(new_classifier(name, {}))],
+        "views": [] if needs else classifier_views(new_classifier(name, {})),
         "parameters": describe_parameters(classifier),
     }
 

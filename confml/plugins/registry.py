@@ -171,7 +171,10 @@ class PluginRegistry(Generic[Kind]):
         A mistake in a parameter raises a `ParameterError`: first names and values, then parameters that are
         missing, then those that cannot be combined (``check_combination`` of the class).
         """
-        cls = self.find(name)
+        self.check_class(name, self.find(name), params)
+
+    def check_class(self, name: str, cls: type[Kind], params: Mapping[str, Any]) -> None:
+        """Check the parameters of a class that a config names ``name``; the errors of `check`."""
         owner = f"{self.noun} '{name}'"
         check_parameters(owner, cls.parameters, params)
         for missing in sorted(_required(cls) - set(params)):
@@ -182,7 +185,10 @@ class PluginRegistry(Generic[Kind]):
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return the documentation as plain data: name, summary, text, source, version, parameters."""
-        cls = self.find(name)
+        return self.describe_class(name, self.find(name), self.source(name))
+
+    def describe_class(self, name: str, cls: type[Kind], source: str) -> dict[str, Any]:
+        """Return the documentation of a class that a config names ``name``, as `describe` does."""
         text = described_text(cls)
         defaults = default_parameters(cls)
         parameters = []
@@ -193,7 +199,7 @@ class PluginRegistry(Generic[Kind]):
             "name": name,
             "summary": text.partition("\n")[0],
             "text": text,
-            "source": self.source(name),
+            "source": source,
             "version": cls.version,
             "parameters": parameters,
         }

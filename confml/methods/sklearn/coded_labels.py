@@ -1,11 +1,13 @@
 """`CodedLabels`: class numbers for classifiers that accept no other labels."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from confml.errors import ConfmlError
+from confml.measures.prediction import Prediction
 from confml.methods.base import class_codes
 
 
@@ -63,6 +65,26 @@ class CodedLabels:
         if strange.any():
             raise ConfmlError(f"{what} has the class {labels[strange][0]!s}, which is not in its classes_")
         return labels
+
+    def labelled(self, prediction: Prediction, what: str) -> Prediction:
+        """Return a prediction of class numbers with their labels, and its columns in the order of the labels.
+
+        Raises ConfmlError for a class that is not one of the class numbers.
+        """
+        numbers = self._numbers(prediction.classes, f"the classes of {what}")
+        labels = self.labels[self._numbers(prediction.labels, what)]
+        order, c = np.argsort(numbers), len(numbers)
+        extra = {
+            name: values[:, order] if values.ndim == 2 and values.shape[1] == c else values
+            for name, values in prediction.extra.items()
+        }
+        return replace(
+            prediction,
+            classes=self.labels[numbers[order]],
+            scores=prediction.scores[:, order],
+            labels=labels,
+            extra=extra,
+        )
 
     def _numbers(self, values: np.ndarray, what: str) -> np.ndarray:
         """Return class numbers as integers; some classifiers have them as floats, or as one column."""

@@ -1,11 +1,13 @@
 """`SklearnMethod`: any classifier with scikit-learn's interface as a method."""
 
 import inspect
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +15,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, real_numbers
 from confml.methods.base import Method
 from confml.methods.multiclass import decision_values, two_class_scores
+from confml.methods.pipelines import confident_predict
 from confml.methods.sklearn.coded_labels import CodedLabels
 from confml.methods.sklearn.estimators import check_values, is_foreign, set_parameters
 from confml.plugins.imports import without_output
@@ -21,7 +24,8 @@ from confml.plugins.imports import without_output
 class SklearnMethod(Method):
     """Classifier with scikit-learn's interface as a method, with the parameters of the classifier.
 
-    It has one view, the first of these that the classifier supports:
+    The views are those of its ``confident_predict``, or of the last step of a pipeline, if it has one.
+    Otherwise there is one view, the first of these that the classifier supports:
 
     - ``probability``: the columns of ``predict_proba``;
     - ``margin``: the columns of ``decision_function``. With two classes the decision value f is one number,
@@ -93,12 +97,26 @@ class SklearnMethod(Method):
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view of the classifier for test examples X (n, d)."""
-        return self._view(X, labelled=True)
+        """Return the views of the classifier for test examples X (n, d)."""
+        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X, labelled=True)
 
     def scored_views(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view without calling ``predict``; labels are the likeliest classes."""
-        return self._view(X, labelled=False)
+        """Return the views without calling ``predict``; labels are the likeliest classes."""
+        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X, labelled=False)
+
+    def _own_views(self, X, rng: np.random.Generator | None) -> dict[str, Prediction]:
+        """Return the result of ``confident_predict`` of the classifier, with the labels of the fit."""
+        check_is_fitted(self)
+        name = f"confident_predict of {_name_of(self.estimator)}"
+        views = confident_predict(self.estimator_, X, rng)
+        if not isinstance(views, Mapping) or not views:
+            raise ConfmlError(f"{name} returns {views!r}, expected a dict with a Prediction for each view")
+        for view, prediction in views.items():
+            if not isinstance(prediction, Prediction):
+                raise ConfmlError(f"{name} returns {prediction!r} for {view!r}, expected a Prediction")
+        if self.codes_ is None:
+            return dict(views)
+        return {view: self.codes_.labelled(prediction, name) for view, prediction in views.items()}
 
     def _view(self, X, labelled: bool) -> dict[str, Prediction]:
         check_is_fitted(self)
@@ -173,6 +191,31 @@ class SklearnMethod(Method):
 
 def _name_of(estimator: Any) -> str:
     return type(estimator).__name__
+
+
+def _method_inside(estimator: Any) -> Any:
+    """Return the estimator, the last step of a pipeline, or what a search fits, with ``confident_predict``.
+
+    None without one.
+    """
+    if hasattr(estimator, "confident_predict"):
+        return estimator
+    if isinstance(estimator, Pipeline):
+        return _method_inside(estimator.steps[-1][1])
+    if hasattr(estimator, "estimator"):
+        from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+
+        if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+            return _method_inside(estimator.estimator)
+    return None
+
+
+def classifier_views(estimator: Any) -> list[str]:
+    """Return the names of the views of a classifier with its current parameters."""
+    method = _method_inside(estimator)
+    if method is None:
+        return [view_of(estimator)]
+    return list(getattr(method, "views", ())) or [view_of(method)]
 
 
 def view_of(estimator: Any) -> str:

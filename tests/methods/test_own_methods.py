@@ -1,0 +1,202 @@
+"""Methods of a user's module, named by their dotted path: their own views, parameters, version and errors."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_iris
+
+import confml
+from confml.cli import cli
+from confml.errors import ConfigError, ConfmlError
+from confml.methods.registry import build, describe, method_class, version_of
+from confml.plugins.imports import allow_imports
+
+PAGE = Path(__file__).parents[2] / "docs" / "pages" / "howto" / "extend.md"
+OWN = '''
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from confml import TCMNN, Prediction
+from confml.methods.base import Method
+from confml.plugins.parameters import Integer
+
+
+class Nearest(Method):
+    """Return the p-values of TCM-NN, of a path and with a metric."""
+
+    name = "nearest"
+    version = 7
+    views = ("p-value",)
+    parameters = {"k": Integer("number of neighbours", low=1)}
+
+    def __init__(self, k=1):
+        self.k = k
+
+    def prepare(self, X, y, grid=()):
+        return {"rows": np.array([len(X)])}
+
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
+        assert state is None or state["rows"][0] == len(X)
+        yield from super().evaluate_path(X, y, X_test, grid, rng, state)
+
+    def fit(self, X, y):
+        X, codes = self.check_fit_data(X, y)
+        self.model_ = TCMNN(k=self.k).fit(X, self.classes_[codes])
+        return self
+
+    @property
+    def fit_metrics_(self):
+        return {"kept_rows": 5.0}
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": Prediction(self.classes_, self.model_.predict_p_values(X), "p-value")}
+
+
+class Plain(ClassifierMixin, BaseEstimator):
+    """The same, without a base class of confml."""
+
+    views = ("p-value",)
+
+    def fit(self, X, y):
+        self.model_ = TCMNN().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": Prediction(self.classes_, self.model_.predict_p_values(X), "p-value")}
+
+
+class Margins(Nearest):
+    """Return minus the distances from the class means, as margins."""
+
+    name = "margins"
+    views = ("margin",)
+
+    def confident_predict(self, X, rng=None):
+        distances = -np.log(self.model_.predict_p_values(X))
+        return {"margin": Prediction(self.classes_, -distances, "margin")}
+
+
+class Broken(Nearest):
+    """Raise an error for new rows."""
+
+    name = "broken"
+
+    def confident_predict(self, X, rng=None):
+        raise KeyError("no such thing")
+
+
+class Wrong(Plain):
+    """Return something else than predictions."""
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": np.zeros((len(X), 3))}
+'''
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Name of a module in the current folder, whose import is allowed."""
+    name = "own_methods_of_a_test"
+    (tmp_path / f"{name}.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with allow_imports(name):
+        yield name
+    sys.modules.pop(name, None)
+
+
+def test_a_subclass_of_method_is_used_as_it_is(own):
+    name = f"{own}.Nearest"
+    assert method_class(name).__name__ == "Nearest"
+    assert str(version_of(name)).startswith(f"7, {own} sha256 ")
+    described = describe(name)
+    assert described["views"] == ["p-value"] and described["parameters"][0]["about"] == "number of neighbours"
+    with pytest.raises(ConfigError, match="a whole number at least 1"):
+        build(name, {"k": 0})
+
+
+@pytest.mark.parametrize("cls", ["Nearest", "Plain"])
+def test_runs_and_predictions_have_the_views_of_the_class(own, cls):
+    name = f"{own}.{cls}"
+    pipeline = {"name": "sklearn.pipeline.Pipeline", "steps": [["one", name]], "label": "pipeline"}
+    run = confml.run(
+        {
+            "name": "own",
+            "datasets": ["iris"],
+            "methods": [name, pipeline, "tcm-nn"],
+            "protocol": "holdout",
+            "figures": [],
+        },
+        engine="serial",
+        allow_import=[own],
+    )
+    assert run.failures.empty
+    metrics = run.metrics[run.metrics["view"] == "p-value"]
+    by_method = {
+        method: dict(
+            zip(zip(rows["metric"], rows["level"].fillna(0), strict=True), rows["value"], strict=True)
+        )
+        for method, rows in metrics.groupby("method")
+    }
+    assert set(by_method) == {name, "sklearn.pipeline.Pipeline", "tcm-nn"}
+    for metric in (("coverage", 0.05), ("mean_region_size", 0.05), ("error", 0)):
+        assert len({values[metric] for values in by_method.values()}) == 1
+    frame = load_iris(as_frame=True).frame
+    answers, expected = (
+        confml.predict(frame[::2], frame[1::2], label="target", method=method, allow_import=[own])
+        for method in (name, "tcm-nn")
+    )
+    assert answers["region@0.05"].equals(expected["region@0.05"])
+
+
+def test_own_metrics_paths_and_candidates(own):
+    methods = [
+        {"name": f"{own}.Nearest", "sweep": {"k": [1, 3]}},
+        {"name": "naive-bayes", "conformal": {"kind": "split", "best-of": [f"{own}.Margins"]}},
+    ]
+    config = {"name": "own", "datasets": ["iris"], "methods": methods, "protocol": "holdout", "figures": []}
+    run = confml.run(config, engine="serial", allow_import=[own])
+    assert run.failures.empty
+    assert run.metrics.query("metric == 'kept_rows'")["value"].tolist() == [5.0, 5.0]
+
+
+def test_labels_of_a_pipeline_are_those_of_the_fit(own):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["c", "a", "b"])[y]
+    method = build("sklearn.pipeline.Pipeline", {"steps": [["one", f"{own}.Plain"]]}).fit(X[::2], labels[::2])
+    view = method.confident_predict(X[1::2])["p-value"]
+    expected = confml.TCMNN().fit(X[::2], labels[::2]).confident_predict(X[1::2])["p-value"]
+    assert view.labels.tolist() == expected.labels.tolist() and view.classes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(view.scores, expected.scores)
+
+
+@pytest.mark.parametrize(
+    ("cls", "text"), [("Broken", "KeyError"), ("Wrong", "expected a Prediction")], ids=["raises", "array"]
+)
+def test_errors_of_the_class_name_it(own, cls, text):
+    frame = load_iris(as_frame=True).frame
+    with pytest.raises(ConfmlError, match=f"{cls}.*{text}"):
+        confml.predict(frame[::2], frame[1::2], label="target", method=f"{own}.{cls}", allow_import=[own])
+
+
+def test_the_example_of_the_page_runs_on_the_command_line(own):
+    example = re.search(r'```python title="nearest_mean.py"\n(.*?)```', PAGE.read_text("utf-8"), re.DOTALL)
+    Path("nearest_mean_of_page.py").write_text(example[1])
+    Path("own.yaml").write_text(
+        "name: page\ndatasets: [iris]\nmethods: [nearest_mean_of_page.NearestMean]\n"
+        "protocol: holdout\nfigures: []\n"
+    )
+    arguments = ["run", "own.yaml", "--engine", "serial", "--allow-import", "nearest_mean_of_page"]
+    ended = CliRunner().invoke(cli, arguments)
+    assert ended.exit_code == 0, ended.output
+    metrics = confml.load_run("results/page").metrics
+    assert set(metrics["view"].dropna()) == {"margin"}
+    assert not set(metrics["metric"]) & {"set_size", "coverage"}
