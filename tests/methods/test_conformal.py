@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 
 from confml.config import json_schema, restore_config
 from confml.data.folds import (
@@ -29,6 +33,7 @@ from confml.methods.conformal.scores import (
     knn_ratio_scores,
     lac_scores,
     margin_scores,
+    margin_scores_of_shares,
     p_values_of_counts,
     saps_scores,
 )
@@ -144,7 +149,7 @@ def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
 
 
 def test_lac():
-    assert lac_scores(np.array([[0.2, 0.8]])).tolist() == [[0.8, pytest.approx(0.2)]]
+    assert lac_scores(np.array([[0.2, 0.8]])).tolist() == [[-0.2, -0.8]]
 
 
 @pytest.mark.parametrize("randomised", [True, False])
@@ -159,7 +164,7 @@ def test_aps_and_raps_are_their_definitions(randomised, penalty, k_reg):
             place = ranking.index(j) + 1
             before = sum(row[other] for other in ranking[: place - 1])
             own = row[j] * (1 if u is None else u[i])
-            assert found[i, j] == pytest.approx(before + own + penalty * max(place - k_reg, 0))
+            assert found[i, j] + 1 == pytest.approx(before + own + penalty * max(place - k_reg, 0))
 
 
 @pytest.mark.parametrize("randomised", [False, True])
@@ -183,6 +188,31 @@ def test_margins():
     ]
     assert margin_scores(values).tolist() == expected
     assert margin_scores(np.array([[2.0]])).tolist() == [[-2.0]]
+
+
+def test_margins_of_probabilities_have_the_order_of_exact_fractions():
+    """1 minus the margin is below the last digit of 1 where a probability is close to 0 or 1."""
+    small = [Fraction(1, 2**exponent) for exponent in (70, 60, 40, 2, 1)]
+    exact = [(p, q, 1 - p - q) for p in small for q in small]
+    margins = [max(row[:j] + row[j + 1 :]) - row[j] for row in exact for j in range(3)]
+    scores = margin_scores_of_shares(np.array([[float(p) for p in row] for row in exact])).ravel()
+    for i, j in itertools.combinations(range(len(margins)), 2):
+        assert np.isclose(scores[i], scores[j], rtol=1e-12) or (margins[i] < margins[j]) == (
+            scores[i] < scores[j]
+        )
+    first, second = margins[0], margins[3 * len(small)]  # of the probabilities 2^-70 and 2^-60
+    assert first > second and float(first) == float(second) and scores[0] > scores[3 * len(small)]
+
+
+@pytest.mark.parametrize("score", ["lac", "aps"])
+def test_saturated_probabilities_are_told_from_each_other(score):
+    """Naive Bayes gives most labels of a digit a probability below 1e-16: regions had all ten labels."""
+    X, y = load_digits(return_X_y=True)
+    parts = X[::2], y[::2], X[1::2], y[1::2]
+    method = Conformal(GaussianNB(), "split", nonconformity=score, random_state=1).fit(*parts[:2])
+    region = method.confident_predict(parts[2])["p-value"].region(0.05)
+    assert region.sum(axis=1).mean() < 4
+    assert 0.92 < region[np.arange(len(region)), parts[3]].mean() < 0.98
 
 
 @pytest.mark.parametrize("k", [1, 3, 8])
@@ -227,11 +257,11 @@ def test_p_values_are_counted(kind, score, mondrian):
         shares = fitted.confident_predict(X_new)["probability"].scores
         codes = np.searchsorted([0, 1, 2], fitted.y_seen_)
         return {
-            "lac": lambda: 1 - shares,
+            "lac": lambda: -shares,
             "aps": lambda: aps_scores(shares),
             "raps": lambda: aps_scores(shares, None, 0.01, 1),
             "saps": lambda: saps_scores(shares, None, 0.01),
-            "margin": lambda: margin_scores(shares),
+            "margin": lambda: margin_scores_of_shares(shares),
             "knn-ratio": lambda: knn_ratio_scores(fitted.X_seen_, codes, 3, X_new, 2),
         }[score]()
 

@@ -95,7 +95,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
     array([[1. , 0.2]])
     """
 
-    version = 6
+    version = 7
     metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS, **BEST_OF_METRICS}
     key = KEY
     settings = PARAMETERS
@@ -345,7 +345,8 @@ class Conformal(Grouped, Shifted, PValueMethod):
         views = posterior_view(self._views(part, X), self.view, part.name)
         score, view = values_for(views, self.nonconformity, part.name)
         values = on_all_classes(view, self.classes_)
-        return label_scores(score, values, u if self.randomised else None, self.penalty, self.k_reg), score
+        u_or_none = u if self.randomised else None
+        return label_scores(score, values, view.kind, u_or_none, self.penalty, self.k_reg), score
 
     def check_stored(self) -> None:
         super().check_stored()

@@ -14,33 +14,41 @@ RANDOMISED = ("aps", "raps", "saps")
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
 # Kinds with scores from 0 to 1, preferred first; all but exceedances sum to 1.
 SHARES = ("probability", "posterior", "vote", "envelope", "exceedance")
+SUM_TO_ONE = SHARES[:-1]
+_SIZE_OF_PENALTIES = 1e-3
 _PAIRS = 4_000_000  # number of distances per block
 _ROWS_PER_BUCKET = 1
 MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 
 
 def lac_scores(shares: np.ndarray) -> np.ndarray:
-    """Return 1 minus the probability of each label (n, c) (LAC: Sadinle, Lei, Wasserman 2019)."""
-    return np.subtract(1.0, shares, order="C")
+    """Return minus the probability of each label (n, c) (LAC: Sadinle, Lei, Wasserman 2019).
+
+    The authors' score is 1 minus the probability, which has the same order. It is 1 for all probabilities
+    below 1e-16, which these scores keep apart.
+    """
+    return np.negative(shares, order="C")
 
 
 def aps_scores(
     shares: np.ndarray, u: np.ndarray | None = None, penalty: float = 0.0, k_reg: int = 0
 ) -> np.ndarray:
-    """Return the total probability of all likelier labels plus u times the label's own (n, c).
+    """Return the total probability of all likelier labels plus u times the label's own, minus 1 (n, c).
 
     Ties go to earlier columns. u: (n,) uniform random numbers, one per example; None for 1. Source: Romano,
     Sesia, Candes 2020 (APS). With a ``penalty`` for each rank after the ``k_reg``-th it is RAPS:
-    Angelopoulos, Bates, Malik, Jordan 2021.
+    Angelopoulos, Bates, Malik, Jordan 2021. Minus 1 leaves the order, and the scores are computed from the
+    less likely labels, whose total has all its digits where the likelier ones have 1 together.
     """
     order = np.argsort(-shares, axis=1, kind="stable")
     ranked = np.take_along_axis(shares, order, axis=1)
-    before = np.zeros_like(ranked)
-    np.cumsum(ranked[:, :-1], axis=1, out=before[:, 1:])
-    own = ranked if u is None else u[:, None] * ranked
-    places = np.arange(1, shares.shape[1] + 1)
+    rest = np.zeros_like(ranked)
+    rest[:, :-1] = np.cumsum(ranked[:, :0:-1], axis=1)[:, ::-1]
+    if u is not None:
+        rest += (1.0 - u[:, None]) * ranked
+    ranks = np.arange(1, shares.shape[1] + 1)
     scores = np.empty_like(ranked)
-    np.put_along_axis(scores, order, before + own + penalty * np.maximum(places - k_reg, 0), axis=1)
+    np.put_along_axis(scores, order, penalty * np.maximum(ranks - k_reg, 0) - rest, axis=1)
     return scores
 
 
@@ -71,14 +79,32 @@ def margin_scores(values: np.ndarray) -> np.ndarray:
     return np.where(best, two[:, :1], two[:, 1:]) - values
 
 
+def margin_scores_of_shares(shares: np.ndarray) -> np.ndarray:
+    """Return log((1 + s) / (1 - s)) for the `margin_scores` s of probabilities that sum to 1 (n, c).
+
+    It has the order of s, and all digits where s is close to -1 or 1: 1 - s is the total of the labels that
+    are not the likeliest one, plus the own probability.
+    """
+    rows = np.arange(len(shares))
+    best = shares.argmax(axis=1)
+    others = shares.copy()
+    others[rows, best] = 0.0
+    rest = others.sum(axis=1)
+    below, above = rest[:, None] + shares, 1.0 + shares[rows, best][:, None] - shares
+    second = others.max(axis=1)
+    below[rows, best], above[rows, best] = 1.0 + shares[rows, best] - second, rest + second
+    with np.errstate(divide="ignore"):
+        return np.log(above) - np.log(below)
+
+
 def label_scores(
-    score: str, values: np.ndarray, u: np.ndarray | None, penalty: float, k_reg: int
+    score: str, values: np.ndarray, kind: str, u: np.ndarray | None, penalty: float, k_reg: int
 ) -> np.ndarray:
-    """Return the score named ``score`` of each label (n, c), from probabilities or margins (n, c)."""
+    """Return the score named ``score`` of each label (n, c), from ``values`` (n, c) of a view of ``kind``."""
     if score == "lac":
         return lac_scores(values)
     if score == "margin":
-        return margin_scores(values)
+        return margin_scores_of_shares(values) if kind in SUM_TO_ONE else margin_scores(values)
     if score == "saps":
         return saps_scores(values, u, penalty)
     return aps_scores(values, u, *((penalty, k_reg) if score == "raps" else ()))
@@ -181,11 +207,12 @@ def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
 def usual_size(name: str, calibration: np.ndarray) -> float:
     """Return the size that rounding errors of a score are relative to, besides the size of the score itself.
 
-    Scores of probabilities are differences of numbers up to 1. A margin near 0 is a difference of numbers as
-    large as other margins: the median size of the ``calibration`` scores (m,). A ratio has none.
+    A margin near 0 is a difference of numbers as large as other margins: the median size of the
+    ``calibration`` scores (m,). A score of raps is a difference of a probability and a penalty.
+    Probabilities, sums of them and ratios have none: small ones are known to as many digits as others.
     """
-    if name in OF_SHARES:
-        return 1.0
+    if name in ("raps", "saps"):
+        return _SIZE_OF_PENALTIES
     finite = np.abs(calibration[np.isfinite(calibration)])
     return float(np.median(finite)) if name == "margin" and len(finite) else 0.0
 

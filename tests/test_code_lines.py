@@ -1,0 +1,84 @@
+"""The package becomes smaller: code lines per folder, against the table of code_lines.csv.
+
+A code line is neither blank nor a comment nor part of a docstring. The numbers of the table are lowered with
+each change that removes code, and raised only with a reason in the commit. Lower them by
+``python tests/test_code_lines.py``.
+"""
+
+import ast
+import csv
+import io
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = Path(__file__).with_name("code_lines.csv")
+NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def code_lines(source: str) -> int:
+    """Return the number of lines with code."""
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in NO_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                if isinstance(first.value.value, str):
+                    lines -= set(range(first.lineno, first.end_lineno + 1))
+    return len(lines)
+
+
+def counts() -> dict[str, int]:
+    """Return the code lines of each folder of the package, of its other modules, and of the tests."""
+    lines: Counter[str] = Counter()
+    for top in ("confml", "tests"):
+        for path in (ROOT / top).rglob("*.py"):
+            folder = top
+            if top == "confml" and len(path.relative_to(ROOT / top).parts) > 1:
+                folder = f"confml/{path.relative_to(ROOT / top).parts[0]}"
+            lines[folder] += code_lines(path.read_text(encoding="utf-8"))
+    return dict(sorted(lines.items()))
+
+
+def stored() -> dict[str, int]:
+    with open(TABLE, newline="") as file:
+        return {row["folder"]: int(row["code_lines"]) for row in csv.DictReader(file)}
+
+
+def test_code_lines_of_a_source():
+    source = '"""Docstring."""\n\n# comment\nx = 1  # comment\n\n\n'
+    source += 'def f():\n    """Docstring\n\n    of lines."""\n'
+    source += '    return """text\n    of two lines"""\n'
+    assert code_lines(source) == 4
+
+
+def test_no_folder_grows():
+    table, now = stored(), counts()
+    assert set(now) <= set(table), f"folders without a line in {TABLE.name}: {sorted(set(now) - set(table))}"
+    larger = {folder: (lines, table[folder]) for folder, lines in now.items() if lines > table[folder]}
+    assert not larger, f"more code lines than {TABLE.name} has: {larger}"
+
+
+def lower() -> None:
+    """Write the smaller of the stored number and the present one for each folder that is there."""
+    table = stored() if TABLE.exists() else {}
+    with open(TABLE, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("folder", "code_lines"))
+        for folder, lines in counts().items():
+            writer.writerow((folder, min(lines, table.get(folder, lines))))
+
+
+if __name__ == "__main__":
+    lower()
