@@ -23,7 +23,7 @@ def unpromised(standings: Standings, level: float) -> str:
         regions = [
             evidence.has_regions(one.cell, line.view, level) for one, evidence in standings.cells_of(line)
         ]
-        if any(regions) and promises(standings, line, level) is None:
+        if any(regions) and standings.promise(line, level) is None:
             views.setdefault(line.method, {})[line.view] = None
     names = [f"{one} ({listed(list(own))})" if one in several else one for one, own in views.items()]
     return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
@@ -116,7 +116,10 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
     level = usual_level(standings.results.config.levels) if aim == "regions" else None
     family = standings.family(dataset, METRICS[aim], level)
     if family is None or not family.best:
-        if aim == "regions" and any(standings.of(one, SIZE, level) for one in standings.of_dataset(dataset)):
+        with_regions = [line for line in standings.of_dataset(dataset) if standings.of(line, SIZE, level)]
+        if aim == "regions" and level is not None and with_regions:
+            if all(standings.promise(line, level) is None for line in with_regions):
+                return Advice(aim, reason="No method promises the coverage of its regions.")
             return Advice(aim, reason=f"None keeps its promise at level {level!r}.")
         missing = {"cost": "costs (costs: in the config)", "regions": "regions"}.get(aim, "results")
         return Advice(aim, reason=f"No method has {missing}.")
@@ -178,7 +181,7 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
             f"The coverage of the regions of {label} is shown to be too low for {share} "
             f"(p = {verdict.p_value:.2g})."
         )
-    promise = promises(standings, chosen, level)
+    promise = standings.promise(chosen, level)
     if promise is not None:
         about = "; the bound is approximate" if promise else ""
         return (
@@ -191,7 +194,7 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
     others = [
         line
         for line in standings.of_dataset(dataset)
-        if promises(standings, line, level) is not None and not standings.coverage(line, level).too_low
+        if standings.promise(line, level) is not None and not standings.coverage(line, level).too_low
     ]
     errors = {line: one.mean for line in others if (one := standings.of(line, "error"))}
     if not errors:
@@ -202,15 +205,6 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family)
     if other in family.lines and family.worse(other):
         price += ", but it is shown to be worse"
     return f"{text}; the regions of {standings.label(other)} have {have}{price}."
-
-
-def promises(standings: Standings, line: Line, level: float) -> list[str] | None:
-    """Return why the coverage that a line promises is approximate ([]: it holds); None without a promise."""
-    found = [
-        evidence.promise(one.cell, line.view) if evidence.has_regions(one.cell, line.view, level) else None
-        for one, evidence in standings.cells_of(line)
-    ]
-    return None if None in found else found[0]
 
 
 def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advice:
@@ -273,7 +267,7 @@ def overall(
     )
     if level := usual_level(standings.results.config.levels):
         chosen = [line for line in standings.lines if line.method == advice.fastest]
-        reasons = {line: promises(standings, line, level) for line in chosen}
+        reasons = {line: standings.promise(line, level) for line in chosen}
         kept = {line.dataset for line, why in reasons.items() if why is not None} >= set(found.datasets)
         kept = kept and not any(standings.coverage(line, level).too_low for line in reasons)
         about = "an approximate guarantee" if any(reasons.values()) else "a guarantee"

@@ -250,8 +250,8 @@ class Standings:
     def family(self, dataset: str, metric: str = "error", level: float | None = None) -> Family | None:
         """Return the comparison of the lines of a data set by error or set size.
 
-        Set sizes are compared among lines whose coverage is not shown to be too low. None for other metrics,
-        and while cells are still to be computed.
+        Set sizes are compared among lines that promise a coverage which is not shown to be too low. None for
+        other metrics, and while cells are still to be computed.
         """
         return self._family(dataset, metric, level)
 
@@ -269,6 +269,16 @@ class Standings:
         """Return the verdict on the coverage of a line at a level."""
         found = self._verdicts(line.method, line.view, level)
         return found.get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
+
+    def promise(self, line: Line, level: float) -> list[str] | None:
+        """Return why the promised coverage of a line is approximate ([]: it is not); None without one."""
+        found = [
+            evidence.promise(one.cell, line.view)
+            if evidence.has_regions(one.cell, line.view, level)
+            else None
+            for one, evidence in self.cells_of(line)
+        ]
+        return None if None in found else found[0]
 
     # ---- parts
 
@@ -307,7 +317,9 @@ class Standings:
         if metric == COST:
             lines = [line for line in self.of_dataset(dataset) if self._has_costs(line)]
         if metric == SIZE:
-            lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
+            at = level or 0.0
+            lines = [line for line in lines if self.promise(line, at) is not None]
+            lines = [line for line in lines if not self.coverage(line, at).too_low]
         lines, common, left_out = self._comparable(lines)
         if not lines:
             return None

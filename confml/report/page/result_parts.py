@@ -187,7 +187,8 @@ class DatasetTables:
             ["method", "level", *(one.heading for one in columns)],
             heads=2,
             note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a "
-            "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label. "
+            "method). Bold: smallest regions whose promised coverage is not shown to be too low; an empty "
+            "region counts as one label. "
             + unpromised(self.standings, next(iter(self.material[0].results.config.levels), 0.05))
             + self.cut,
             most=self.most,

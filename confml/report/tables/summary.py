@@ -195,8 +195,8 @@ def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
         notes.append("Bold error: lowest of the data set.")
     if any(one.best for key, one in every if key == SIZE):
         notes.append(
-            "Bold set size: smallest regions at the level not shown to be invalid; an empty region counts "
-            "as one label."
+            "Bold set size: smallest regions at the level whose promised coverage is not shown to be too "
+            "low; an empty region counts as one label."
         )
     low = (
         level is not None and standings.coverage(line, level).too_low

@@ -16,6 +16,7 @@ from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
 from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.tables.summary import summary_tables
 
 SPLITS = ("r0", "r1", "r2", "r3", "r4")
 
@@ -110,6 +111,19 @@ def test_smallest_valid_regions():
     )
     margins = run_of({"a": lambda cell, truth: (np.eye(2)[truth], "margin")})
     assert advice_of(margins, "regions").reason == "No method has regions."
+
+
+def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
+    """Regions of probabilities have one label each, and promise no coverage."""
+    run = run_of({"sure": probabilities(0, 0.99), "a": p_values(0.06), "b": p_values(0.06)})
+    assert advice_of(run, "regions").best == "a"
+    standings = Standings([("", run)])
+    best = {line.method: standings.of(line, "mean_region_size", 0.05).best for line in standings.lines}
+    assert best == {"sure": False, "a": True, "b": True}
+    only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
+    assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
+    standing = [found.get("mean_region_size") for one in summary_tables(only) for _, _, found in one.rows]
+    assert any(standing) and not any(one.best for one in standing if one)
 
 
 def test_lowest_cost_is_that_of_the_decisions():
