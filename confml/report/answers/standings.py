@@ -272,12 +272,10 @@ class Standings:
 
     def promise(self, line: Line, level: float) -> list[str] | None:
         """Return why the promised coverage of a line is approximate ([]: it is not); None without one."""
-        found = [
-            evidence.promise(one.cell, line.view)
-            if evidence.has_regions(one.cell, line.view, level)
-            else None
-            for one, evidence in self.cells_of(line)
-        ]
+        cells = self.cells_of(line)
+        if not all(evidence.has_regions(one.cell, line.view, level) for one, evidence in cells):
+            return None
+        found = [evidence.promise(one.cell, line.view) for one, evidence in cells]
         return None if None in found else found[0]
 
     # ---- parts
@@ -317,9 +315,8 @@ class Standings:
         if metric == COST:
             lines = [line for line in self.of_dataset(dataset) if self._has_costs(line)]
         if metric == SIZE:
-            at = level or 0.0
-            lines = [line for line in lines if self.promise(line, at) is not None]
-            lines = [line for line in lines if not self.coverage(line, at).too_low]
+            lines = [line for line in lines if self.promise(line, level or 0.0) is not None]
+            lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
         lines, common, left_out = self._comparable(lines)
         if not lines:
             return None
