@@ -13,6 +13,7 @@ from confml.config.values import (
     Duration,
     Folds,
     Grid,
+    Level,
     Memory,
     Rule,
     Share,
@@ -99,7 +100,7 @@ class ConformalSpec(WrapperSpec):
         "the method with the smallest regions, and keeps its bound, for split (default none).",
         examples=[["naive-bayes", {"name": "knn", "k": 5}]],
     )
-    best_of_level: Between | None = Field(
+    best_of_level: Level | None = Field(
         None, description="Level at which regions of best-of are to be small (default: the first of levels)."
     )
     label_noise: Annotated[Any, Rule(LABEL_NOISE)] | None = Field(

@@ -15,7 +15,7 @@ from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
-from confml.config.values import Between, Name, NameList, Seed, Share, Whole, Words, one_of
+from confml.config.values import Between, Level, Name, NameList, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
 CONDITIONAL_TESTS = ("worst-slab", "ert")
@@ -117,9 +117,7 @@ class Config(Part):
         description="Division of the data sets; a single word is the kind.",
         examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
     )
-    levels: tuple[Between, ...] = Field(
-        (0.01, 0.05), description="Significance levels of region predictions."
-    )
+    levels: tuple[Level, ...] = Field((0.01, 0.05), description="Significance levels of region predictions.")
     thresholds: tuple[Share, ...] = Field(
         (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
     )

@@ -5,12 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
 from confml.config import grids
 from confml.errors import did_you_mean
-from confml.plugins.parameters import AnyOf, Choice, FilePath, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import (
+    AnyOf,
+    Choice,
+    FilePath,
+    Flag,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    significance_level,
+)
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ Folds = Annotated[int, Rule(Integer("", low=2))]
 Seed = Annotated[int, Rule(Integer("", low=0))]
 Share = Annotated[float, Rule(Number("", low=0, high=1))]
 Between = Annotated[float, Rule(Number("", low=0, high=1, low_open=True, high_open=True))]
+Level = Annotated[Between, AfterValidator(significance_level)]
 Switch = Annotated[bool, Rule(Flag(""))]
 DURATION = AnyOf(
     "a time",

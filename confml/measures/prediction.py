@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.plugins.parameters import significance_level
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -178,14 +180,16 @@ class Prediction:
     def region(self, level: float) -> np.ndarray:
         """Return (n, c) bool: the prediction regions at significance ``level``.
 
-        p-values: ``p > level``, which is exact because p is one correctly rounded division. Probabilities and
-        vote shares: the smallest set by decreasing score (earlier classes first for ties) whose sum is at
-        least ``1 - level``. Raises ValueError for margins and exceedances.
+        p-values: ``p > level``, which is exact because p is one correctly rounded division, and ``level`` is
+        rounded to 12 decimals, as in 1 - 0.9, which is less than 0.1. Probabilities and vote shares: the
+        smallest set by decreasing score (earlier classes first for ties) whose sum is at least ``1 - level``.
+        Raises ValueError for margins and exceedances.
         """
         if not self.has_regions:
             raise ValueError(f"{self.kind}s have no prediction regions; make the method conformal")
         if not 0 <= level <= 1:
             raise ValueError(f"level must be between 0 and 1, got {level}")
+        level = significance_level(level)
         if self.kind == "p-value":
             return self.scores > level
         # A sum of shares that should be 1 - level falls short by rounding; 1e-12 is far below any real share.
@@ -218,7 +222,7 @@ class Prediction:
             values = self.extra[extra]
             columns |= {f"{extra}[{label}]": values[:, j] for j, label in enumerate(self.classes.tolist())}
         frame = pd.DataFrame(columns, index=index)
-        for level in map(float, levels):
+        for level in map(significance_level, levels):
             frame[f"region@{level!r}"] = pd.Series(self.label_sets(level), index=frame.index, dtype=object)
         return frame
 

@@ -258,3 +258,8 @@ def parameters_text(params: Mapping[str, Any]) -> str:
 def _between(noun: str, low: float | None, high: float | None, lower: str, upper: str) -> str:
     bounds = [f"{lower} {low}"] * (low is not None) + [f"{upper} {high}"] * (high is not None)
     return f"{noun} {' and '.join(bounds)}" if bounds else noun
+
+
+def significance_level(level: float) -> float:
+    """Return a significance level without the rounding error of an expression such as ``1 - 0.9``."""
+    return round(float(level), 12)

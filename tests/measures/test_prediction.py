@@ -128,6 +128,19 @@ def test_membership_is_exact_for_every_count_up_to_2000_examples(text):
     assert ties == 2000 // exact.denominator  # one tie in every total that the denominator divides
 
 
+@pytest.mark.parametrize("denominator", [10, 100, 1000, 10_000])
+def test_levels_as_one_minus_a_number_are_those_levels(denominator):
+    """Regions at 1 - x and at the decimal are those of exact fractions, for up to 100,000 examples."""
+    sizes = np.unique(np.geomspace(1, 100_000, 400).astype(int))
+    numerators = np.unique(np.linspace(1, denominator - 1, 200).astype(int))
+    for numerator in numerators.tolist():
+        largest = (numerator * sizes) // denominator  # ranks with p = rank / size at most the level
+        for ranks, contained in ((largest, False), (largest + 1, True)):
+            p = Prediction(np.array([0]), (ranks / sizes)[:, None], "p-value")
+            for level in (numerator / denominator, 1 - (denominator - numerator) / denominator):
+                assert (p.region(level) == contained).all()
+
+
 def test_membership_by_the_confidence_would_be_wrong_at_ties():
     """Why regions never use 1 - confidence: the subtraction moves exact ties."""
     p = np.array([[0.9, count / total] for total in range(20, 2001, 20) for count in [total // 20]])
