@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
@@ -111,12 +112,12 @@ def spelled_as(
     found, distinct = list(texts), set(known)
     if distinct.issuperset(found):
         return found
-    by_value: dict[float, str | None] = {}
+    by_value: dict[Decimal, str | None] = {}  # exact: a float would make integers above 2^53 equal
     for text in known:
         if _NUMBER.fullmatch(text):
-            by_value[float(text)] = None if float(text) in by_value else text
+            by_value[Decimal(text)] = None if Decimal(text) in by_value else text
     unknown = [text for text in {*found} - distinct if _NUMBER.fullmatch(text)]
-    new = {text: by_value.get(float(text)) or text for text in unknown}
+    new = {text: by_value.get(Decimal(text)) or text for text in unknown}
     found = [new.get(text, text) for text in found]
     there = {text for text in found if not is_missing(text)}
     if not first or not there or not there.isdisjoint(distinct):

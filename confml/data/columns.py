@@ -12,10 +12,12 @@ from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import (
     Marks,
     NumberFormat,
+    Numbers,
     categories_in,
     has_point_decimals,
     marks_in_words,
     numbers_in,
+    without_marks,
 )
 from confml.data.text_table import (
     HAS_HEADER,
@@ -31,6 +33,7 @@ from confml.data.text_table import (
 from confml.errors import DataError
 
 _ID_ROWS = 10  # in fewer rows than this all values of a feature may well differ
+_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
@@ -60,7 +63,8 @@ def read_columns(
 ) -> Columns:
     """Return the features as numbers and categories.
 
-    A column in ``nominal`` is categorical, and so is one none of whose training values is a number. Raises
+    A column in ``nominal`` is categorical, and so is one none of whose training values is a number, or one of
+    whole numbers that a float64 cannot hold (above 2^53). Raises
     one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
     """
     train, nominal = files[0], set(nominal)
@@ -68,6 +72,7 @@ def read_columns(
     names: list[str] = []
     categories: list[tuple[str, ...] | None] = []
     found: list[str] = []  # columns taken as categorical without being declared
+    inexact: list[str] = []  # columns of integers that floats cannot hold, taken as categorical
     identifiers: list[str] = []
     mixed: list[tuple[Path, str]] = []
     of_header: list[str] = []  # texts on the first line of columns of numbers, without a header
@@ -93,6 +98,12 @@ def read_columns(
                     identifiers.append(name)
                     continue
                 found.append(name)
+                numbers = None
+            elif _has_inexact_integers(texts, numbers, form):
+                if _all_different(texts[0]):
+                    identifiers.append(name)
+                    continue
+                inexact.append(name)
                 numbers = None
         names.append(name)
         if numbers is None:
@@ -127,6 +138,12 @@ def read_columns(
     values = np.column_stack(columns)
     _check_finite(files, names, categories, values)
     _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
+    if inexact:
+        column = "a column" if len(inexact) == 1 else "columns"
+        notes.append(
+            f"{column} of whole numbers above 2^53, which floats would round, taken as categorical: "
+            f"{quoted(inexact, 10)}"
+        )
     _note_number_identifiers(train, names, categories, values, notes)
     return Columns(names, values, tuple(categories), tuple(identifiers), marked)
 
@@ -189,6 +206,19 @@ def handle_missing(
     if of_groups and missing == "mean":
         hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
     raise DataError(message, where=table.where(row, name), hint=hint)
+
+
+def _has_inexact_integers(texts: Sequence[Sequence[str]], numbers: Numbers, form: NumberFormat) -> bool:
+    """Return whether a column holds whole numbers only, and a float64 changes one of them."""
+    if any(numbers.wrong):
+        return False
+    values = np.concatenate(numbers.values)
+    large = np.isfinite(values) & (np.abs(values) >= 2**53)
+    if not large.any() or np.any(values[np.isfinite(values)] % 1):
+        return False
+    plain = [text for column in texts for text in without_marks(column, numbers.marks, form.decimal)]
+    whole = [plain[row] for row in np.flatnonzero(large) if _INTEGER.fullmatch(plain[row])]
+    return any(int(text) != int(float(text)) for text in whole)
 
 
 def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], form: NumberFormat) -> bool:

@@ -274,10 +274,12 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
 def _check_labels(file: TextTable, label: str) -> None:
     """Raise DataError for rows without a label, and for a label that is too long for a class."""
     texts = file.columns[label]
-    lines = [at for at, text in zip(file.lines, texts, strict=True) if is_missing(text)]
-    if lines:
-        where = f"{file.path}, {at_lines(lines, file.unit)}, column '{label}'"
-        raise DataError("the label is missing", where=where, hint="give it, or take the rows out of the file")
+    missing = [(at, text) for at, text in zip(file.lines, texts, strict=True) if is_missing(text)]
+    if missing:
+        where = f"{file.path}, {at_lines([at for at, _ in missing], file.unit)}, column '{label}'"
+        given = quoted(sorted({text for _, text in missing if text}))
+        message = f"the label is missing ({given})" if given else "the label is missing"
+        raise DataError(message, where=where, hint="give it, or take the rows out of the file")
     row, longest = max(enumerate(texts), key=lambda entry: len(entry[1]))
     if len(longest) > LONGEST_LABEL:
         raise DataError(

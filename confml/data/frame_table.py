@@ -65,8 +65,10 @@ def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None)
     notes: list[str] = []
     try:
         if kind == "parquet":
+            import pyarrow.parquet as pq
+
             _check_parquet(path)
-            frame = pd.read_parquet(path)
+            frame = pq.read_table(path).to_pandas(integer_object_nulls=True)  # floats would round them
             if frame.index.names != [None]:
                 frame = frame.reset_index()
             names = [str(name) for name in frame.columns]

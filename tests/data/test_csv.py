@@ -800,3 +800,11 @@ def test_every_text_that_is_not_a_number_to_python_is_missing():
 def test_a_column_name_with_single_quotes_is_shown_in_double_quotes(csv):
     said = error(csv, "'size','vote'\n1,a\n2,b\n3,a\n4,b\n", kind=ConfigError, label="vote")
     assert "did you mean \"'vote'\"?" in str(said)
+
+
+def test_a_text_that_counts_as_a_missing_label_is_quoted(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,y\n1,None\n2,a\n3,NA\n4,b\n5,\n")
+    with pytest.raises(DataError, match=r"the label is missing \('NA', 'None'\)") as caught:
+        load({"csv": path, "label": "y"})
+    assert "lines 2, 4, 6" in caught.value.where
