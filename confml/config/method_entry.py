@@ -23,11 +23,8 @@ from confml.config.values import (
     one_of,
 )
 from confml.plugins.by import By, Candidates, divisions_in
-from confml.plugins.parameters import AnyOf, FilePath, Number, Probabilities
+from confml.plugins.parameters import FilePath
 
-LABEL_NOISE = AnyOf(
-    "", of=(Number("", low=0, high=1, high_open=True), Probabilities("probabilities of observed labels"))
-)
 SELECT_BY = ("accuracy", "error", "ari", "cost")
 
 
@@ -102,12 +99,6 @@ class ConformalSpec(WrapperSpec):
     )
     best_of_level: Level | None = Field(
         None, description="Level at which regions of best-of are to be small (default: the first of levels)."
-    )
-    label_noise: Annotated[Any, Rule(LABEL_NOISE)] | None = Field(
-        None,
-        description="Fraction of wrong labels among training rows, or a matrix with a row of probabilities "
-        "of observed labels for each true label: regions are of the true label, for split (default none).",
-        examples=[0.1, [[0.9, 0.1], [0.2, 0.8]]],
     )
     shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = Field(
         None,

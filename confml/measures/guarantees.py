@@ -75,11 +75,6 @@ PROMISES: Mapping[str, Promise] = {
         MISSES, "all new rows, after one of several methods is chosen for its small regions",
         f"{EXCHANGEABLE}; `best-of`, `split`", ANY_ROWS, "Liang, Zhu, Barber 2024", ("best-of",),
     ),
-    "coverage-of-true-label": Promise(
-        "region misses the true label with probability at most the level", "all new rows",
-        "wrong training labels with a known rate, whatever their features; `label-noise`, `split`",
-        "approximate: for many rows", "Sesia, Wang, Tong 2023", ("label-noise",),
-    ),
     "coverage-under-shift": Promise(
         MISSES, "all new rows, of another distribution", "known weights; `shift` estimates them",
         f"{ANY_ROWS} if the weights are known, else approximate",

@@ -151,9 +151,8 @@ def has_several_divisions(prediction: Prediction) -> bool:
 
 def is_weighted(prediction: Prediction) -> bool:
     """Return whether p-values count weights of examples (``shift``), are the largest of several divisions
-    (``by``) or of one of several methods (``best_of``), or are estimated (``label_noise``): their coverage
-    has no band."""
-    return bool({"own_share", "division", "chosen", "estimated"} & set(prediction.extra))
+    (``by``), or are of one of several methods (``best_of``): their coverage has no band."""
+    return bool({"own_share", "division", "chosen"} & set(prediction.extra))
 
 
 def is_label_conditional(case: Case) -> bool:

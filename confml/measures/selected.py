@@ -19,7 +19,6 @@ _OTHERS = (
     "conformal__classes",
     "conformal__smoothed",
     "conformal__shift",
-    "conformal__label_noise",
     "conformal__best_of",
 )
 

@@ -188,23 +188,6 @@ class AnyOf(Parameter):
 
 
 @dataclass(frozen=True)
-class Probabilities(Parameter):
-    """A square matrix of probabilities whose rows sum to 1."""
-
-    def expected(self) -> str:
-        return "a square matrix of probabilities whose rows sum to 1"
-
-    def accepts(self, value: Any) -> bool:
-        rows = list(value) if hasattr(value, "__iter__") and not isinstance(value, str | Mapping) else []
-        rows = [list(row) if hasattr(row, "__iter__") and not isinstance(row, str) else [] for row in rows]
-        share = Number("", low=0, high=1)
-        return bool(rows) and all(
-            len(row) == len(rows) and all(map(share.accepts, row)) and abs(math.fsum(row) - 1) < 1e-6
-            for row in rows
-        )
-
-
-@dataclass(frozen=True)
 class FilePath(Parameter):
     """The path of a file. In a config, relative paths count from the config's folder."""
 

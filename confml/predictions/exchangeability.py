@@ -263,8 +263,7 @@ class ExchangeabilityCheck:
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
         facts, broken = self.model.facts, self.guarantee.broken is not None
-        corrected = facts.label_noise is not None
-        return not (facts.groups or facts.shift or (noise_matters and (broken or corrected)))
+        return not (facts.groups or facts.shift or (noise_matters and broken))
 
 
 def outside_probability(outside: int, n: int, m: int) -> float:

@@ -69,8 +69,6 @@ class Guarantee:
         bound = self.bound or "no coverage is guaranteed at these levels"
         if self.broken is not None:
             bound = f"no coverage is guaranteed, because {self.broken}"
-        elif self.bound and self.facts.label_noise is not None:
-            bound += " (approximate: the rate of label-noise must be right)"
         elif self.bound and self.approximate:
             bound += f" (approximate: {', and '.join(self.approximate)})"
         found = [f"{fit}: {bound}.", f"Condition: {self.condition}.{tests} ({MORE})"]
@@ -161,11 +159,6 @@ class Guarantee:
             more = "" if facts.noise else f" (the bound holds for a classifier with {split})"
             yield f"That does not hold here: {self.broken}{more}."
             return
-        if facts.label_noise is not None:
-            yield (
-                "The label is the true label, and the bound is approximate: correct labels are counted with "
-                "the rate of label-noise. It must be the rate of the training rows, whatever their features."
-            )
         if self.approximate:
             part, split = (
                 self.remedies.option(*one) for one in (("selection_part",), ("conformal", "split"))

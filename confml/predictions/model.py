@@ -141,11 +141,6 @@ class Facts:
         return [" and ".join(str(part.name) for part in parts) for parts in divisions]
 
     @property
-    def label_noise(self) -> Any:
-        """The rate or matrix of wrong labels that p-values are corrected for, or None."""
-        return self.params.get("conformal__label_noise")
-
-    @property
     def is_clustered(self) -> bool:
         """Whether classes share calibration examples, so that p-values have a bound for each cluster only."""
         return self.params.get("conformal__classes") == "clustered"

@@ -1,10 +1,10 @@
-"""`best_of` and `label_noise` of `Conformal`, against their definitions."""
+"""`best_of` of `Conformal`, against its definition."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference.promises import best_of_p_value, clean_p_value
+from reference.promises import best_of_p_value
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +15,6 @@ from confml import KNN, Conformal
 from confml.config import load_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.conformal.best_of import smallest_regions
-from confml.methods.conformal.label_noise import clean_counts, noise_weights
 from confml.methods.registry import build, version_of
 from confml.predictions.saving import check_saving
 
@@ -84,60 +83,11 @@ def test_the_choice_treats_all_examples_alike():
     assert len(chosen) == 1
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("noise", [0.0, 0.2, "matrix"])
-def test_corrected_p_values_are_their_definition(ties, noise):
-    rng = np.random.default_rng(5 + ties)
-    X, y = sample(rng, 60, ties=ties)
-    T, _ = sample(rng, 20, ties=ties)
-    matrix = np.array([[0.8, 0.15, 0.05], [0.0, 0.9, 0.1], [0.1, 0.2, 0.7]])
-    if noise != "matrix":
-        matrix = np.full((3, 3), noise / 2) + np.eye(3) * (1 - 1.5 * noise)
-    given = matrix.tolist() if noise == "matrix" else noise
-    model = Conformal(GaussianNB(), label_noise=given, random_state=1).fit(X, y)
-    ((scores,), observed) = calibration(model, X, y)
-    new = model._scores(model.fitted_[0], T, np.zeros(len(T)))[0].round(9)
-    expected = [
-        [clean_p_value(scores.round(9).tolist(), observed, t, matrix) for t in row] for row in new.tolist()
-    ]
-    np.testing.assert_allclose(model.predict_p_values(T), expected)
-    if noise == 0.0:
-        plain = Conformal(GaussianNB(), random_state=1).fit(X, y)
-        np.testing.assert_allclose(model.predict_p_values(T), plain.predict_p_values(T))
-
-
-def test_estimates_ignore_places_inside_ties():
-    scores = np.array([[0.5, 0.5], [0.5, 0.5]])
-    counts = clean_counts(scores, np.array([0, 1]), noise_weights(0.2, 2), 1.0)
-    assert counts.at_least(np.array([[0.5, 0.6, 0.4]])) == pytest.approx(np.array([[2.0, 0.0, 2.0]]))
-
-
-def test_corrected_regions_cover_the_true_label():
-    rng = np.random.default_rng(6)
-    X, y = sample(rng, 4000, 4)
-    wrong = rng.random(len(y)) < 0.3
-    noisy = np.where(wrong, (y + rng.integers(1, 4, len(y))) % 4, y)
-    T, truth = sample(rng, 4000, 4)
-    found = {}
-    for rate in (None, 0.3):
-        model = Conformal(GaussianNB(), label_noise=rate, random_state=1).fit(X, noisy)
-        region = model.confident_predict(T)["p-value"].region(0.1)
-        found[rate] = region[np.arange(len(T)), truth].mean(), region.sum(axis=1).mean()
-    assert found[None][0] > 0.95 and abs(found[0.3][0] - 0.9) < 0.03
-    assert found[0.3][1] < found[None][1] - 0.8
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"best_of": [KNN()], "kind": "cross"}, "best_of needs kind 'split'"),
-        ({"best_of": [KNN()], "label_noise": 0.1}, "best_of and label_noise cannot be combined"),
         ({"best_of": [KNN()], "by": 0}, "by and best_of cannot be combined"),
-        ({"label_noise": 0.1, "smoothed": True}, "label_noise and smoothed cannot be combined"),
-        ({"label_noise": 0.7}, "label_noise must be below 1 - 1/3"),
-        ({"label_noise": [[1, 0], [0, 1]]}, "label_noise has 2 rows, expected one for each of 3 classes"),
-        ({"label_noise": [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]]}, "has no inverse"),
-        ({"label_noise": [[0.5, 0.6], [0, 1]]}, "a square matrix of probabilities whose rows sum to 1"),
         ({"best_of": []}, "a list of 1 to 9 methods"),
     ],
 )

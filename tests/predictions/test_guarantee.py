@@ -159,13 +159,9 @@ def test_a_run_says_that_the_bound_is_approximate():
 # ---- exchangeability
 
 
-def test_wrong_labels_and_a_choice_of_methods():
-    """Corrected p-values have an approximate bound and no test; those of best-of an exact bound."""
+def test_a_choice_of_methods_has_an_exact_bound():
     train, new = two_classes(120, 1), two_classes(60, 2)
     options = {"method": "naive-bayes", "conformal": "split"}
-    text = said_by(train, new, **options, params={"conformal__label_noise": 0.1})
-    assert "The label is the true label, and the bound is approximate" in text
-    assert "the p-value of this batch" not in text
     text = said_by(train, new, **options, params={"conformal__best_of": ["knn"]})
     assert "approximate" not in text and "Markov's inequality" in text and "beta-binomial" not in text
 

@@ -93,21 +93,3 @@ def best_of_p_value(known, labels, new, label, level):
         if best is None or size < best[0]:
             best = size, place, sum(s >= t[label] for s in own) / (n + 1)
     return best[2], best[1]
-
-
-def clean_p_value(scores, observed, t, matrix):
-    """p-value of a score under the true label, from the estimates of every threshold from it on.
-
-    matrix: probability of each observed label (columns) given the true one.
-    """
-    c, W = len(matrix), np.linalg.inv(matrix)
-    thresholds = [u for u in sorted({s for row in scores for s in row} | {t}) if u >= t]
-    estimates = [
-        sum(
-            W[o][j] * sum(row[j] >= u for row, seen in zip(scores, observed, strict=True) if seen == o)
-            for o in range(c)
-            for j in range(c)
-        )
-        for u in thresholds
-    ]
-    return min(1.0, (1 + max(0.0, *estimates, 0.0)) / (len(scores) + 1))

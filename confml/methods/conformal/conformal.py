@@ -19,7 +19,6 @@ from confml.methods.conformal.class_groups import (
     rank_cuts,
 )
 from confml.methods.conformal.grouped import Grouped
-from confml.methods.conformal.label_noise import clean_counts, noise_weights
 from confml.methods.conformal.scores import (
     MANY,
     add_counts,
@@ -67,8 +66,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
     The page "Conformal prediction with any classifier" of the documentation defines both, the scores
     (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), many classes
     (``classes``), groups of dependent examples and ``shift``. The page "What is promised to whom" defines
-    groups with a guarantee (``by``), the best of several methods (``best_of``) and p-values from labels of
-    which a known fraction is wrong (``label_noise``).
+    groups with a guarantee (``by``) and the best of several methods (``best_of``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
@@ -112,8 +110,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
         "grouped_?": "GroupCalibration",
         "every_?": "list[f8(*)]",
         "chosen_?": "f8(f)",
-        "clean_?": "CleanCounts",
-        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "label_noise", "view"),
+        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "view"),
     }
 
     estimator: Any
@@ -129,7 +126,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
     by_levels: Any = None
     best_of: Any = None
     best_of_level: Any = None
-    label_noise: Any = None
     shift: Any = None
     randomised: bool = True
     penalty: float = 0.01
@@ -174,9 +170,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
             if self.best_of:
                 self.every_.append(np.sort(scores, axis=None))
                 counts[:] = 0  # the candidates share the calibration part
-            if self.label_noise is not None:
-                weights = noise_weights(self.label_noise, len(counts))
-                self.clean_ = clean_counts(scores, codes[rows], weights, self.sizes_[-1])
             members, scores, rest = self._members(scores, own, codes[rows])
             ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
             self.scores_.append([scores[group] for group in ranked])
@@ -230,10 +223,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_) if len(self.fitted_) > 1 else total
-        if self.label_noise is not None:
-            estimates = self.clean_.at_least(nonconformity)
-            extra = {"estimated": estimates, "nonconformity": nonconformity}
-            return self._p_value_view((1 + estimates) / (self.clean_.rows + 1), extra)
         extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
         if self.shift:
             own = np.ones((n, c)) if weights is None else weights.new / counted

@@ -19,10 +19,8 @@ from confml.plugins.parameters import (
     Choice,
     Flag,
     Integer,
-    Nothing,
     Number,
     Parameter,
-    Probabilities,
     or_null,
 )
 
@@ -84,12 +82,6 @@ PARAMETERS: dict[str, Parameter] = {
         "level at which regions are to be small; in a run the first level of the config, else 0.1",
         Number("", low=0, high=1, low_open=True, high_open=True),
     ),
-    f"{KEY}__label_noise": or_null(
-        "fraction of wrong labels among training rows, or a matrix with a row of probabilities of observed "
-        "labels for each true label; regions are then of the true label",
-        Number("", low=0, high=1, high_open=True),
-        Probabilities("a matrix"),
-    ),
     f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
@@ -99,14 +91,12 @@ PARAMETERS: dict[str, Parameter] = {
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     **seed_parameter(KEY),
 }
-LABEL_NOISE = (Number("", low=0, high=1, high_open=True), Probabilities("a matrix"), Nothing("no noise"))
-SPLIT_ONLY = ("shift", "classes", "best_of", "label_noise")
+SPLIT_ONLY = ("shift", "classes", "best_of")
 # Settings that cannot be given with others.
 COMBINED = {
-    "by": ("mondrian", "shift", "classes", "best_of", "label_noise"),
-    "classes": ("mondrian", "shift", "best_of", "label_noise"),
-    "best_of": ("mondrian", "shift", "label_noise"),
-    "label_noise": ("mondrian", "shift", "smoothed"),
+    "by": ("mondrian", "shift", "classes", "best_of"),
+    "classes": ("mondrian", "shift", "best_of"),
+    "best_of": ("mondrian", "shift"),
 }
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
 # A setting that has no effect unless another setting has one of these values.

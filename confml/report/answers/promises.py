@@ -46,8 +46,7 @@ def promised(
     noise = config.noise is not None and config.noise_values is not None and config.noise.on == "train"
     if broken_promise(steps.breaking, noise) is not None:
         return None
-    estimated = {"own_share": "weights are estimated", "estimated": "counts of true labels are estimated"}
-    reasons = [why for name, why in estimated.items() if name in case.prediction.extra]
+    reasons = ["weights are estimated"] if "own_share" in case.prediction.extra else []
     tuned = [] if conformal or tuning is None else list(tuning["chosen"])
     return reasons + approximations(tuned, steps.fitted)
 

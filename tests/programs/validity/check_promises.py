@@ -1,9 +1,9 @@
-"""Guarantees in groups, of rows selected from a batch, after a choice of method, and from wrong labels."""
+"""Guarantees in groups, of rows selected from a batch, and after a choice of method."""
 
 from __future__ import annotations
 
 import numpy as np
-from _entries import ABOUT, AT_MOST, Claim, Entry, p_value_claims, rejected, sample, true_p_value
+from _entries import AT_MOST, Claim, Entry, p_value_claims, rejected, sample, true_p_value
 from sklearn.naive_bayes import GaussianNB
 
 from confml.measures.selected import accepted_threshold, certain_rows
@@ -80,23 +80,6 @@ def best_of(rng, rows, classes, candidates):
     return rejected(true_p_value(model, X, y, rows))
 
 
-def label_noise(rng, rows, classes, rate):
-    """p-value of the true label of a new row; training labels are wrong with probability ``rate``, or
-    ``rate`` from class 0 to class 1 only."""
-    X, y = sample(rng, rows + 1, classes)
-    matrix = np.full((classes, classes), rate / (classes - 1)) + np.eye(classes) * (
-        1 - rate * classes / (classes - 1)
-    )
-    if classes == 2:
-        matrix = np.array([[1 - rate, rate], [0.0, 1.0]])
-    noisy = np.array([rng.choice(classes, p=matrix[label]) for label in y])
-    noisy[rows] = y[rows]
-    given = matrix.tolist() if classes == 2 else rate
-    seed = int(rng.integers(2**31))
-    model = Conformal(GaussianNB(), calibration=0.5, label_noise=given, random_state=seed)
-    return rejected(true_p_value(model, X, noisy, rows))
-
-
 def share_of_errors(setting):
     return [Claim(f"mean share of errors at {setting['rate']:g}", setting["rate"], AT_MOST, is_mean=True)]
 
@@ -133,9 +116,4 @@ ENTRIES = (
           " probability at most e, though one of the methods is chosen for its small regions",
           [{"rows": 40, "classes": 3, "candidates": 10}, {"rows": 200, "classes": 10, "candidates": 10}],
           p_value_claims(), best_of, fraction=0.2),
-    Entry("label-noise", "p-value, conformal: split, label-noise", "the true label's p-value is at most e"
-          " with a probability that tends to at most e with the number of calibration rows",
-          [{"rows": 200, "classes": 3, "rate": 0.15}, {"rows": 400, "classes": 2, "rate": 0.3},
-           {"rows": 1000, "classes": 10, "rate": 0.15}, {"rows": 4000, "classes": 10, "rate": 0.3}],
-          p_value_claims(ABOUT), label_noise, fraction=0.2),
 )  # fmt: skip

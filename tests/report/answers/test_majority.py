@@ -96,7 +96,6 @@ def test_mean_costs_have_an_interval():
         ({"kind": "split"}, []),
         ({"kind": "cross", "folds": 3}, None),
         ({"kind": "split", "best_of": [KNN(k=1)]}, []),
-        ({"kind": "split", "label_noise": 0.1}, ["counts of true labels are estimated"]),
         ({"kind": "split", "shift": "covariate"}, ["weights are estimated"]),
     ],
 )
