@@ -59,12 +59,12 @@ def test_split_p_values_are_their_definition(by, ties):
             found.append(tuple(key))
         return found
 
-    own = 1 - shares(X[rows, :2])[np.arange(len(rows)), y[rows]]
+    own = -shares(X[rows, :2])[np.arange(len(rows)), y[rows]]
     known = [category(X[i], X[i, :2], y[i]) for i in rows]
     p = model.predict_p_values(T)
     for row, t in enumerate(T):
         for label in range(3):
-            score = 1 - shares(t[None, :2])[0, label] - 1e-12  # ties up to rounding errors count
+            score = -shares(t[None, :2])[0, label] * (1 + 1e-12)  # ties up to rounding errors count
             wanted = [
                 group_p_value(own, [one[d] for one in known], score, group)
                 for d, group in enumerate(category(t, t[:2], label))

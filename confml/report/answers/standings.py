@@ -275,8 +275,8 @@ class Standings:
         cells = self.cells_of(line)
         if not all(evidence.has_regions(one.cell, line.view, level) for one, evidence in cells):
             return None
-        found = [evidence.promise(one.cell, line.view) for one, evidence in cells]
-        return None if None in found else found[0]
+        reasons = [evidence.promise(one.cell, line.view) for one, evidence in cells]
+        return None if None in reasons else reasons[0]
 
     # ---- parts
 
@@ -334,9 +334,8 @@ class Standings:
         found = best_of(table)
         if metric == SIZE and len(found.best) > 1:
             decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}
-            found = replace(
-                found, best=[k for k in found.best if decided[k] >= max(decided.values()) - 1e-12]
-            )
+            most = max(decided.values()) - 1e-12
+            found = replace(found, best=[k for k in found.best if decided[k] >= most])
         return Family(lines, found, left_out, common, table.row_means.shape[1])
 
     def _losses(self, line: Line, split: Split, metric: str, level: float | None) -> SplitLosses:

@@ -12,7 +12,7 @@ from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
 from confml.measures.costs import costs_of
 from confml.measures.prediction import Prediction
-from confml.report.answers.advice import advise, promises, unpromised
+from confml.report.answers.advice import advise, unpromised
 from confml.report.answers.differences import SplitLosses, mean_interval
 from confml.report.answers.majority import beats_majority, majority_of
 from confml.report.answers.promises import promised
@@ -127,7 +127,7 @@ def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken
     standings = standings_of(run)
     sentence = f"No coverage of 1 - level is promised for the regions of {broken}." if broken else ""
     assert unpromised(standings, 0.05) == sentence
-    assert (promises(standings, standings.lines[0], 0.05) is None) == bool(broken)
+    assert (standings.promise(standings.lines[0], 0.05) is None) == bool(broken)
     (cell,), (evidence,) = zip(*standings.cells_of(standings.lines[0])[:1], strict=True)
     parts = evidence.coverage(cell.cell, "p-value", 0.05).parts
     assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
