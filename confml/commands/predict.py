@@ -91,7 +91,7 @@ OF_FIT = {
     help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
 )
 @click.option(
-    "--no-empty", is_flag=True, help="Replace an empty region by the label with the largest p-value."
+    "--no-empty", is_flag=True, help="Replace an empty region by the predicted label."
 )
 @click.option(
     "--explain",

@@ -333,6 +333,24 @@ def argmax_with_tie_break(
     return columns
 
 
+def nonconformity_of(prediction: Prediction) -> np.ndarray:
+    """Return the nonconformity scores (n, c) of the labels, from which p-values were computed."""
+    return prediction.extra["alpha" if "alpha" in prediction.extra else "nonconformity"]
+
+
+def columns_of_p_values(p: np.ndarray, nonconformity: np.ndarray, label_conditional: bool) -> np.ndarray:
+    """Return the column (n,) of the label that p-values (n, c) predict.
+
+    nonconformity: (n, c) scores of the labels. The predicted label has the largest p-value, of equal ones the
+    smallest score. Label-conditional p-values of different labels cannot be compared: that of a label with m
+    examples is at least 1 / (m + 1). The predicted label then has the smallest score, of equal ones the
+    largest p-value.
+    """
+    if label_conditional:
+        return argmax_with_tie_break(-nonconformity, p)
+    return argmax_with_tie_break(p, nonconformity, smallest=True)
+
+
 def _read_only(values: np.ndarray) -> np.ndarray:
     view = values.view()
     view.flags.writeable = False

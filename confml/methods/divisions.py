@@ -122,6 +122,11 @@ class Divisions:
         return any(part.name == LABEL for part in self.parts[division])
 
     @property
+    def label_conditional(self) -> bool:
+        """Whether the groups of some division depend on the label."""
+        return any(map(self.has_label, range(len(self))))
+
+    @property
     def uses_predictions(self) -> bool:
         """Whether a group depends on the predicted label."""
         return any(part.name == PREDICTED for parts in self.parts for part in parts)

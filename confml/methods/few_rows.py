@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.neighbours.scaling import SafeScale
 
 
@@ -32,7 +32,7 @@ class FewRows:
     smoothed: bool
     random_state: int | None = None
 
-    version = 2  # that of TCMNN
+    version = 3  # that of TCMNN
     stored = {
         "classes": "labels(c)",
         "X": "real(m, d)",
@@ -55,7 +55,8 @@ class FewRows:
         sizes = np.bincount(self.codes, minlength=len(self.classes))
         counted = (sizes if self.mondrian else sizes.sum()) + 1
         tau = (rng or np.random.default_rng(self.random_state)).random(len(T)) if self.smoothed else None
-        return {"p-value": prediction_of_counts(self.classes, greater, equal, alpha, counted, tau)}
+        counts = greater, equal, alpha, counted
+        return {"p-value": prediction_of_counts(self.classes, *counts, tau, self.mondrian)}
 
     @cached_property
     def _columns(self) -> np.ndarray:
@@ -130,12 +131,13 @@ def prediction_of_counts(
     alpha: np.ndarray,
     counted: np.ndarray | int,
     tau: np.ndarray | None,
+    label_conditional: bool,
     more: dict[str, np.ndarray] | None = None,
 ) -> Prediction:
     """Return the view ``p-value`` from the counts (r, c) of r new examples.
 
-    counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values. more:
-    further arrays of ``extra``.
+    counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
+    label_conditional: whether each label counts its own examples only. more: further arrays of ``extra``.
     """
     extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
     if tau is None:
@@ -143,9 +145,7 @@ def prediction_of_counts(
     else:
         scores = (greater + tau[:, None] * equal) / counted
         extra["tau"] = tau
-    tied = np.where(scores == scores.max(axis=1, keepdims=True, initial=-np.inf), alpha, np.nan)
-    least = np.nanmin(tied, axis=1, keepdims=True) if len(tied) else tied
-    columns = np.argmax(tied == least, axis=1)
+    columns = columns_of_p_values(scores, alpha, label_conditional)
     return Prediction(classes, scores, "p-value", classes[columns], extra | (more or {}))
 
 

@@ -37,8 +37,9 @@ class TCMSVM(PValueMethod):
     prediction instead: ``{name: kernel-svm, conformal: split}``.
 
     The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), ``alpha`` (n, c), and
-    ``tau`` (n,) if smoothed, as in ``tcm-nn``. The prediction is the label with the largest p-value; ties go
-    to the smallest alpha.
+    ``tau`` (n,) if smoothed, as in ``tcm-nn``. The prediction is the label with the largest p-value, of equal
+    ones the one with the smallest alpha; of label-conditional p-values (``mondrian``) the label with the
+    smallest alpha.
 
     References
     ----------
@@ -55,7 +56,7 @@ class TCMSVM(PValueMethod):
     """
 
     name = "tcm-svm"
-    version = 1
+    version = 2
     loads = ("sklearn.svm",)
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
@@ -104,7 +105,7 @@ class TCMSVM(PValueMethod):
         sizes = np.bincount(self.codes_, minlength=c) if self.mondrian else m
         tau = (rng or np.random.default_rng(self.random_state)).random(n) if self.smoothed else None
         counts = Counts(greater[:, :, None], equal[:, :, None], alpha[:, :, None])
-        return {"p-value": prediction_of(self.classes_, counts, 0, sizes + 1, tau)}
+        return {"p-value": prediction_of(self.classes_, counts, 0, sizes + 1, tau, self.mondrian)}
 
     def _margins(self, x: np.ndarray) -> np.ndarray:
         """Return the scores of all examples, the new one last, for each label of the new one (c, m + 1)."""

@@ -115,7 +115,7 @@ def predict(
     view : str, optional
         Name of the view; by default the first one with regions.
     no_empty : bool, default=False
-        Replace an empty region by the label with the largest p-value.
+        Replace an empty region by the predicted label.
     explain : int, default=0
         Number of nearest training rows of the predicted and of the runner-up class to list.
     costs : dict, str or Path, optional

@@ -46,8 +46,8 @@ DISTANCES = Form(lambda lists, digits: ["|".join(numbers(rounded(one, digits))) 
 class Output:
     """Options of the output of predictions for new rows.
 
-    levels: significance levels of the regions. no_empty: an empty region becomes the label of the largest
-    p-value; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.
+    levels: significance levels of the regions. no_empty: an empty region becomes the predicted
+    label; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.
     costs: of decisions, None for no decisions.
     """
 

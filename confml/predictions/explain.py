@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.data.new_rows import NewRows
 from confml.errors import ConfigError
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, nonconformity_of
 from confml.predictions.model import Model
 
 SIDES = ("predicted", "runner-up")
@@ -18,7 +18,7 @@ _PAIRS = 1 << 22  # distances that are computed at a time
 class Explanation:
     """The nearest training rows of k new rows.
 
-    runner_up: (k,) the label with the largest score among the others. lines, distances: for each side, k
+    runner_up: (k,) the label that would be predicted if the predicted label were not possible. lines, distances: for each side, k
     sequences, the nearest row first. features: k lists of at most three features, in which the new row
     differs most from the nearest row of the predicted class; None where the steps make new features.
     """
@@ -49,7 +49,8 @@ class Explainer:
         """Return the nearest training rows of those of ``rows`` that have a prediction."""
         X = self._model.chosen(rows)
         X = self._model.transformed(X, self._steps, self._X.shape[1]) if len(X) else X
-        scores = np.array(prediction.scores)
+        conditional = prediction.kind == "p-value" and self._model.facts.is_label_conditional
+        scores = np.array(-nonconformity_of(prediction) if conditional else prediction.scores)
         at = np.arange(len(scores))
         predicted = prediction.predicted_columns
         scores[at, predicted] = -np.inf

@@ -19,7 +19,7 @@ from confml.data.folds import (
 )
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import InnerSelection, Prepared, choose, prepare
@@ -148,17 +148,22 @@ class CalibratedMethod(WrapperMethod):
         """Whether calibration parts and folds are drawn within each class."""
         return self.mondrian
 
+    @property
+    def label_conditional(self) -> bool:
+        """Whether the p-value of a label counts calibration examples of this label only."""
+        return self.stratified
+
     # ---- for subclasses: parts of fit and confident_predict
 
     def _p_value_view(
         self, p: np.ndarray, extra: dict[str, Any], columns: np.ndarray | None = None
     ) -> dict[str, Prediction]:
-        """Return the view of p-values (n, c); labels with equal ones are ordered by ``nonconformity``.
+        """Return the view of p-values (n, c), with the labels of `columns_of_p_values`.
 
-        columns: (n,) of the predicted labels, where they are known.
+        columns: (n,) of the labels with the largest p-values, where they are known.
         """
-        if columns is None:
-            columns = argmax_with_tie_break(p, extra["nonconformity"], smallest=True)
+        if columns is None or self.label_conditional:
+            columns = columns_of_p_values(p, extra["nonconformity"], self.label_conditional)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:

@@ -61,7 +61,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
     ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity scores of the n calibration examples
     under their own labels. If training and test examples are exchangeable, the true label's p-value is at
     most e with probability at most e, for every level e and any classifier. ``cross`` calibrates on folds;
-    with K folds of m examples, the probability is at most ``2 (e + (1 - e) (K - 1) / (m + K))``.
+    with K folds of n examples in all, the probability is at most ``2 (e + (1 - e) (K - 1) / (n + K))``.
 
     The page "Conformal prediction with any classifier" of the documentation defines both, the scores
     (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), many classes
@@ -77,7 +77,12 @@ class Conformal(Grouped, Shifted, PValueMethod):
     also has ``nonconformity`` (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift``
     the numbers are sums of weights in a small unit. ``own_share`` (n, c) is the weight of the test example as
     a fraction of all weights; an unsmoothed p-value is at least this fraction. The prediction is the label
-    with the largest p-value; ties go to the smallest nonconformity.
+    with the largest p-value, of equal ones the one with the smallest nonconformity.
+
+    Label-conditional p-values (``mondrian``, or ``by`` with ``label``) of different labels cannot be
+    compared: a label with m calibration examples has a p-value of at least 1 / (m + 1). The prediction is
+    then the label with the smallest nonconformity, which is that of the classifier. Confidence and
+    credibility are those of the p-values in any case: 1 minus the second largest, and the largest.
 
     With a seed, every call of ``confident_predict`` draws the same numbers. Test examples with randomised
     scores or smoothed p-values must therefore be predicted together, or with a different ``rng`` per call

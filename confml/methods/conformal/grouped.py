@@ -187,6 +187,10 @@ class Grouped(CalibratedMethod):
         return super()._checked_test(self._split_columns(X, self._known_columns)[0])
 
     @property
+    def label_conditional(self) -> bool:
+        return super().label_conditional or (self.by is not None and self.grouped_.divisions.label_conditional)
+
+    @property
     def _known_columns(self) -> Sequence[Any]:
         return self.grouped_.divisions.columns if hasattr(self, "grouped_") else ()
 

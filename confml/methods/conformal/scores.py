@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.neighbours.scaling import SafeScale
 
 SCORES = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
@@ -260,7 +260,7 @@ def p_values_of_counts(
         if kernels.fill_p_values(*counts, p, columns):
             return p, columns
     np.divide(np.add(greater, equal, out=p), counted, out=p)
-    return p, argmax_with_tie_break(p, nonconformity, smallest=True)
+    return p, columns_of_p_values(p, nonconformity, label_conditional=False)
 
 
 def add_counts(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction, argmax_with_tie_break
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisions
 from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
 
@@ -80,5 +80,5 @@ class GroupRows:
         if tau is not None:
             extra["tau"] = tau
         classes = self.divisions.classes
-        columns = argmax_with_tie_break(best, alpha, smallest=True)
+        columns = columns_of_p_values(best, alpha, self.divisions.label_conditional)
         return {"p-value": Prediction(classes, best, "p-value", classes[columns], extra)}

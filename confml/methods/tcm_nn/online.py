@@ -79,7 +79,7 @@ class OnlineTCMNN:
         learnt = np.full(len(X), self.learnt) if codes is None else self.learnt + np.arange(len(X))
         counts, counted = online.step(X, codes, predicts=True)
         tau = self._rng.random(len(X)) if self.smoothed else None
-        return prediction_of(self.classes_, counts, 0, counted, tau, {"learnt": learnt})
+        return prediction_of(self.classes_, counts, 0, counted, tau, self.mondrian, {"learnt": learnt})
 
     def _checked(self, X, y) -> tuple[OnlinePass, np.ndarray, np.ndarray | None]:
         """Return the pass, which the first examples begin, and checked examples with their class codes."""

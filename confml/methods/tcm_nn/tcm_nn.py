@@ -48,13 +48,16 @@ class TCMNN(PValueMethod):
     label one of the training classes. Then, for every level ε, the p-value of the true label is at most ε
     with probability at most ε. Other classes have no p-value, so no region holds them. The bound is
     approximate if k is selected with the labels of the training examples (``tune``) or a step is fitted to
-    them. Prediction: the label with the largest p-value; confidence: 1 minus the second largest; credibility:
-    the largest; prediction region at a significance level: the labels whose p-value exceeds it.
+    them. Prediction: the label with the largest p-value, of equal ones the one with the smallest strangeness.
+    Confidence: 1 minus the second largest p-value; credibility: the largest p-value. Prediction region at a
+    significance level: the labels whose p-value exceeds it.
 
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
     p-values: the p-value of label j counts only examples of class j and divides by m_j + 1. The guarantee
-    holds for each class.
+    holds for each class. Such a p-value is at least 1 / (m_j + 1), so those of small classes are large. The
+    prediction is therefore the label with the smallest strangeness; confidence and credibility are still
+    those of the p-values, of all labels.
 
     shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
     is learnt from all test examples together, without labels.
@@ -83,7 +86,7 @@ class TCMNN(PValueMethod):
     """
 
     name = "tcm-nn"
-    version = 2
+    version = 3
     learns_online = True
     metrics = COVARIATE_METRICS
     parameters = {
@@ -200,7 +203,7 @@ class TCMNN(PValueMethod):
         if weights is not None:
             more["own_share"] = np.broadcast_to(weights.new / counted, counts.alpha.shape[:2])
         tau = self._taus(len(counts.alpha), rng)
-        return {"p-value": prediction_of(classes, counts, q, counted, tau, more)}
+        return {"p-value": prediction_of(classes, counts, q, counted, tau, self.mondrian, more)}
 
     # ---- one pass for a whole grid
 
@@ -303,7 +306,7 @@ class TCMNN(PValueMethod):
             more = {"learnt": len(X) + before}
             if schedule is not None and late is not None:
                 more |= schedule.extra(late.label_p_values(q, taus.random(len(schedule.rows))))
-            view = prediction_of(classes, counts, q, counted, tau, more)
+            view = prediction_of(classes, counts, q, counted, tau, method.mondrian, more)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
@@ -338,15 +341,16 @@ def prediction_of(
     q: int,
     counted: np.ndarray | int,
     tau: np.ndarray | None,
+    label_conditional: bool,
     more: dict[str, np.ndarray] | None = None,
 ) -> Prediction:
     """Return the view ``p-value`` from the counts of r new examples, for the value of k at index ``q``.
 
     counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
-    more: further arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
+    label_conditional: whether each label counts its own examples only. more: further arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
-    return prediction_of_counts(classes, greater, equal, alpha, counted, tau, more)
+    return prediction_of_counts(classes, greater, equal, alpha, counted, tau, label_conditional, more)
 
 
 def _whole(weights: ShiftWeights | None) -> tuple[np.ndarray, ...]:
