@@ -90,9 +90,7 @@ OF_FIT = {
     metavar="N",
     help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
 )
-@click.option(
-    "--no-empty", is_flag=True, help="Replace an empty region by the predicted label."
-)
+@click.option("--no-empty", is_flag=True, help="Replace an empty region by the predicted label.")
 @click.option(
     "--explain",
     type=click.IntRange(1),

@@ -188,7 +188,9 @@ class Grouped(CalibratedMethod):
 
     @property
     def label_conditional(self) -> bool:
-        return super().label_conditional or (self.by is not None and self.grouped_.divisions.label_conditional)
+        return super().label_conditional or (
+            self.by is not None and self.grouped_.divisions.label_conditional
+        )
 
     @property
     def _known_columns(self) -> Sequence[Any]:
