@@ -19,8 +19,9 @@ class Explanation:
     """The nearest training rows of k new rows.
 
     runner_up: (k,) the label that would be predicted if the predicted label were not possible. lines,
-    distances: for each side, k sequences, the nearest row first. features: k lists of at most three features,
-    in which the new row differs most from the nearest row of the predicted class; None where the steps make new features.
+    distances: for each side, k sequences, the nearest row first. features: k lists of at most three
+    features, in which the new row differs most from the nearest row of the predicted class; None
+    where the steps make new features.
     """
 
     runner_up: np.ndarray

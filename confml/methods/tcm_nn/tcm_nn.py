@@ -347,8 +347,8 @@ def prediction_of(
     """Return the view ``p-value`` from the counts of r new examples, for the value of k at index ``q``.
 
     counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
-    label_conditional: whether each label counts its own examples only. more: further arrays of ``extra``,
-    such as the number ``learnt`` (r,) of examples before each one.
+    label_conditional: whether each label counts its own examples only. more: further
+    arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
     return prediction_of_counts(classes, greater, equal, alpha, counted, tau, label_conditional, more)
