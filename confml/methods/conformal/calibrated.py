@@ -190,6 +190,7 @@ class CalibratedMethod(WrapperMethod):
         self.classes_, codes = class_codes(y)
         if self.is_fitted_before:  # it may know classes that the calibration examples do not have
             check_is_fitted(self.estimator.estimator)
+            check_known_labels(self.estimator.classes_, self.classes_)
             self.classes_ = np.union1d(self.classes_, self.estimator.classes_)
             codes = np.searchsorted(self.classes_, y)
         self.tuning_: dict[str, Any] | None = None
@@ -301,3 +302,36 @@ def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
             hint="give fit the groups of its examples",
         )
     return numbers
+
+
+def check_known_labels(classes: np.ndarray, labels: np.ndarray) -> None:
+    """Raise ConfmlError for ``labels`` (k,) that a classifier fitted to ``classes`` (c,) cannot have.
+
+    Text and numbers are never the same label, true and false are 1 and 0 only where these are all labels, and
+    at least one label must be a class. Labels without a class, and classes without a label, are allowed.
+    """
+    kinds = [_kind_of(values) for values in (classes, labels)]
+    if "text" in kinds:
+        meet = kinds[0] == kinds[1]
+    elif "truth values" in kinds and kinds[0] != kinds[1]:
+        meet = set(labels.tolist()) <= set(classes.tolist()) <= {0, 1}
+    else:
+        meet = True
+    if not meet or not set(classes.tolist()) & set(labels.tolist()):
+        raise ConfmlError(
+            f"the classifier is fitted to the classes {_shown(classes)} ({kinds[0]}), "
+            f"and the labels of the calibration examples are {_shown(labels)} ({kinds[1]})",
+            hint="give labels as they were when the classifier was fitted",
+        )
+
+
+def _kind_of(labels: np.ndarray) -> str:
+    if all(isinstance(label, str) for label in labels.tolist()):
+        return "text"
+    return "truth values" if labels.dtype.kind == "b" else "numbers"
+
+
+def _shown(labels: np.ndarray) -> str:
+    """Return up to five labels, as Python writes them."""
+    texts = [repr(label) for label in labels.tolist()]
+    return ", ".join(texts[:5]) + (f" and {len(texts) - 5} more" if len(texts) > 5 else "")
