@@ -139,9 +139,9 @@ def read_columns(
     _check_finite(files, names, categories, values)
     _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
     if inexact:
-        column = "a column" if len(inexact) == 1 else "columns"
+        columns_of = "a column" if len(inexact) == 1 else "columns"
         notes.append(
-            f"{column} of whole numbers above 2^53, which floats would round, taken as categorical: "
+            f"{columns_of} of whole numbers above 2^53, which floats would round, taken as categorical: "
             f"{quoted(inexact, 10)}"
         )
     _note_number_identifiers(train, names, categories, values, notes)
