@@ -151,7 +151,7 @@ def test_parquet_beyond_the_memory_says_so(tmp_path, monkeypatch):
     def exhausted(path):
         raise MemoryError("malloc of size 1000 failed")
 
-    monkeypatch.setattr(pd, "read_parquet", exhausted)
+    monkeypatch.setattr("pyarrow.parquet.read_table", exhausted)
     with pytest.raises(DataError, match="memory") as raised:
         read_table(path)
     assert "not a Parquet file" not in str(raised.value)
