@@ -174,7 +174,10 @@ class PluginRegistry(Generic[Kind]):
         self.check_class(name, self.find(name), params)
 
     def check_class(self, name: str, cls: type[Kind], params: Mapping[str, Any]) -> None:
-        """Check the parameters of a class that a config names ``name``; the errors of `check`."""
+        """Check the parameters of a class that a config names ``name``.
+
+        Raises the errors of `check`, such as `MissingParameter`.
+        """
         owner = f"{self.noun} '{name}'"
         check_parameters(owner, cls.parameters, params)
         for missing in sorted(_required(cls) - set(params)):

@@ -62,8 +62,6 @@ def test_bounds_beside_frequencies(tmp_path):
         mean = result.views["venn"].scores[:, j].mean()
         assert float(row["lower"]) == pytest.approx(mean - 0.02)
         assert float(row["upper"]) == pytest.approx(mean + 0.03)
-    metrics = {row["metric"]: row["value"] for row in read(tmp_path / "metrics.csv")}
-    assert float(metrics["venn_width"]) == pytest.approx(0.05)
     (table,) = (tmp_path / "regions").rglob("*.csv")
     first = read(table)[0]
     assert float(first["upper[b]"]) - float(first["lower[b]"]) == pytest.approx(0.05)
