@@ -17,6 +17,7 @@ from confml.data.folds import (
     random_folds,
     rows_outside,
 )
+from confml.data.text_table import listed
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, columns_of_p_values
@@ -318,9 +319,10 @@ def check_known_labels(classes: np.ndarray, labels: np.ndarray) -> None:
     else:
         meet = True
     if not meet or not set(classes.tolist()) & set(labels.tolist()):
+        known, new = (listed(map(repr, values.tolist())) for values in (classes, labels))
         raise ConfmlError(
-            f"the classifier is fitted to the classes {_shown(classes)} ({kinds[0]}), "
-            f"and the labels of the calibration examples are {_shown(labels)} ({kinds[1]})",
+            f"the classifier is fitted to the classes {known} ({kinds[0]}), "
+            f"and the labels of the calibration examples are {new} ({kinds[1]})",
             hint="give labels as they were when the classifier was fitted",
         )
 
@@ -329,9 +331,3 @@ def _kind_of(labels: np.ndarray) -> str:
     if all(isinstance(label, str) for label in labels.tolist()):
         return "text"
     return "truth values" if labels.dtype.kind == "b" else "numbers"
-
-
-def _shown(labels: np.ndarray) -> str:
-    """Return up to five labels, as Python writes them."""
-    texts = [repr(label) for label in labels.tolist()]
-    return ", ".join(texts[:5]) + (f" and {len(texts) - 5} more" if len(texts) > 5 else "")

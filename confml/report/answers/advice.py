@@ -83,7 +83,7 @@ class Advice:
 
     @property
     def rest(self) -> str:
-        """What the run could show, and what is guaranteed."""
+        """Detectable difference and guarantee, as sentences."""
         return " ".join(filter(None, [self.power, self.guarantee]))
 
     @property

@@ -1,4 +1,4 @@
-"""What a run promises about the coverage of regions. All sentences, tests and rankings ask this module."""
+"""Promised coverage of the regions of a run. All sentences, tests and rankings of a run ask this module."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
