@@ -317,11 +317,14 @@ def test_a_changed_array_is_refused(files):
 @pytest.mark.parametrize("kind", [TCMNN, FewRows])
 def test_another_version_of_a_method_is_refused(files, monkeypatch, kind):
     run(*FIT, "--save", "m.confml")
-    monkeypatch.setattr(kind, "version", kind.version + 1)
+    fitted, present = kind.version, kind.version + 1
+    monkeypatch.setattr(kind, "version", present)
     if kind is FewRows:
         monkeypatch.delitem(sys.modules, "numba")
     name = kind.__name__
-    with pytest.raises(DataError, match=f"fitted with version 2 of {name}, and this confml has version 3"):
+    with pytest.raises(
+        DataError, match=f"with version {fitted} of {name}, and this confml has version {present}"
+    ):
         confml.predict("m.confml", "new.csv")
 
 
