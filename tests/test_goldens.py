@@ -1,0 +1,51 @@
+"""Verdicts of the program that compares outputs with those of a baseline."""
+
+import json
+
+import pytest
+from programs.goldens import comparison
+
+Retired, Rules = comparison.Retired, comparison.Rules
+BEFORE = "metric,value,extra\nerror,1.0,x\nold,2.0,y\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "retired", "kind"),
+    [
+        (BEFORE, [], comparison.SAME_BYTES),
+        ("metric,value,extra\nerror,1,x\nold,2.0,y\n", [], comparison.SAME_NUMBERS),
+        ("metric,value,extra\nerror,1,x\n", [("*.csv", "metric", "ol*")], comparison.SAME_WITHOUT_RETIRED),
+        ("metric,value\nerror,1.0\nold,2\n", [("*.csv", "extra", "")], comparison.SAME_WITHOUT_RETIRED),
+        ("metric,value\nerror,1.0\nold,2\n", [("other.csv", "extra", "")], comparison.DIFFERENT),
+        ("metric,value,extra\nerror,1.5,x\nold,2.0,y\n", [("*.csv", "extra", "")], comparison.DIFFERENT),
+        ("metric,value,extra\nold,2.0,y\nerror,1.0,x\n", [], comparison.DIFFERENT),
+        (None, [("case/*.csv", "", "")], comparison.GONE),
+        (None, [("case/*.csv", "extra", "")], comparison.DIFFERENT),
+    ],
+)
+def test_verdicts_on_tables(tmp_path, now, retired, kind):
+    before, after = tmp_path / "before.csv", tmp_path / "after.csv"
+    before.write_text(BEFORE)
+    present = {}
+    if now is not None:
+        after.write_text(now)
+        present["table.csv"] = after
+    rules = Rules(tuple(Retired(*rule) for rule in retired), ())
+    (verdict,) = comparison.compare_files({"table.csv": before}, present, rules, "case/")
+    assert verdict.kind == kind
+
+
+def test_times_and_provenance_of_json_are_no_difference_and_files_may_move(tmp_path):
+    before, now, further = (tmp_path / name for name in ("a.json", "b.json", "c.json"))
+    before.write_text(
+        json.dumps({"best": "knn, 1.06 s", "seconds": 1, "provenance": {"git": "a"}, "p": [0.5]})
+    )
+    now.write_text(json.dumps({"best": "knn, 2.1 ms", "seconds": 2, "provenance": {"git": "b"}, "p": [0.5]}))
+    further.write_text("{}")
+    rules = Rules((), ((r"(.*)\.json", r"tables/\1.json"),))
+    files = {"tables/a.json": now, "new.json": further}
+    moved, new = comparison.compare_files({"a.json": before}, files, rules, "case/")
+    assert (moved.kind, moved.file) == (comparison.SAME_NUMBERS, "case/a.json -> tables/a.json")
+    assert (new.kind, new.file) == (comparison.NEW, "case/new.json")
+    now.write_text(json.dumps({"best": "knn, 2.1 ms", "p": [0.25]}))
+    assert comparison.compare(before, now, [])[0] == comparison.DIFFERENT
