@@ -49,3 +49,12 @@ def test_times_and_provenance_of_json_are_no_difference_and_files_may_move(tmp_p
     assert (new.kind, new.file) == (comparison.NEW, "case/new.json")
     now.write_text(json.dumps({"best": "knn, 2.1 ms", "p": [0.25]}))
     assert comparison.compare(before, now, [])[0] == comparison.DIFFERENT
+
+
+def test_an_answer_may_name_another_fastest_method_and_nothing_else(tmp_path):
+    before, now = tmp_path / "answer.json", tmp_path / "now.json"
+    before.write_text(json.dumps({"recommended": "knn", "short": ["knn"], "error": 0.1}))
+    now.write_text(json.dumps({"recommended": "tcm-nn", "short": ["tcm-nn"], "error": 0.1}))
+    assert comparison.compare(before, now, [])[0] == comparison.OTHER_FASTEST
+    now.write_text(json.dumps({"recommended": "tcm-nn", "short": ["tcm-nn"], "error": 0.2}))
+    assert comparison.compare(before, now, [])[0] == comparison.DIFFERENT
