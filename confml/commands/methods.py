@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from confml.commands.options import json_option
-from confml.plugins.registry import read_sources
 from confml.terminal import echo
 
 KINDS = ("methods", "steps")
@@ -26,12 +25,10 @@ def methods(as_json: bool) -> None:
         click.echo(json.dumps(described, indent=1, default=str))
         return
     for kind in KINDS:
-        package = f"confml.{kind}"
-        summaries = {name: summary for name, (_, summary) in read_sources(package).items()}
-        if entry_points(group=package):  # only the classes of other packages must be imported
-            for name, entry in _described(kind).items():
-                source = "" if entry["source"] == "confml" else f" ({entry['source']})"
-                summaries[name] = f"{entry['summary']}{source}"
+        summaries = {}
+        for name, entry in _described(kind).items():
+            source = "" if entry["source"] == "confml" else f" ({entry['source']})"
+            summaries[name] = f"{entry['summary']}{source}"
         echo(f"{kind}:")
         width = max(map(len, summaries), default=0)
         for name, summary in sorted(summaries.items()):

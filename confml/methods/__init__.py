@@ -11,6 +11,34 @@ if TYPE_CHECKING:
 __all__ = ["Method", "Views"]
 
 
+# Class of each method by its name in a config.
+METHODS: dict[str, str] = {
+    "bayes-discriminant": "confml.methods.bayes_discriminant:BayesDiscriminant",
+    "bayes-knn": "confml.methods.bayes_knn.bayes_knn:BayesKNN",
+    "bayes-point-machine": "confml.methods.version_space.bayes_point_machine:BayesPointMachine",
+    "bayes-transduction": "confml.methods.version_space.bayes_transduction:BayesTransduction",
+    "change-point-knn": "confml.methods.change_point_knn.change_point_knn:ChangePointKNN",
+    "crammer-singer": "confml.methods.svm.crammer_singer:CrammerSinger",
+    "dag-svm": "confml.methods.svm.dag_svm:DAGSVM",
+    "external": "confml.methods.external:External",
+    "gen-svm": "confml.methods.svm.gen_svm:GenSVM",
+    "kernel-svm": "confml.methods.version_space.kernel_svm:KernelSVM",
+    "knn": "confml.methods.knn.knn:KNN",
+    "linear-svm": "confml.methods.linear.linear_svm:LinearSVM",
+    "naive-bayes": "confml.methods.naive_bayes:NaiveBayes",
+    "ovo-svm": "confml.methods.svm.ovo_svm:OvOSVM",
+    "ovr-svm": "confml.methods.svm.ovr_svm:OvRSVM",
+    "perceptron": "confml.methods.linear.perceptron:Perceptron",
+    "polynomial": "confml.methods.linear.polynomial:Polynomial",
+    "smart-svm": "confml.methods.svm.smart_svm:SmartSVM",
+    "tcm-nn": "confml.methods.tcm_nn.tcm_nn:TCMNN",
+    "tcm-svm": "confml.methods.tcm_svm:TCMSVM",
+    "venn-knn": "confml.methods.venn_knn.venn_knn:VennKNN",
+    "weighted-knn": "confml.methods.knn.weighted_knn:WeightedKNN",
+    "winnow": "confml.methods.linear.winnow:Winnow",
+}
+
+
 def __getattr__(name: str) -> Any:
     """Import the contract when it is first used: a stored model needs no scikit-learn."""
     if name not in __all__:

@@ -7,6 +7,7 @@ from typing import Any
 import sklearn
 
 from confml.errors import ConfigError, ConfmlError, family, nearest
+from confml.methods import METHODS
 from confml.methods.base import Method
 from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
@@ -23,7 +24,7 @@ from confml.plugins.by import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
 from confml.plugins.registry import PluginRegistry, required_parameters
 
-methods = PluginRegistry[Method]("method", "confml.methods", Method, "confml.methods")
+methods = PluginRegistry[Method]("method", METHODS, Method, "confml.methods")
 
 
 def known_methods() -> dict[str, type[Method]]:

@@ -2,13 +2,9 @@
 
 import functools
 import importlib
-import importlib.util
 import inspect
-import pkgutil
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
 from confml.errors import ConfigError, ConfmlError
@@ -28,83 +24,38 @@ class Plugin(Protocol):
 
 
 Kind = TypeVar("Kind", bound=Plugin)
-_NAME = re.compile(r'^    name(?:: ClassVar(?:\[str\])?)? = "([^"]+)"', re.MULTILINE)
-_CLASS = re.compile(r'^class \w[^\n]*:\n    """([^\n]*?)(?:"""|\n)', re.MULTILINE)
-
-
-@functools.cache
-def read_sources(package: str) -> dict[str, tuple[str, str]]:
-    """Return the module and the summary of each name that a class of a package has in its source, sorted.
-
-    Nothing of the package is imported, so that a list of methods does not wait for their libraries.
-    """
-    found = {}
-    spec = importlib.util.find_spec(package)
-    for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
-        for path in folder.rglob("*.py"):
-            module_name = path.relative_to(folder).with_suffix("").parts[0]
-            text = "" if module_name.startswith("_") else path.read_text(encoding="utf-8")
-            for name in _NAME.finditer(text):
-                summaries = [match[1] for match in _CLASS.finditer(text, 0, name.start())]
-                found[name[1]] = (module_name, summaries[-1] if summaries else "")
-    return dict(sorted(found.items()))
 
 
 class PluginRegistry(Generic[Kind]):
     """The classes of one kind that a config can name: methods, or steps.
 
     noun: the word for one of them in messages.
-    package: the package that holds confml's own classes, each in a module or folder of its own; names that
-        begin with "_" are skipped.
+    locations: confml's own classes by name, as ``package.module:Class``.
     base: the class that all of them derive from.
-    group: the entry point group of other packages' classes, as ``name = "their_package.module:Class"``. Such
-        a class is imported only when it is asked for; one that cannot be imported does not affect the others.
+    group: the entry point group of other packages' classes, as ``name = "their_package.module:Class"``.
+
+    A class is imported only when it is asked for; one that cannot be imported does not affect the others.
     """
 
-    def __init__(self, noun: str, package: str, base: type, group: str):
-        self.noun, self.package, self.base, self.group = noun, package, base, group
+    def __init__(self, noun: str, locations: Mapping[str, str], base: type, group: str):
+        self.noun, self.locations, self.base, self.group = noun, locations, base, group
 
     @functools.cached_property
     def built_in(self) -> dict[str, type[Kind]]:
-        """confml's own classes, sorted by name; all modules of the package are imported.
+        """confml's own classes, sorted by name."""
+        return {name: self._imported(name) for name in sorted(self.locations)}
 
-        Raises ConfmlError for two of one name.
-        """
-        found: dict[str, type[Kind]] = {}
-        folder = importlib.import_module(self.package).__path__
-        for module_name in sorted(info.name for info in pkgutil.iter_modules(folder)):
-            if module_name.startswith("_"):
-                continue
-            for cls in self._classes_of(module_name):
-                if cls.name in found:
-                    raise ConfmlError(
-                        f"two classes have the name of {self.noun} '{cls.name}': {found[cls.name]}, {cls}"
-                    )
-                found[cls.name] = cls
-        return dict(sorted(found.items()))
+    def _imported(self, name: str) -> type[Kind]:
+        module, _, attribute = self.locations[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
 
-    def _classes_of(self, module_name: str) -> Iterator[type[Kind]]:
-        """Yield the classes of a module of the package."""
-        module = importlib.import_module(f"{self.package}.{module_name}")
-        for cls in vars(module).values():
-            # A class belongs to its file, or to the folder whose `__init__` names it.
-            if self._is_named(cls) and f"{cls.__module__}.".startswith(f"{module.__name__}."):
-                yield cls
-
-    @functools.cache  # noqa: B019  (registries live as long as the process)
     def own_class(self, name: str) -> type[Kind] | None:
-        """Return confml's own class of this name; only its module is imported, if its source has the name."""
-        sources = read_sources(self.package)
-        if name in sources:
-            for cls in self._classes_of(sources[name][0]):
-                if cls.name == name:
-                    return cls
-        # A name that is not in a source file as it is must not import all modules, if it is dotted.
-        return None if "." in name else self.built_in.get(name)
+        """Return confml's own class of this name, or None."""
+        return self._imported(name) if name in self.locations else None
 
     def has(self, name: str) -> bool:
         """Return whether there is a class of this name, without importing any."""
-        return name in read_sources(self.package) or any(offer.name == name for offer in self._entry_points)
+        return name in self.locations or any(offer.name == name for offer in self._entry_points)
 
     @functools.cached_property
     def _entry_points(self) -> list[EntryPoint]:
@@ -116,13 +67,13 @@ class PluginRegistry(Generic[Kind]):
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
         offers: dict[str, list[EntryPoint]] = {}
         for offer in self._entry_points:
-            if offer.name not in self.built_in:
+            if offer.name not in self.locations:
                 offers.setdefault(offer.name, []).append(offer)
         return offers
 
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
-        return sorted([*self.built_in, *self.offers])
+        return sorted([*self.locations, *self.offers])
 
     def known(self) -> dict[str, type[Kind]]:
         """Return all classes that can be imported, sorted by name."""
@@ -162,7 +113,9 @@ class PluginRegistry(Generic[Kind]):
     def source(self, name: str) -> str:
         """Return where the class comes from: ``confml``, or another package with its version."""
         return (
-            "confml" if name in self.built_in else " and ".join(_origin(offer) for offer in self.offers[name])
+            "confml"
+            if name in self.locations
+            else " and ".join(_origin(offer) for offer in self.offers[name])
         )
 
     def check(self, name: str, params: Mapping[str, Any]) -> None:

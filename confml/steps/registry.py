@@ -9,11 +9,12 @@ from confml.errors import ConfigError, nearest
 from confml.methods.registry import packages_of, source_of
 from confml.plugins.imports import import_permission, is_installed
 from confml.plugins.registry import PluginRegistry
+from confml.steps import STEPS
 from confml.steps.base import Step
 from confml.steps.pipeline import StepPipeline
 from confml.steps.transformer import check_transformer, describe_transformer, transformer_step
 
-steps = PluginRegistry[Step]("step", "confml.steps", Step, "confml.steps")
+steps = PluginRegistry[Step]("step", STEPS, Step, "confml.steps")
 
 
 def known_steps() -> dict[str, type[Step]]:

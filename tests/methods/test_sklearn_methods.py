@@ -363,7 +363,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "their_methods", raising=False)
     monkeypatch.setattr(
-        registry, "methods", PluginRegistry("method", "confml.methods", Method, "confml.methods")
+        registry, "methods", PluginRegistry("method", registry.methods.locations, Method, "confml.methods")
     )
 
 

@@ -11,7 +11,6 @@ from report.report_cases import figure
 from report.test_summary_tables import noisy_run
 
 from confml.config.warnings import WARNINGS
-from confml.plugins.registry import read_sources
 from confml.report import figures, sections
 from confml.report.console import print_run
 from confml.report.described import describe_all
@@ -25,8 +24,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "pages" / "howto" / "extend.md"
 def forget():
     """Forget which sections and figures there are."""
     figures.known_figures.cache_clear()
-    read_sources.cache_clear()
-    type(registry).own_class.cache_clear()
     vars(registry).pop("built_in", None)
 
 
@@ -40,6 +37,11 @@ def added(monkeypatch, tmp_path):
         folder.mkdir()
         (folder / f"{name}.py").write_text(source, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+    monkeypatch.setitem(
+        registry.locations,
+        "largest-confidence",
+        "confml.report.sections.largest_confidence:LargestConfidence",
+    )
     forget()
     yield tmp_path / "run"
     monkeypatch.undo()

@@ -14,11 +14,13 @@ from confml.report.items import Item, PrintedTable, TableKind
 from confml.report.numbers.metric_rows import Metrics
 from confml.report.run.one_pass import ViewBlock
 from confml.report.run.results import Make, RunResults
+from confml.report.sections import SECTIONS
 from confml.runner.results import CellResult
 
 
 class Section(ABC):
     """One part of a report. Subclass it in a module of ``confml.report.sections`` to add one.
+    ``confml.report.sections.SECTIONS`` lists it.
 
     Files, console and page show the same sections, in the order of ``place``. A report reads each stored cell
     once: `add` is called once with each finished cell, in the order of the CSV files, and `items` afterwards.
@@ -167,7 +169,7 @@ class ViewSection(Section):
         yield from (kind.of(rows) for kind, rows in zip(self.tables, self._rows, strict=True) if rows)
 
 
-sections = PluginRegistry[Section]("section", "confml.report.sections", Section, "confml.sections")
+sections = PluginRegistry[Section]("section", SECTIONS, Section, "confml.sections")
 
 
 def known_sections() -> dict[str, type[Section]]:
