@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -11,75 +10,60 @@ _QUOTES_HINT = "put a value that contains ': ' in quotes"
 _INDENT_HINT = "lines that belong together begin in the same column"
 
 
-@dataclass(frozen=True)
-class Place:
-    """A line and a column of YAML text, from 0 as in PyYAML's marks."""
-
-    line: int
-    column: int
-
-    @classmethod
-    def of(cls, mark: yaml.Mark | None) -> "Place":
-        """Return the place of a mark of PyYAML; the beginning of the text where an error has no mark."""
-        return cls(0, 0) if mark is None else cls(mark.line, mark.column)
-
-    @classmethod
-    def at(cls, text: str, position: int) -> "Place":
-        """Return the place of the character with this number, from 0."""
-        before = text[:position]
-        return cls(before.count("\n"), position - (before.rfind("\n") + 1))
+UNKNOWN_ESCAPE = (
+    "unknown escape: in double quotes a backslash begins an escape",
+    "use single quotes, where a backslash is an ordinary character",
+)
+_START = yaml.Mark("", 0, 0, 0, "", 0)
+# Part of the message or context of PyYAML -> message and remedy.
+_PLAIN_ERRORS: tuple[tuple[str, tuple[str, str | None]], ...] = (
+    ("unknown escape", UNKNOWN_ESCAPE),
+    ("hexdecimal", UNKNOWN_ESCAPE),
+    ("sequence entries are not allowed", ("a list item '- ' must begin a new line", None)),
+    ("anchor", ("no such anchor (&) for this alias (*)", "put text that begins with * or & in quotes")),
+    ("alias", ("no such anchor (&) for this alias (*)", "put text that begins with * or & in quotes")),
+    ("single document", ("a second document begins here ('---')", "write one document per file")),
+    ("tag", ("text that begins with ! must be in quotes", None)),
+)
 
 
-def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Place, str, str | None]:
-    """Return (place, message, hint) for an error of PyYAML's scanner, parser or composer."""
+def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[yaml.Mark, str, str | None]:
+    """Return (mark, message, hint) for an error of PyYAML's scanner, parser or composer."""
     problem, context = error.problem or "", error.context or ""
-    mark, opened = Place.of(error.problem_mark or error.context_mark), Place.of(error.context_mark)
-    lines = text.splitlines() or [""]
-    line = lines[mark.line] if mark.line < len(lines) else ""
-    ahead = line[: mark.column]
+    mark = error.problem_mark or error.context_mark or _START
+    opened = error.context_mark or mark
+    lines = [*text.splitlines(), ""]
+    line = lines[min(mark.line, len(lines) - 1)]
+    ahead, rest = line[: mark.column], line[mark.column :].strip()
 
     if "found character" in problem:
-        return (mark, *_bad_start(line[mark.column : mark.column + 1], ahead))
+        return mark, *_bad_start(line[mark.column : mark.column + 1], ahead)
     if "mapping values are not allowed" in problem:
-        return _second_colon(mark, ahead, lines)
+        if ": " in ahead or ahead.rstrip().endswith(":"):
+            return mark, "a second ':' in one line", _QUOTES_HINT
+        start = yaml.Mark("", 0, mark.line, len(ahead) - len(ahead.lstrip()), "", 0)
+        return start, "this line is indented below one whose key already has a value", _INDENT_HINT
     if "could not find expected ':'" in problem:
-        words = _line(lines, opened.line)[opened.column :].strip()
-        missing = re.match(r"[\w-]+:\S", words)
-        hint = "put a space after ':'" if missing else None
+        words = lines[min(opened.line, len(lines) - 1)][opened.column :].strip()
+        hint = "put a space after ':'" if re.match(r"[\w-]+:\S", words) else None
         return opened, f"expected 'key: value', got {_short(words)}", hint
-    if "quoted scalar" in context and "unknown escape" not in problem and "hexdecimal" not in problem:
+    if "quoted scalar" in context and "escape" not in problem and "hexdecimal" not in problem:
         return opened, "the quote that opens here is never closed", None
-    if "unknown escape" in problem or "hexdecimal" in problem:
-        hint = "use single quotes, where a backslash is an ordinary character"
-        return mark, "unknown escape: in double quotes a backslash begins an escape", hint
     if "flow sequence" in context or "flow mapping" in context:
-        return _unclosed(mark, opened, context, lines)
+        bracket, close = "[]" if "sequence" in context else "{}"
+        if mark.line == opened.line and rest:
+            return mark, f"expected ',' or '{close}', got {_short(rest[0])}", _QUOTES_HINT
+        return opened, f"the '{bracket}' that opens here is not closed by '{close}'", None
+    if "expected <block end>" in problem and not ahead.strip():
+        message = f"this line begins in column {mark.column + 1}, which fits none of the lines above"
+        return mark, message, _INDENT_HINT
     if "expected <block end>" in problem:
-        return _stray(mark, opened, context, ahead, line)
+        return mark, f"unexpected {_short(rest)} after the value", "put the whole value in quotes"
     if "expected the node content" in problem:
-        rest = line[mark.column :].strip()
         return mark, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
-    if "sequence entries are not allowed" in problem:
-        return mark, "a list item '- ' must begin a new line", None
-    if "mapping keys are not allowed" in problem:
-        return mark, "'? ' marks a key and is not allowed here", "put the value in quotes"
-    if "undefined alias" in problem:
-        name = problem.rpartition("'")[0].rpartition("'")[2]
-        return mark, f"no anchor '&{name}' for the alias '*{name}'", "put text that begins with * in quotes"
-    if "duplicate anchor" in problem:
-        return mark, "this anchor (&) is already defined", None
-    if "anchor" in context or "alias" in context:
-        return opened, "text that begins with * or & must be in quotes", None
-    if "single document" in context:
-        return mark, "a second document begins here ('---')", "write one document per file"
-    if "expected '<document start>'" in problem:
-        return mark, "nothing may follow the end of the document", "remove the line '...' or '%...'"
-    if "tag" in problem or "tag" in context:
-        return mark, "text that begins with ! must be in quotes", None
-    if "block scalar" in context:
-        return mark, "unexpected text after | or >", "the text begins on the next line"
-    if "YAML" in problem or "directive" in context:
-        return mark, "directives (lines that begin with %) are not used here", "remove the line"
+    for part, (message, hint) in _PLAIN_ERRORS:
+        if part in problem or part in context:
+            return mark, message, hint
     return mark, f"this is not YAML: {problem or context}", None
 
 
@@ -119,53 +103,6 @@ def _bad_start(letter: str, ahead: str) -> tuple[str, str | None]:
             return "a tab where lines are indented", "indent with spaces"
         return "a tab", "use spaces"
     return f"a value cannot begin with {letter!r}", "put it in quotes"
-
-
-def _second_colon(mark: Place, ahead: str, lines: list[str]) -> tuple[Place, str, str | None]:
-    if ": " in ahead or ahead.rstrip().endswith(":"):
-        return mark, "a second ':' in one line", _QUOTES_HINT
-    above = mark.line - 1
-    while above >= 0 and (not lines[above].strip() or lines[above].lstrip().startswith("#")):
-        above -= 1
-    start = Place(mark.line, len(ahead) - len(ahead.lstrip()))
-    if above >= 0 and ":" not in lines[above]:
-        text = lines[above].strip()
-        start = Place(above, len(lines[above]) - len(lines[above].lstrip()))
-        return start, f"expected 'key: value', got {_short(text)}", "the ':' is missing"
-    message = "this line is indented below one whose key already has a value"
-    return start, message, _INDENT_HINT
-
-
-def _unclosed(message: Place, opened: Place, context: str, lines: list[str]) -> tuple[Place, str, str | None]:
-    bracket = "[" if "sequence" in context else "{"
-    close = "]" if bracket == "[" else "}"
-    if (
-        message.line == opened.line
-        and message.line < len(lines)
-        and message.column < len(lines[message.line])
-    ):
-        got_ = lines[message.line][message.column]
-        hint = _QUOTES_HINT if got_ == ":" else None
-        return message, f"expected ',' or '{close}', got {_short(got_)}", hint
-    return opened, f"the '{bracket}' that opens here is not closed by '{close}'", None
-
-
-def _stray(mark: Place, above: Place, context: str, ahead: str, line: str) -> tuple[Place, str, str | None]:
-    rest = line[mark.column :].strip()
-    if ahead.strip():
-        hint = "put the whole value in quotes" if rest[:1] not in "]}," else None
-        return mark, f"unexpected {_short(rest)} after the value", hint
-    if rest.startswith(":"):
-        return mark, "a key is missing before ':'", None
-    if mark.column == above.column:
-        kinds = "list items '- '" if "collection" in context else "keys"
-        return mark, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
-    message = f"this line begins in column {mark.column + 1}, which fits none of the lines above"
-    return mark, message, _INDENT_HINT
-
-
-def _line(lines: list[str], number: int) -> str:
-    return lines[number] if number < len(lines) else ""
 
 
 def _short(text: str) -> str:

@@ -41,7 +41,7 @@ class Refusing(Method):
 
 
 def test_a_parameter_that_requires_another_is_checked_with_it(monkeypatch):
-    monkeypatch.setitem(registry.methods.built_in, "refusing", Refusing)
+    monkeypatch.setitem(registry.methods.locations, "refusing", f"{__name__}:Refusing")
     assert make_config(base(methods=[{"name": "refusing", "other": 1, "k": 2}]))
     assert make_config(base(methods=[{"name": "refusing", "other": 1, "sweep": {"k": [1, 2]}}]))
     assert messages(make_config, base(methods=[{"name": "refusing", "other": 1}])) == [
