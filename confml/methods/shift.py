@@ -19,7 +19,6 @@ from confml._threads import limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.ranks import mid_ranks
-from confml.plugins.parameters import AnyOf, Choice, or_null
 
 COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"
 LOW, HIGH = 0.01, 0.99  # probabilities of a test example are clipped to this range
@@ -46,18 +45,6 @@ SHIFT_METRICS = {
     ),
     "shift_rounds": Metric("number of rounds of EM until the class frequencies did not change", None),
 }
-OF_LABELS = ("shift_singular_value", "shift_rounds")
-
-
-COVARIATE_METRICS = {name: metric for name, metric in SHIFT_METRICS.items() if name not in OF_LABELS}
-
-
-def shift_parameter(options: tuple[str, ...]) -> AnyOf:
-    """Return the declaration of the parameter ``shift``."""
-    return or_null(
-        "weight examples for a test part of another distribution, by its features without labels",
-        Choice(", ".join(options), options=options),
-    )
 
 
 @dataclass(frozen=True, eq=False)

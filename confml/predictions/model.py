@@ -127,7 +127,7 @@ class Facts:
     @property
     def shift(self) -> str | None:
         """The kind of shift between training and new rows that p-values are weighted for, or None."""
-        return self.params.get("conformal__shift", self.params.get("shift"))
+        return self.params.get("conformal__shift")
 
     @property
     def is_label_conditional(self) -> bool:

@@ -415,12 +415,11 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     tuned = {name: values for name, values in entry.tune.items() if name not in given}
     grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []
     check(entry.name, {**params, **(grid[0] if grid else {})})
-    for name in ("shift", f"{KEY}__shift"):
-        if params.get(name) == COVARIATE:
-            raise ConfigError(
-                f"{name}: covariate of {entry.name} needs the features of all training rows",
-                hint="shift: label, or confml run with the rows as the test part of a CSV data set",
-            )
+    if params.get(f"{KEY}__shift") == COVARIATE:
+        raise ConfigError(
+            f"{KEY}__shift: covariate of {entry.name} needs the features of all training rows",
+            hint="shift: label, or confml run with the rows as the test part of a CSV data set",
+        )
     return params, grid
 
 

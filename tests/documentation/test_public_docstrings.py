@@ -47,8 +47,6 @@ def test_the_sections_of_a_method_are_made_from_its_declarations():
             Break ties between strangeness values at random.
         mondrian : bool, default=False
             Count only examples of the label in question (label-conditional p-values).
-        shift : {"covariate"} or None, default=None
-            Weight examples for a test part of another distribution, by its features without labels.
         random_state : int or None, default=None
             Seed of smoothed p-values where no generator is given.
         by : str, dict, list or None, default=None

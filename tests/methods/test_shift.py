@@ -11,7 +11,6 @@ from confml.methods.conformal import Conformal
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.registry import build
 from confml.methods.shift import ShiftWeights, covariate_weights, label_weights
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 
@@ -28,15 +27,15 @@ def test_weighted_counts_are_sums_of_weights(engine, mondrian):
     rng = np.random.default_rng(7)
     X, y = integers(rng, 60)
     T, _ = integers(rng, 12)
-    weights, new = rng.integers(1, 1000, 60), rng.integers(1, 1000, 12)
+    weights = rng.integers(1, 1000, 60)
     counter = NeighbourCounter(X, y, engine)
     for ks in ([1], [2, 5]):
-        counts = counter.counts(*counter.lists(ks[-1]), T, ks, mondrian, weights, new)
+        counts = counter.counts(*counter.lists(ks[-1]), T, ks, mondrian, weights)
         for q, k in enumerate(ks):
             sizes = np.bincount(y, weights)[None] if mondrian else weights.sum()
-            p = (counts.greater[:, :, q] + counts.equal[:, :, q]) / (sizes + new[:, None])
+            p = (counts.greater[:, :, q] + counts.equal[:, :, q]) / (sizes + 1)
             for row, x in enumerate(T):
-                expected = weighted_tcm_nn(X, y, range(3), x, k, weights, new[row], mondrian)
+                expected = weighted_tcm_nn(X, y, range(3), x, k, weights, mondrian)
                 np.testing.assert_array_equal(p[row], expected)
 
 
@@ -48,14 +47,12 @@ def test_equal_weights_give_the_same_bits(monkeypatch):
     def ones(X, T, rows):
         return ShiftWeights.of(np.ones(len(rows)), np.ones((len(T), 1)), {})
 
-    monkeypatch.setattr("confml.methods.tcm_nn.tcm_nn.covariate_weights", ones)
     monkeypatch.setattr("confml.methods.conformal.shifted.covariate_weights", ones)
     for params in ({}, {"mondrian": True}, {"smoothed": True}):
         given = {**params, "random_state": 3}
-        for method in (lambda **more: TCMNN(k=2, **more), lambda **more: Conformal(NaiveBayes(), **more)):
-            plain = method(**given).fit(X, y).predict_p_values(T)
-            weighted = method(**given, shift="covariate").fit(X, y).predict_p_values(T)
-            np.testing.assert_array_equal(plain, weighted)
+        plain = Conformal(NaiveBayes(), **given).fit(X, y).predict_p_values(T)
+        weighted = Conformal(NaiveBayes(), **given, shift="covariate").fit(X, y).predict_p_values(T)
+        np.testing.assert_array_equal(plain, weighted)
 
 
 @pytest.mark.parametrize("mondrian", [False, True])
@@ -158,8 +155,6 @@ def test_weights_repair_coverage_under_covariate_shift():
 
     assert coverage(split(), 1.0) < 0.85
     assert 0.87 < coverage(split(shift="covariate"), 1.0)
-    assert coverage(lambda: TCMNN(k=3), 1.0, 20) < 0.85
-    assert 0.87 < coverage(lambda: TCMNN(k=3, shift="covariate"), 1.0, 20)
 
 
 def test_settings_that_do_not_fit():
@@ -174,14 +169,11 @@ def test_settings_that_do_not_fit():
     ):
         with pytest.raises(ConfigError, match=message):
             build("naive-bayes", settings)
-    with pytest.raises(ConfmlError, match="protocol online"):
-        next(TCMNN(shift="covariate").evaluate_online(X, y, X, y, np.arange(3), [{}]))
 
 
 def test_few_test_rows_and_no_test_rows():
     X, y = integers(np.random.default_rng(0), 40)
-    for method in (TCMNN(shift="covariate"), Conformal(NaiveBayes(), shift="covariate")):
-        method.fit(X, y)
-        assert method.predict_p_values(X[:7]).shape == (7, 3)
-        with pytest.raises(ConfmlError, match="at least 5"):
-            method.predict_p_values(X[:2])
+    method = Conformal(NaiveBayes(), shift="covariate").fit(X, y)
+    assert method.predict_p_values(X[:7]).shape == (7, 3)
+    with pytest.raises(ConfmlError, match="at least 5"):
+        method.predict_p_values(X[:2])

@@ -16,14 +16,14 @@ def weighted_p_value(scores, score, weights, own, tau=1):
     return float((above + Fraction(tau) * (equal + Fraction(int(own)))) / total)
 
 
-def weighted_tcm_nn(X, y, classes, x, k, weights, own, mondrian=False):
-    """(c,) p-values of one new example with weight ``own``."""
+def weighted_tcm_nn(X, y, classes, x, k, weights, mondrian=False):
+    """(c,) p-values of one new example with weight 1."""
     p = []
     for label in classes:
         every, labels = np.vstack([X, x[None]]), np.append(y, label)
         alphas = all_alphas(distances(every, every), labels, k)
         counted = (y == label) if mondrian else np.ones(len(y), dtype=bool)
-        p.append(weighted_p_value(alphas[:-1][counted], alphas[-1], np.asarray(weights)[counted], own))
+        p.append(weighted_p_value(alphas[:-1][counted], alphas[-1], np.asarray(weights)[counted], 1))
     return np.array(p)
 
 

@@ -7,7 +7,7 @@ from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
 from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM
 from confml.methods.wrapper_method import (
     check_given,
     check_needed,
@@ -82,7 +82,10 @@ PARAMETERS: dict[str, Parameter] = {
         "level at which regions are to be small; in a run the first level of the config, else 0.1",
         Number("", low=0, high=1, low_open=True, high_open=True),
     ),
-    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
+    f"{KEY}__shift": or_null(
+        "weight examples for a test part of another distribution, by its features without labels",
+        Choice(f"{COVARIATE}, {LABEL}, {LABEL_EM}", options=(COVARIATE, LABEL, LABEL_EM)),
+    ),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
         "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0

@@ -61,7 +61,7 @@ class GroupRows:
                 mine = (self.codes[:, division] == code).astype(np.int64)
                 if code == UNKNOWN:
                     mine[:] = 0
-                found = counter.counts(*lists, X[rows], [k], by_label, mine, np.ones(len(rows), np.int64))
+                found = counter.counts(*lists, X[rows], [k], by_label, mine)
                 greater, equal, own = (array[:, :, 0] for array in found)
                 sizes = np.bincount(counter.codes, mine[counter.order], minlength=c).astype(np.int64)
                 counted = np.broadcast_to(1 + (sizes if by_label else sizes.sum()), greater.shape)

@@ -192,14 +192,13 @@ class NeighbourCounter:
         ks,
         label_conditional: bool = False,
         weights: np.ndarray | None = None,
-        new_weights: np.ndarray | None = None,
     ) -> Counts:
         """Return the counts for new examples T (r, d), each added alone to the training set.
 
         same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
-        of the label in question (Mondrian p-values). weights (m,), new_weights (r,): whole numbers; the
-        counts are then sums of weights. By default each example has weight 1. Raises ValueError for ks that
-        do not ascend or exceed the lists.
+        of the label in question (Mondrian p-values). weights (m,): whole numbers; the counts are then sums of
+        weights. By default each example has weight 1, as a new example always has. Raises ValueError for ks
+        that do not ascend or exceed the lists.
         """
         ks = np.asarray(ks, dtype=np.int64)
         if not (
@@ -231,8 +230,7 @@ class NeighbourCounter:
                     for array, values in zip(counts, again, strict=True):
                         array[left] = values
                     left = left[abandoned]
-        own = 1 if new_weights is None else np.asarray(new_weights, dtype=np.int64)[:, None, None]
-        np.add(counts.equal, own, out=counts.equal)
+        np.add(counts.equal, 1, out=counts.equal)
         return counts
 
     def _dense_counts(self, distance_filter, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:

@@ -16,13 +16,6 @@ from confml.methods.base import PValueMethod, Views
 from confml.methods.details import FitDetails
 from confml.methods.divisions import optional, split_columns
 from confml.methods.few_rows import FewRows, prediction_of_counts
-from confml.methods.shift import (
-    COVARIATE,
-    COVARIATE_METRICS,
-    ShiftWeights,
-    covariate_weights,
-    shift_parameter,
-)
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.compilation import compile_engine, kernels_for
@@ -59,9 +52,6 @@ class TCMNN(PValueMethod):
     prediction is therefore the label with the smallest strangeness; confidence and credibility are still
     those of the p-values, of all labels.
 
-    shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
-    is learnt from all test examples together, without labels.
-
     The only view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
     examples whose strangeness exceeds and equals the strangeness of the new example; this example is among
     the equal ones. It also has ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
@@ -88,12 +78,10 @@ class TCMNN(PValueMethod):
     name = "tcm-nn"
     version = 3
     learns_online = True
-    metrics = COVARIATE_METRICS
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
-        "shift": shift_parameter((COVARIATE,)),
         "random_state": or_null(
             "seed of smoothed p-values where no generator is given", Integer("a seed", low=0)
         ),
@@ -109,14 +97,12 @@ class TCMNN(PValueMethod):
     stored = {
         "counter_": "NeighbourCounter(d, m)",
         "lists_": "tuple[f8(m, *)](2)",
-        "shift_X_": "None",
         "grouped_?": "GroupRows(m) | None",
         **optional("by", "by_columns"),
     }
     k: int = 1
     smoothed: bool = False
     mondrian: bool = False
-    shift: Any = None
     random_state: Any = None
     by: Any = None
     by_columns: Any = None
@@ -133,7 +119,6 @@ class TCMNN(PValueMethod):
         self.grouped_ = None if self.by is None else GroupRows(self.by, columns, values, self.classes_)
         self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)
         self.lists_ = self.counter_.lists(_useful(self.k, len(X)))
-        self.shift_X_ = X if self.shift else None
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
@@ -145,9 +130,8 @@ class TCMNN(PValueMethod):
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
         if self.grouped_ is not None:
             return self.grouped_.views(counter, self.lists_, X, values, self._taus(len(X), rng))
-        weights = self._shift_weights(self.shift_X_, X)
-        counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian, *_whole(weights))
-        return self._views(counter, self.classes_, counts, 0, rng, weights)
+        counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian)
+        return self._views(counter, self.classes_, counts, 0, rng)
 
     def _taus(self, rows: int, rng: np.random.Generator | None) -> np.ndarray | None:
         generator = rng or np.random.default_rng(self.random_state)
@@ -162,22 +146,9 @@ class TCMNN(PValueMethod):
         labels[self.counter_.order] = self.counter_.codes
         return FitDetails(other=self.grouped_.details(labels))
 
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        """With ``shift``, the metrics of the weights of the last test examples."""
-        return dict(getattr(self, "shift_metrics_", {}))
-
-    def _shift_weights(self, X: np.ndarray | None, T: np.ndarray) -> ShiftWeights | None:
-        """Return the weights of the training examples X for the test examples T; None without shift."""
-        if X is None or not len(T):
-            return None
-        weights = covariate_weights(X, T, np.arange(len(X)))
-        self.shift_metrics_ = weights.metrics
-        return weights
-
     def for_few_rows(self) -> FewRows | None:
         """Return the fit for few new rows; None for a subclass, whose predictions may differ."""
-        if type(self) is not TCMNN or self.shift or self.by is not None or self.by_columns is not None:
+        if type(self) is not TCMNN or self.by is not None or self.by_columns is not None:
             return None
         counter, order = self.counter_, self.counter_.order
         same, other = (lists[order] for lists in self.lists_)
@@ -191,19 +162,11 @@ class TCMNN(PValueMethod):
         counts: Counts,
         q: int,
         rng: np.random.Generator | None,
-        weights: ShiftWeights | None = None,
     ) -> dict[str, Prediction]:
         sizes = np.diff(counter.starts)
-        more = {}
-        if weights is not None:
-            ranked = np.append(0, np.cumsum(weights.weights[counter.order]))
-            sizes = np.diff(ranked[counter.starts])
-        counted = sizes if self.mondrian else sizes.sum()
-        counted = counted + (1 if weights is None else weights.new)
-        if weights is not None:
-            more["own_share"] = np.broadcast_to(weights.new / counted, counts.alpha.shape[:2])
+        counted = (sizes if self.mondrian else sizes.sum()) + 1
         tau = self._taus(len(counts.alpha), rng)
-        return {"p-value": prediction_of(classes, counts, q, counted, tau, self.mondrian, more)}
+        return {"p-value": prediction_of(classes, counts, q, counted, tau, self.mondrian)}
 
     # ---- one pass for a whole grid
 
@@ -222,8 +185,8 @@ class TCMNN(PValueMethod):
 
     def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a path as in the contract. All k share one pass over the training pairs and one over the
-        test examples, or one for each pair of values of ``mondrian`` and ``shift``; each point is charged an
-        equal part of the time.
+        test examples, or one for each value of ``mondrian``; each point is charged an equal part of the
+        time.
         """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
@@ -241,43 +204,36 @@ class TCMNN(PValueMethod):
         ks = [_useful(method.k, len(X)) for method in methods]
         lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
         trained = cpu_seconds()
-        wanted, counts = {}, {}
-        shifted = any(method.shift for method in methods)
-        weights = {None: None, COVARIATE: fitted._shift_weights(X, T) if shifted else None}
-        for kind in {(method.mondrian, method.shift) for method in methods}:
-            mondrian, shift = kind
-            wanted[kind] = sorted(
-                {k for k, method in zip(ks, methods, strict=True) if (method.mondrian, method.shift) == kind}
+        ks_of, counts = {}, {}
+        for mondrian in {method.mondrian for method in methods}:
+            ks_of[mondrian] = sorted(
+                {k for k, method in zip(ks, methods, strict=True) if method.mondrian == mondrian}
             )
-            counts[kind] = counter.counts(*lists, T, wanted[kind], mondrian, *_whole(weights[shift]))
+            counts[mondrian] = counter.counts(*lists, T, ks_of[mondrian], mondrian)
         tested = cpu_seconds()
         for point, method, k in zip(grid, methods, ks, strict=True):
-            kind = method.mondrian, method.shift
-            own_counts, q = counts[kind], wanted[kind].index(k)
+            q = ks_of[method.mondrian].index(k)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None and method.random_state is None:  # drawn first, as in the default loop
                 method.random_state = int(point_rng.integers(2**31))
-            own_weights = weights[method.shift]
-            views = method._views(counter, fitted.classes_, own_counts, q, point_rng, own_weights)
-            seconds = (trained - started) / len(ks), (tested - trained) / len(ks)
-            yield dict(point), Views(views, *seconds, own_weights.metrics if own_weights else None)
+            views = method._views(counter, fitted.classes_, counts[method.mondrian], q, point_rng)
+            yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
 
     # ---- one example at a time
 
     def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None, schedule=None):
         """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
         also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
-        takes both values). Raises ConfmlError with ``shift`` or ``by``.
+        takes both values). Raises ConfmlError with ``by``.
         """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
-            for name in ("shift", "by"):
-                if getattr(method, name) is not None:
-                    raise ConfmlError(
-                        f"{name} needs whole parts, and protocol online predicts one example at a time",
-                        hint=f"remove {name}",
-                    )
+            if method.by is not None:
+                raise ConfmlError(
+                    "by needs whole parts, and protocol online predicts one example at a time",
+                    hint="remove by",
+                )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
         found: dict[bool, tuple[list[int], Counts, np.ndarray, DelayedCounts | None]] = {}
@@ -310,11 +266,8 @@ class TCMNN(PValueMethod):
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer.
-
-        With ``shift``, the weights are learnt from the whole test part.
-        """
-        if self.shift or train_rows * test_rows <= _BLOCK_PAIRS:
+        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
+        if train_rows * test_rows <= _BLOCK_PAIRS:
             return None
         return max(200, _BLOCK_PAIRS // train_rows)
 
@@ -352,11 +305,6 @@ def prediction_of(
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
     return prediction_of_counts(classes, greater, equal, alpha, counted, tau, label_conditional, more)
-
-
-def _whole(weights: ShiftWeights | None) -> tuple[np.ndarray, ...]:
-    """Return the arguments of `NeighbourCounter.counts` for weights."""
-    return () if weights is None else (weights.weights, weights.new[:, 0])
 
 
 def _useful(k: int, m: int) -> int:

@@ -8,17 +8,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from confml.methods.conformal import Conformal
-from confml.methods.conformal import conformal as module
+from confml.methods.conformal import shifted as module
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.shift import ShiftWeights, covariate_weights
-from confml.methods.tcm_nn import TCMNN
-from confml.methods.tcm_nn import tcm_nn as tcm_module
 
 TESTS = 30
 NEW = (0.2, 0.3, 0.5)
 
 
-def covariate(rng, classes, rows, known, tcm=False, smoothed=True):
+def covariate(rng, classes, rows, known):
     """p-value of the first test example's label; the first feature has mean 1 in the test part."""
     X, T = rng.normal(size=(rows, 2)), rng.normal(size=(TESTS if not known else 5, 2)) + [1.0, 0.0]
     y, y_T = (_labels(rng, Z, classes) for Z in (X, T))
@@ -27,13 +25,9 @@ def covariate(rng, classes, rows, known, tcm=False, smoothed=True):
         ratio = [np.exp(Z[:, 0] - 0.5) for Z in (X, T)]
         return ShiftWeights.of(ratio[0][rows], ratio[1][:, None], {})
 
-    module.covariate_weights = tcm_module.covariate_weights = weights if known else covariate_weights
+    module.covariate_weights = weights if known else covariate_weights
     seed = int(rng.integers(2**31))
-    method = (
-        TCMNN(k=2, smoothed=smoothed, shift="covariate", random_state=seed)
-        if tcm
-        else Conformal(NaiveBayes(), calibration=0.5, smoothed=smoothed, shift="covariate", random_state=seed)
-    )
+    method = Conformal(NaiveBayes(), calibration=0.5, smoothed=True, shift="covariate", random_state=seed)
     method.fit(X, y)
     place = np.flatnonzero(method.classes_ == y_T[0])
     # A class that training does not have is rejected at the rate of a p-value of its own: a fair draw.
@@ -87,13 +81,9 @@ EXACT = "with the true weights, smoothed weighted p-values are uniform"
 ENTRIES = (
     Entry("shift-known", "weighted p-value, split", EXACT,
           [{**size, "known": True} for size in SIZES[:1]], p_value_claims(EXACTLY), covariate, fraction=0.2),
-    Entry("shift-known-tcm", "weighted p-value, tcm-nn", EXACT,
-          [{**size, "known": True, "tcm": True} for size in SIZES[:1]], p_value_claims(EXACTLY), covariate,
-          fraction=0.4),
     Entry("shift-estimated", "weighted p-value, estimated weights",
           "the error rate is about the level if the effective sample size is large enough",
-          [{**size, "known": False, "tcm": tcm} for size in SIZES for tcm in (False, True)],
-          p_value_claims(ABOUT), covariate, fraction=0.02),
+          [{**size, "known": False} for size in SIZES], p_value_claims(ABOUT), covariate, fraction=0.02),
     Entry("shift-label", "weighted or label-conditional p-value, label shift",
           "label-conditional p-values are valid under label shift",
           [{"rows": rows, "mondrian": True} for rows in (100, 300)], p_value_claims(), label, fraction=0.1),
