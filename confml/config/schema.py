@@ -107,7 +107,7 @@ class Config(Part):
         examples=[["row-standardise"]],
     )
     noise: NoiseSpec | None = Field(
-        None, description="Noise that is added to the data.", examples=[{"labels": 0.1}]
+        None, description="Noise in labels or features.", examples=[{"labels": 0.1}]
     )
     methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
         description="Methods with their parameters.",
@@ -164,7 +164,7 @@ class Config(Part):
     )
     seed: Seed = Field(1, description="Random seed of the run.")
     paper: PaperSpec | None = Field(
-        None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]
+        None, description="Published tables beside the results.", examples=[{"table": "tcm-nn-table3"}]
     )
     silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = Field(
         (),
