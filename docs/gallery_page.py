@@ -22,7 +22,7 @@ SENTENCES = Path(__file__).with_name("gallery.yaml")
 _INTRO = """# Gallery
 
 Every kind of figure of `figures:` in a config, from real runs: the meaning, the entry in a config, a sentence
-for the text of a paper, and the figure with its caption. Each figure is written as SVG, PDF and PNG. The
+for the text of a paper, and the figure with its caption. Each figure is written as SVG and PNG. The
 [reference of figures](reference/figures.md) lists the options.
 """
 _MISSING = """

@@ -134,25 +134,10 @@ def new_interpreters(monkeypatch):
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_figures():
-    """Figures that the process of the tests draws are SVG alone; PNG and PDF take most of the time.
-
-    Tests of the files of figures use `every_format`. Command lines write all formats.
-    """
+    """Figures that the process of the tests draws have few pixels; PNG takes most of the time."""
     from confml.report.figures import style
 
-    formats = {**style.FORMATS}
-    del style.FORMATS["pdf"], style.FORMATS["png"]
-    yield formats
-    style.FORMATS.update(formats)
-
-
-@pytest.fixture
-def every_format(quick_figures, monkeypatch):
-    """Figures are written in all formats."""
-    from confml.report.figures import style
-
-    for ending, options in quick_figures.items():
-        monkeypatch.setitem(style.FORMATS, ending, options)
+    style.FORMATS["png"]["dpi"] = 20
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ REMAINING: dict[str, set[str]] = {
     "plugins/imports.py": {"sys.modules"},
     "predictions/estimators.py": {"scikit-learn"},
     "predictions/model.py": {"sys.modules"},
-    "report/figures/style.py": {"matplotlib"},
 }
 
 

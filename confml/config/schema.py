@@ -142,6 +142,11 @@ class Config(Part):
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
+    figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = Field(
+        ("png",),
+        description="Formats of the files of figures, besides SVG, which the page shows.",
+        examples=[["pdf"]],
+    )
     leaderboard: bool = Field(
         False,
         description="Whether the report ranks all methods over the data sets by error, selective risk, "

@@ -3,7 +3,7 @@
 Reading numbers from text takes longer than most fits: 0.4 s for the 30 MB of USPS. The arrays are
 stored as ``.npy`` files followed by their SHA-256, without pickles, in a folder that only this user can write
 into. A damaged file is removed, with a message, and the text is parsed again. The oldest files are removed
-when all of them together exceed `MOST_BYTES`. The folder has parts of fonts for PDF figures too.
+when all of them together exceed `MOST_BYTES`.
 """
 
 import contextlib

@@ -24,7 +24,7 @@ from confml.runner.results import CellResult
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = (
     *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
-    *("coverage-by", "conditional-tests"),
+    *("figure-formats", "coverage-by", "conditional-tests"),
 )
 
 
@@ -75,7 +75,7 @@ def plot_across_runs(
     error e and e (2 - e c / (c - 1)), the largest limit of the error of 1-NN for c classes (Cover and Hart
     1967), which is 2 e (1 - e) for two. Each line is one data set and method variant; runs that differ only
     in ``seed`` are joined, with the mean over all their splits. methods: labels of the method variants to
-    show; all by default. Writes ``figures/<metric>-against-<key>`` as SVG, PNG, PDF and CSV.
+    show; all by default. Writes ``figures/<metric>-against-<key>`` as SVG, PNG and CSV.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)

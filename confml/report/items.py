@@ -76,7 +76,8 @@ class Picture:
 
     The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
     "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
-    drawing: the figures of the section that are drawn together, in several processes.
+    drawing: the figures of the section that are drawn together, in several processes. formats: of its files,
+    besides SVG.
     """
 
     path: str
@@ -84,6 +85,7 @@ class Picture:
     title: str
     caption: str = ""
     drawing: Drawer | None = None
+    formats: Sequence[str] = ("png",)
 
 
 @dataclass(frozen=True)

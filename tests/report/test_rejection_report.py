@@ -237,7 +237,7 @@ def test_perfect_predictions_are_certified(tmp_path):
     assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
 
 
-def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch, every_format):
+def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
     import confml.report.compare as module
 
     run = run_by_hand()
@@ -253,7 +253,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch, eve
         known = ~np.isnan(found.difference)
         assert known.all() == (pair.view != "envelope")
     paths = module.write_comparison(rows, curves, tmp_path)
-    assert {path.suffix for path in paths} == {".csv", ".svg", ".png", ".pdf", ".md"}
+    assert {path.suffix for path in paths} == {".csv", ".svg", ".png", ".md"}
     with pytest.raises(ConfmlError, match="called 'standrad'"):
         module.compare(["run"], against="standrad")
     with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):

@@ -487,7 +487,7 @@ ALL_FIGURES = [
 ]
 
 
-def figures_run(figures, methods=None, names=("d",)):
+def figures_run(figures, methods=None, names=("d",), **others):
     rng = np.random.default_rng(4)
     classes = np.arange(3)
     methods = methods or [
@@ -505,7 +505,7 @@ def figures_run(figures, methods=None, names=("d",)):
         return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
 
     datasets = {name: DatasetInfo(name, 80, 2, 3) for name in names}
-    return make_run(make_config(methods, figures=figures), predict, datasets, ["r0", "r1"])
+    return make_run(make_config(methods, figures=figures, **others), predict, datasets, ["r0", "r1"])
 
 
 def test_figures_are_drawn_of_every_data_set(tmp_path):
@@ -514,17 +514,18 @@ def test_figures_are_drawn_of_every_data_set(tmp_path):
     assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
 
 
-def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive, every_format):
-    write_report(figures_run(ALL_FIGURES), tmp_path / "one")
+def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
+    write_report(figures_run(ALL_FIGURES, figure_formats=("png", "pdf")), tmp_path / "one")
     write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:3:2]), tmp_path / "two")
     one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
     assert exhaustive is (two.pop("index.md") == one["index.md"])
     assert two and two.items() <= one.items()
     index = one.pop("index.md").decode()
     assert len(one) == len(ALL_FIGURES) * 3  # SVG, PNG and PDF
+    assert {Path(name).suffix for name in two} == {".svg", ".png"}
     starts = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
     for name, content in one.items():
-        assert len(content) > 3000, name
+        assert len(content) > 1000, name
         assert content.startswith(starts[Path(name).suffix])
         assert b"<dc:date>" not in content and b"CreationDate" not in content and b"/home/" not in content
         assert re.fullmatch("[A-Za-z0-9_-]+[.](svg|png|pdf)", name)

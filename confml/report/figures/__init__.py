@@ -213,6 +213,7 @@ def pictures(results: RunResults) -> Iterator[Picture]:
                 functools.partial(figure.draw, subject),
                 f"{spec.name} of {dataset}",
                 caption_of(figure, subject),
+                formats=results.config.figure_formats,
             )
             taken.add(file)
 

@@ -75,4 +75,4 @@ def _answer(folder: Path, picture: Picture) -> tuple[str, list[Path] | NotApplic
 def draw_picture(picture: Picture, folder: Path) -> list[Path]:
     """Draw a figure and write its files below ``folder``."""
     with style():
-        return save(picture.draw(), folder / picture.path)
+        return save(picture.draw(), folder / picture.path, picture.formats)

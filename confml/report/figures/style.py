@@ -1,20 +1,15 @@
 """The style of all figures: sizes, colour-blind safe colours, panels; the same bytes for the same figure."""
 
-import functools
-import importlib
-import inspect
 import io
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from importlib import metadata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from confml.data.parsed import keep_parsed, parsed_key, read_parsed
 from confml.report.files import write_file
 
 COLUMN, PAGE = 3.4, 7.0  # widths in inches of a paper's column and page
@@ -167,8 +162,6 @@ def log_ticks(axis, places: Sequence[float] = ()) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-ENGLISH = [*range(0x20, 0x7F), *range(0xFB00, 0xFB05)]  # with ligatures
-
 FORMATS: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
     "png": {"dpi": 200, "pil_kwargs": {"compress_type": zlib.Z_RLE}},  # two thirds of the time for 4 % more
@@ -176,91 +169,27 @@ FORMATS: dict[str, dict[str, Any]] = {
 }
 
 
-def save(figure, stem: Path) -> list[Path]:
-    """Write ``stem`` as SVG, PNG and PDF: the same bytes for the same figure."""
-    return [write_file(stem.with_name(f"{stem.name}.{ending}"), one) for ending, one in _contents(figure)]
-
-
 def prepare() -> None:
     """Import matplotlib and load its fonts: the first figure of a process takes 0.15 s more without them."""
     with style():
         figure = new_figure()
         figure.subplots().set_title("a")
-        for _ in _contents(figure):
-            pass
+        for ending in ("svg", "png"):
+            figure.savefig(io.BytesIO(), format=ending, **FORMATS[ending])
 
 
-def _contents(figure) -> Iterator[tuple[str, bytes | str]]:
-    """Yield the endings of the formats and the figure in each."""
-    from confml.report.recording import recorded
-
-    drawn = recorded(figure)
-    for ending, options in FORMATS.items():
+def save(figure, stem: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
+    """Write ``stem`` as SVG and in the other formats: the same bytes for the same figure."""
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+        figure.set_layout_engine(None)  # else each format computes the layout again
+    paths = []
+    for ending in dict.fromkeys(("svg", *formats)):
         buffer = io.BytesIO()
-        with _small_fonts() if ending == "pdf" else nullcontext():
-            drawn.savefig(buffer, format=ending, **options)
-        yield ending, buffer.getvalue().decode("utf-8") if ending == "svg" else buffer.getvalue()
-
-
-@contextmanager
-def _small_fonts() -> Iterator[None]:
-    """Embed parts of fonts in PDF files that are made once and kept in the cache folder.
-
-    matplotlib reads all 6,000 glyphs of a font for each figure, a third of its time. English texts have one
-    part of the font, which takes 4 kB more.
-    """
-    backend: Any = importlib.import_module("matplotlib.backends._backend_pdf_ps")
-    whole, as_file = backend.get_glyphs_subset, backend.font_as_file
-    if "glyphs" not in inspect.signature(whole).parameters:  # before matplotlib 3.11
-        yield
-        return
-    backend.get_glyphs_subset = lambda file, glyphs: nullcontext(_part_of(file, frozenset(glyphs)))
-    backend.font_as_file = io.BytesIO
-    try:
-        yield
-    finally:
-        backend.get_glyphs_subset, backend.font_as_file = whole, as_file
-
-
-class _Part(NamedTuple):
-    """The content of a font, and the numbers of its glyphs by those in the font of which it is a part."""
-
-    font: bytes
-    glyph_index_map: Mapping[int, int]
-
-
-@functools.lru_cache(64)
-def _part_of(file: Any, glyphs: frozenset[int]) -> _Part:
-    """Return a part of a font that has the glyphs of these numbers, all of `ENGLISH` if they are."""
-    from matplotlib.font_manager import get_font
-
-    english = frozenset(map(get_font(file).get_char_index, ENGLISH))
-    if glyphs < english:
-        return _part_of(file, english)
-    numbers = sorted(glyphs)
-    version = ("part 1", metadata.version("fonttools"))  # 1 is raised when the content changes
-    key = parsed_key(Path(file).read_bytes(), version, file.face_index, numbers)
-    stored = read_parsed(key)
-    if stored is None:
-        stored = _new_part(file, numbers)
-        keep_parsed(key, stored)
-    places, content = stored[: 8 * len(numbers)], stored[8 * len(numbers) :]
-    return _Part(content.tobytes(), dict(zip(numbers, places.view(np.int64).tolist(), strict=True)))
-
-
-def _new_part(file: Any, numbers: Sequence[int]) -> np.ndarray:
-    """Return new numbers of the glyphs as int64, and the content of the font, as bytes."""
-    fonts: Any = importlib.import_module("fontTools.subset")
-    options = fonts.Options(glyph_names=True, recommended_glyphs=True, font_number=file.face_index)
-    options.hinting = False  # for pixels as large as strokes; half of a font
-    # A PDF file has the place of each glyph, so that no reader uses ligatures and kerning.
-    options.drop_tables += ["FFTM", "GDEF", "GPOS", "GSUB", "kern"]
-    font, subsetter, content = fonts.load_font(file, options), fonts.Subsetter(options), io.BytesIO()
-    subsetter.populate(gids=numbers)
-    subsetter.subset(font)
-    font.save(content, reorderTables=False)
-    places = np.array([subsetter.glyph_index_map[number] for number in numbers], dtype=np.int64)
-    return np.concatenate([places.view(np.uint8), np.frombuffer(content.getvalue(), np.uint8)])
+        figure.savefig(buffer, format=ending, **FORMATS[ending])
+        content = buffer.getvalue().decode("utf-8") if ending == "svg" else buffer.getvalue()
+        paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), content))
+    return paths
 
 
 def rate_band(mean, sd, scale: float = 100.0) -> tuple[np.ndarray, np.ndarray]:

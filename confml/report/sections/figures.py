@@ -10,7 +10,7 @@ from confml.report.sections.base import Section
 
 
 class Figures(Section):
-    """The config's figures of every data set as SVG, PNG and PDF, and ``figures/index.md`` with captions.
+    """The config's figures of every data set as SVG and PNG, and ``figures/index.md`` with captions.
 
     A note names each figure that cannot be drawn, with the reason.
     """
@@ -19,7 +19,7 @@ class Figures(Section):
     place = 180
     needs = "figures: [...] in the config"
     setting = "figures"
-    files = {"figures": "figures as SVG, PNG and PDF; index.md has their captions"}
+    files = {"figures": "figures as SVG and in the figure-formats of the config; index.md has their captions"}
 
     def start(self) -> None:
         self.collectors = figure_numbers(self.results)
