@@ -46,9 +46,6 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     if protocol.repeats > 1 and protocol.order == "given":
         message, hint = "with order: given every repeat is the same", "order: shuffled"
         draft.add(("protocol", "repeats"), message, hint, at_key=True)
-    if "label_order" in protocol.model_fields_set and protocol.delay[0] == protocol.delay[1]:
-        message = "labels that all have the same delay arrive in the given order"
-        draft.add(("protocol", "label-order"), message, "delay: [10, 50]", at_key=True)
     for place, entry, _ in draft.entries(MethodEntry, "methods"):
         try:
             learns = method_class(entry.name).learns_online

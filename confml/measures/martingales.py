@@ -11,7 +11,6 @@ Algorithmic Learning in a Random World, 2005, section 7.1.
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from confml.measures.block import Block
 from confml.measures.case import Case
 from confml.measures.measure import Column, Measure, Row, each_case
 from confml.measures.metric import Metric
-from confml.measures.p_values import has_delay, is_online, smoothed_p_values
+from confml.measures.p_values import is_online, smoothed_p_values
 
 SOURCE = "Vovk, Nouretdinov and Gammerman 2003"
 POWER = 0.92  # the epsilon of the power martingale in both sources
@@ -75,39 +74,19 @@ def _positive(p: np.ndarray) -> np.ndarray:
     return np.maximum(p, _LEAST)
 
 
-class LearntExamples(NamedTuple):
-    """The m examples of an online pass that were learnt, in the order in which they were learnt.
+def online_p_values(case: Case) -> np.ndarray | None:
+    """Return the smoothed p-values (n,) of the true labels of an online pass; None for another case.
 
-    p: (m,) smoothed p-values of their true labels, each against the examples learnt before; independent and
-    uniform if the examples are exchangeable. positions: (m,) their places in the pass. predicted: (m,) number
-    of examples that were predicted when each was learnt.
+    Each is against the examples before it; they are independent and uniform if these are exchangeable.
     """
-
-    p: np.ndarray
-    positions: np.ndarray
-    predicted: np.ndarray
-
-
-def learnt_examples(case: Case) -> LearntExamples | None:
-    """Return the learnt examples of an online pass; None for another one, or without smoothed p-values."""
-    if not is_online(case):
-        return None
-    if not has_delay(case):
-        p = smoothed_p_values(case)
-        n = len(case.truth)
-        return None if p is None else LearntExamples(p, np.arange(n), np.arange(1, n + 1))
-    extra = case.prediction.extra
-    place = extra["label_place"]
-    positions = np.flatnonzero(place >= 0)
-    positions = positions[np.argsort(place[positions], kind="stable")]
-    return LearntExamples(extra["label_p"][positions], positions, extra["label_after"][positions])
+    return smoothed_p_values(case) if is_online(case) else None
 
 
 def _rows(case: Case) -> Iterator[Row]:
-    learnt = learnt_examples(case)
-    if learnt is None or len(learnt.p) == 0:
+    p = online_p_values(case)
+    if p is None or len(p) == 0:
         return
-    mixture, power = simple_mixture(learnt.p), power_martingale(learnt.p)
+    mixture, power = simple_mixture(p), power_martingale(p)
     yield Row("log10_mixture_martingale", None, float(mixture[-1]))
     yield Row("log10_mixture_martingale_max", None, float(mixture.max()))
     yield Row("log10_power_martingale", None, float(power[-1]))

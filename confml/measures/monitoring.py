@@ -149,7 +149,7 @@ def _checked(p) -> list[float]:
     return p.tolist()
 
 
-def adaptive_levels(p, level: float, rate: float = 0.005, positions=None, predicted=None) -> np.ndarray:
+def adaptive_levels(p, level: float, rate: float = 0.005) -> np.ndarray:
     """Return (n,) the levels of adaptive conformal inference before each p-value (n,) of a true label.
 
     ``alpha_1 = level``, and ``alpha_(t+1) = alpha_t + rate (level - error_t)`` with error_t = 1 if p_t <=
@@ -157,18 +157,10 @@ def adaptive_levels(p, level: float, rate: float = 0.005, positions=None, predic
     (rate n), for every sequence; no single region has a guarantee. Levels below 0 give regions with every
     label, and levels of 1 or more empty ones. Source: Gibbs and Candes, Adaptive Conformal Inference Under
     Distribution Shift, 2021.
-
-    positions, predicted: (m,) for labels that arrive later, as in `LearntExamples`: error_i changes the level
-    once ``predicted`` rows are predicted. The bound is for labels without a delay.
     """
-    levels, errors = np.empty(len(p)), np.zeros(len(p), dtype=bool)
-    arrivals = list(range(len(p))) if positions is None else np.asarray(positions).tolist()
-    times = list(range(1, len(p) + 1)) if predicted is None else np.asarray(predicted).tolist()
-    alpha, arrived = level, 0
+    levels = np.empty(len(p))
+    alpha = level
     for row, value in enumerate(_checked(p)):
-        while arrived < len(times) and times[arrived] <= row:
-            alpha += rate * (level - bool(errors[arrivals[arrived]]))
-            arrived += 1
         levels[row] = alpha
-        errors[row] = alpha >= 1.0 or (alpha >= 0.0 and value <= alpha)
+        alpha += rate * (level - (alpha >= 1.0 or (alpha >= 0.0 and value <= alpha)))
     return levels

@@ -76,12 +76,7 @@ def is_online(case: Case) -> bool:
     learnt = case.prediction.extra.get("learnt")
     if case.prediction.kind != "p-value" or learnt is None:
         return False
-    return has_delay(case) or bool(np.all(np.diff(learnt) == 1))
-
-
-def has_delay(case: Case) -> bool:
-    """Return whether the labels of an online pass arrived later, so that examples were learnt later."""
-    return "label_p" in case.prediction.extra
+    return bool(np.all(np.diff(learnt) == 1))
 
 
 def counted_examples(case: Case) -> np.ndarray | None:
@@ -90,8 +85,7 @@ def counted_examples(case: Case) -> np.ndarray | None:
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
     the method is ``mondrian``. 0, for which there is no band, for an absent class and for weighted p-values:
     how much their coverage varies depends on the weights and on their relation to the scores. None for an
-    online pass, in which each p-value is counted among other examples. Its errors are independent; with late
-    labels, only approximately.
+    online pass, in which each p-value is counted among other examples. Its errors are independent.
     """
     return case.once("counted", lambda: _counted_examples(case))
 

@@ -21,7 +21,6 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
-from confml.methods.label_schedule import LabelSchedule
 from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.docstrings import add_sections
@@ -239,14 +238,12 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         classes: np.ndarray,
         grid: Sequence[Mapping[str, Any]],
         rng: np.random.Generator | None = None,
-        schedule: LabelSchedule | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
         """Learn (X, y); then, for each example of X_new (n, d) in turn, predict it and learn its label.
 
         Otherwise as `evaluate_path`. classes: (c,) all labels that can occur, sorted; an example may have a
-        label that has not occurred before, and (X, y) may be empty. schedule: when each label is learnt, if
-        labels arrive later; ``extra`` of the views then has `LabelSchedule.extra`. For methods with
-        ``learns_online``. By default it raises ConfmlError.
+        label that has not occurred before, and (X, y) may be empty. For methods with ``learns_online``. By
+        default it raises ConfmlError.
         """
         raise ConfmlError(
             f"{type(self).__name__} does not learn one example at a time",

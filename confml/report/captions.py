@@ -21,9 +21,6 @@ def protocol_text(protocol: Any) -> str:
         text = "online, examples in the given order"
     else:
         text = f"online, {repeats} shuffled order{'s' * (repeats > 1)}"
-    if protocol.kind == "online" and protocol.has_delay:
-        low, high = protocol.delay
-        text += f", labels {low if low == high else f'{low} to {high}'} rows later"
     if protocol.kind in ("holdout", "k-fold"):
         text += ", stratified" if protocol.stratify else ", not stratified"
     if protocol.rows is not None:

@@ -14,13 +14,12 @@ from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method
-from confml.methods.label_schedule import LabelSchedule
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
 from confml.plugins.by import BEST_OF, BY_KEYS, names_in
 from confml.runner.external_files import open_table
-from confml.runner.splits import Split, inner_folds, label_schedule, split_identity, split_rows
+from confml.runner.splits import Split, inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline
@@ -111,12 +110,6 @@ class SplitData:
             return self.data.part_row(self.test_rows)
         return np.asarray(self.test_rows)
 
-    @cached_property
-    def schedule(self) -> LabelSchedule | None:
-        """When the labels of the test rows are learnt, under protocol online with a delay; else None."""
-        context = self.context
-        return label_schedule(self.data, context.protocol, context.split, context.seed, len(self.test_rows))
-
     @property
     def X(self) -> np.ndarray:
         return self.with_by(self._transformed["X"], self.train_rows[self._transformed["kept"]])
@@ -138,8 +131,7 @@ class SplitData:
         """Number of examples of each class that are learnt before the last prediction."""
         learnt = self.y
         if self.context.split.kind == "online":
-            new = slice(-1) if self.schedule is None else self.schedule.rows[: self.schedule.learnt[-1]]
-            learnt = np.concatenate([learnt, self.y_test[new]])
+            learnt = np.concatenate([learnt, self.y_test[:-1]])
         labels, counts = np.unique(learnt, return_counts=True)
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 

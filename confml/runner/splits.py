@@ -9,7 +9,6 @@ from confml._seeds import stable_generator, stable_integer
 from confml.data.dataset import DataSet
 from confml.data.folds import calibration_rows, calibration_rows_by_class, rows_outside, train_test_pairs
 from confml.errors import ConfigError
-from confml.methods.label_schedule import LabelSchedule
 
 MOST_LEFT_OUT = 10_000
 """Largest number of rows for leave-one-out, which has a result for each row and method."""
@@ -118,10 +117,7 @@ def _identity_of_all_classes(protocol, split: Split) -> dict:
     """Return `split_identity` without the absent classes, which do not change the division."""
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
-        identity |= {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
-        if protocol.has_delay:
-            identity |= {"delay": list(protocol.delay), "label-order": protocol.label_order}
-        return identity
+        return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
     if split.kind == "leave-one-out":
         return identity | {"row": split.fold}
     if split.kind != "fixed-split":
@@ -199,26 +195,7 @@ def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndar
         rows = stable_generator("order", seed, data.checksum, split.repeat).permutation(len(data.y))
     if protocol.start >= len(rows):
         raise ConfigError(f"data set '{data.name}' has {len(rows)} rows, none after start: {protocol.start}")
-    if protocol.has_delay and protocol.delay[0] >= len(rows) - protocol.start - 1:
-        left = len(rows) - protocol.start
-        raise ConfigError(
-            f"no label arrives before the last prediction: data set '{data.name}' has {left} rows to predict,"
-            f" and the delay is {protocol.delay[0]} rows or more",
-            hint="use a smaller delay",
-        )
     return rows[: protocol.start], rows[protocol.start :]
-
-
-def label_schedule(data: DataSet, protocol, split: Split, seed: int, rows: int) -> LabelSchedule | None:
-    """Return when the labels of the ``rows`` predicted rows of an online pass are learnt; None without delay.
-
-    The delays of a repeat do not depend on the order in which labels are learnt.
-    """
-    if split.kind != "online" or not protocol.has_delay:
-        return None
-    low, high = protocol.delay
-    rng = stable_generator("delay", seed, data.checksum, split.repeat, low, high)
-    return LabelSchedule.of(rng.integers(low, high + 1, rows), protocol.label_order)
 
 
 def inner_folds(

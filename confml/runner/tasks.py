@@ -337,8 +337,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
         with contained():
             X, y = split_data.X, split_data.y
             if task.context.split.kind == "online":
-                late = {} if split_data.schedule is None else {"schedule": split_data.schedule}
-                path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng, **late)
+                path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
             else:
                 path = method.evaluate_path(X, y, X_test, coded, rng, state)
             for _, views in path:

@@ -15,7 +15,6 @@ from confml.measures.monitoring import (
     log_martingale,
     shiryaev_roberts_alarms,
 )
-from confml.methods.label_schedule import LabelSchedule
 
 LITERAL = {
     "simple-jumper": literal.jumper,
@@ -80,17 +79,6 @@ def test_adaptive_levels_keep_the_error_rate_of_any_sequence():
     for value, found in zip(p[:50], levels[:50], strict=True):
         assert found == alpha
         alpha += 0.01 * (0.1 - (value <= alpha))
-
-
-def test_adaptive_levels_change_when_labels_arrive():
-    p, level, rate = np.random.default_rng(4).random(60), 0.2, 0.05
-    delays = np.random.default_rng(5).integers(0, 9, 60)
-    schedule = LabelSchedule.of(delays, "arrival")
-    found = adaptive_levels(p, level, rate, schedule.rows, schedule.predicted)
-    for row in range(60):
-        known = [i for i in range(row) if i + delays[i] < row]
-        errors = sum(bool(p[i] <= found[i]) for i in known)
-        assert found[row] == pytest.approx(level + rate * (level * len(known) - errors))
 
 
 def test_mistakes():

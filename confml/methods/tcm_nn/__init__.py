@@ -1,7 +1,6 @@
 """TCM-NN: conformal prediction by nearest neighbours (Proedrou et al. 2002)."""
 
-from confml.methods.tcm_nn.delayed import DelayedLabels, NoveltyPass
 from confml.methods.tcm_nn.online import OnlineTCMNN
 from confml.methods.tcm_nn.tcm_nn import TCMNN
 
-__all__ = ["TCMNN", "DelayedLabels", "NoveltyPass", "OnlineTCMNN"]
+__all__ = ["TCMNN", "OnlineTCMNN"]

@@ -21,7 +21,7 @@ from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.compilation import compile_engine, kernels_for
 from confml.methods.tcm_nn.group_rows import GroupRows
 from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
-from confml.methods.tcm_nn.online_pass import DelayedCounts, OnlinePass, delayed_pass
+from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.plugins.by import By, ColumnNames
 from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
 
@@ -57,8 +57,8 @@ class TCMNN(PValueMethod):
     the equal ones. It also has ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
-    p-values are those of a fit to the examples before it (`OnlineTCMNN`). With ``delay``, it is learnt when
-    its label arrives. The page "How methods compute" of the documentation has the conventions and the cost.
+    p-values are those of a fit to the examples before it (`OnlineTCMNN`). The page "How methods compute" of
+    the documentation has the conventions and the cost.
 
     References
     ----------
@@ -221,7 +221,7 @@ class TCMNN(PValueMethod):
 
     # ---- one example at a time
 
-    def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None, schedule=None):
+    def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None):
         """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
         also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
         takes both values). Raises ConfmlError with ``by``.
@@ -236,7 +236,7 @@ class TCMNN(PValueMethod):
                 )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
-        found: dict[bool, tuple[list[int], Counts, np.ndarray, DelayedCounts | None]] = {}
+        counts_of: dict[bool, tuple[list[int], Counts, np.ndarray]] = {}
         seconds: dict[bool, tuple[float, float]] = {}
         for mondrian in dict.fromkeys(method.mondrian for method in methods):
             ks = sorted({method.k for method in methods if method.mondrian == mondrian})
@@ -244,24 +244,17 @@ class TCMNN(PValueMethod):
             online = OnlinePass(X_new.shape[1], len(classes), ks, mondrian)
             online.step(X, codes, predicts=False)
             learnt = time.thread_time()
-            if schedule is None:
-                found[mondrian] = ks, *online.step(X_new, new_codes, predicts=True), None
-            else:
-                delayed = delayed_pass(online, X_new, new_codes, schedule)
-                found[mondrian] = ks, delayed.counts, delayed.counted, delayed
+            counts_of[mondrian] = ks, *online.step(X_new, new_codes, predicts=True)
             share = sum(method.mondrian == mondrian for method in methods)
             seconds[mondrian] = (learnt - started) / share, (time.thread_time() - learnt) / share
         for point, method in zip(grid, methods, strict=True):
-            ks, counts, counted, late = found[method.mondrian]
+            ks, counts, counted = counts_of[method.mondrian]
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None and method.random_state is None:
                 method.random_state = int(point_rng.integers(2**31))
             taus, q = point_rng or np.random.default_rng(method.random_state), ks.index(method.k)
             tau = taus.random(len(X_new)) if method.smoothed else None
-            before = np.arange(len(X_new)) if schedule is None else schedule.learnt
-            more = {"learnt": len(X) + before}
-            if schedule is not None and late is not None:
-                more |= schedule.extra(late.label_p_values(q, taus.random(len(schedule.rows))))
+            more = {"learnt": len(X) + np.arange(len(X_new))}
             view = prediction_of(classes, counts, q, counted, tau, method.mondrian, more)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import POWER, learnt_examples, power_martingale, simple_mixture
+from confml.measures.martingales import POWER, online_p_values, power_martingale, simple_mixture
 from confml.measures.novelty import familiarity
 from confml.measures.p_values import is_online
 from confml.measures.prediction import SHARES
@@ -240,10 +240,10 @@ class Martingales(VariantNumbers):
         self.paths: list[MartingalePath] = []
 
     def add(self, result, view, case):
-        learnt = learnt_examples(case)
-        if learnt is not None and len(learnt.p):
-            steps = np.unique(np.rint(np.linspace(1, len(learnt.p), MOST_POINTS)).astype(int))
-            mixture, power = simple_mixture(learnt.p), power_martingale(learnt.p, self.epsilon)
+        p = online_p_values(case)
+        if p is not None and len(p):
+            steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
+            mixture, power = simple_mixture(p), power_martingale(p, self.epsilon)
             begin = int(case.prediction.extra["learnt"][0])
             path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
             self.paths.append(path)

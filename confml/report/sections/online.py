@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import LearntExamples, learnt_examples, power_martingale, simple_mixture
+from confml.measures.martingales import online_p_values, power_martingale, simple_mixture
 from confml.measures.monitoring import (
     BETTORS,
     CUSUM_RUNS,
@@ -17,7 +17,7 @@ from confml.measures.monitoring import (
     log_martingale,
     shiryaev_roberts_alarms,
 )
-from confml.measures.p_values import has_delay, is_online, required_smoothed_p_values
+from confml.measures.p_values import is_online, required_smoothed_p_values
 from confml.report.files import column_lines, field, numbers
 from confml.report.items import Item, Lines, Note, Table
 from confml.report.sections.base import Section
@@ -50,11 +50,7 @@ def step_table(
     ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
     ``p_value`` and its smoothed one; for each level ``size@`` (labels in the region), ``error@`` (1 if it
     does not contain the true label) and ``errors@`` (number so far); the decimal logarithms of the simple
-    mixture and the power martingale; and the counts of the p-value (`count_columns`). With labels that arrive
-    later, also ``learnt_place``, the row's place in the order of learning from 1; ``learnt_after``, the
-    number of rows predicted by then; and ``p_learnt``, its smoothed p-value against the rows learnt before.
-    The martingales are those of ``p_learnt`` up to this place. These five are empty for rows that are not
-    learnt before the end.
+    mixture and the power martingale; and the counts of the p-value (`count_columns`).
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
     credibility = prediction.credibility
@@ -76,25 +72,9 @@ def step_table(
         missed = ~region[at]
         header += [f"size@{level!r}", f"error@{level!r}", f"errors@{level!r}"]
         columns += [_whole(region.sum(axis=1)), _whole(missed.astype(int)), _whole(np.cumsum(missed))]
-    learnt = learnt_examples(case)
-    assert learnt is not None  # an online pass with counts
-    if has_delay(case):
-        header += ["learnt_place", "learnt_after", "p_learnt"]
-        places = [str(place) for place in range(1, len(learnt.p) + 1)]
-        for fields in (places, _whole(learnt.predicted), numbers(learnt.p)):
-            columns.append(_at(learnt.positions, fields, len(case.truth)))
     header += ["log10_mixture_martingale", "log10_power_martingale"]
-    for values in (simple_mixture(learnt.p), power_martingale(learnt.p)):
-        columns.append(_at(learnt.positions, numbers(values), len(case.truth)))
+    columns += [numbers(simple_mixture(smoothed)), numbers(power_martingale(smoothed))]
     return [*header, *COUNT_COLUMNS], [*columns, *count_columns(case)]
-
-
-def _at(positions: np.ndarray, fields: Sequence[str], rows: int) -> list[str]:
-    """Return a column of ``rows`` fields with the given ones at ``positions``; the others are empty."""
-    column = [""] * rows
-    for position, text in zip(positions.tolist(), fields, strict=True):
-        column[position] = text
-    return column
 
 
 def _whole(values: np.ndarray) -> list[str]:
@@ -113,8 +93,7 @@ class MonitoringRow(NamedTuple):
     statistic: simple-jumper, composite-jumper or histogram (martingales), cusum or shiryaev-roberts.
     threshold: of alarms; mean_run: number of rows to an alarm without a change, at least (shiryaev-roberts)
     or simulated (cusum). step: number of rows learnt up to the maximum or the alarm, and row the number of
-    the last one; predicted: number of rows predicted by then, which is larger if labels arrive later.
-    change_after: step after which the change is estimated to be. log10_value: of the statistic.
+    the last one. change_after: step after which the change is estimated to be. log10_value: of the statistic.
     """
 
     statistic: str
@@ -122,7 +101,6 @@ class MonitoringRow(NamedTuple):
     mean_run: int | None
     step: int | None
     row: Any
-    predicted: int | None
     change_after: int | None
     log10_value: float | None
     meaning: str
@@ -131,9 +109,7 @@ class MonitoringRow(NamedTuple):
 class Monitoring(Section):
     """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
 
-    The statistics bet against the smoothed p-values of the true labels, in the order in which the rows are
-    learnt. With ``delay`` in the protocol these are the p-values against the rows learnt before, because the
-    p-values of the predictions are not independent. Rows whose labels arrive after the end are left out.
+    The statistics bet against the smoothed p-values of the true labels, in the order of the rows.
     Three martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with
     probability at most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after
     each one, and estimate where the change is; one line per alarm, or one line that there is none.
@@ -142,8 +118,7 @@ class Monitoring(Section):
     ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
     baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
     error rate of 200 consecutive rows. Its error rate approaches the level for every sequence, but it raises
-    no alarm, and no single region has a guarantee. With ``delay``, an error changes the level when its label
-    arrives.
+    no alarm, and no single region has a guarantee.
     """
 
     name = "monitoring"
@@ -162,14 +137,14 @@ class Monitoring(Section):
     def add(self, result: CellResult) -> None:
         cell = result.cell
         for view, case in result.cases.items():
-            learnt = learnt_examples(case)
-            if learnt is None or not len(learnt.p):
+            p = online_p_values(case)
+            if p is None or not len(p):
                 continue
             key = cell.dataset, cell.method, cell.variant, cell.split, view
-            found = list(monitoring_rows(learnt, np.asarray(result.rows)))
+            found = list(monitoring_rows(p, np.asarray(result.rows)))
             self._rows += [(*key, *row) for row in found]
             for level in self.results.config.levels:
-                self._adaptive.append((*key, *_adaptive_row(case, learnt, level)))
+                self._adaptive.append((*key, *_adaptive_row(case, level)))
             alarm = next((row for row in found if row.statistic == "shiryaev-roberts" and row.step), None)
             if alarm is not None:
                 self._alarms.append(f"{cell.dataset}, {self.results.label(cell)}: {alarm.meaning}")
@@ -186,15 +161,14 @@ class Monitoring(Section):
             yield Note(f"{name}: alarms and martingales have no guarantee, because its rows are in groups")
 
 
-def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[MonitoringRow]:
-    """Yield the rows of ``monitoring.csv`` for the examples of a pass. numbers: (n,) their row numbers."""
-    p, rows = learnt.p, numbers[learnt.positions].tolist()
-    predicted = learnt.predicted.tolist()
+def monitoring_rows(p: np.ndarray, numbers: np.ndarray) -> Iterator[MonitoringRow]:
+    """Yield the rows of ``monitoring.csv`` for the p-values (n,) of a pass. numbers: (n,) row numbers."""
+    rows = numbers.tolist()
     for name, bettor in BETTORS.items():
         logs = log_martingale(p, bettor)
         step = int(np.argmax(logs)) + 1
         log = float(logs[step - 1])
-        place = step, rows[step - 1], predicted[step - 1]
+        place = step, rows[step - 1]
         words = martingale_words(log, step)
         yield MonitoringRow(name, None, None, *place, None, log / math.log(10), words)
     for name, threshold, run, alarms in (
@@ -202,13 +176,13 @@ def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[Mon
         ("shiryaev-roberts", RARE, RARE, shiryaev_roberts_alarms(p, RARE)),
     ):
         for alarm in alarms:
-            place = alarm.row, rows[alarm.row - 1], predicted[alarm.row - 1]
-            words = alarm_words(alarm, run, place[-1], simulated=name == "cusum")
+            place = alarm.row, rows[alarm.row - 1]
+            words = alarm_words(alarm, run, simulated=name == "cusum")
             log10 = alarm.log_value / math.log(10)
             yield MonitoringRow(name, threshold, run, *place, alarm.change_after, log10, words)
         if not alarms:
             words = f"no alarm in {len(rows):,} rows: nothing to do"
-            yield MonitoringRow(name, threshold, run, None, None, None, None, None, words)
+            yield MonitoringRow(name, threshold, run, None, None, None, None, words)
 
 
 def martingale_words(log_value: float, step: int) -> str:
@@ -227,29 +201,25 @@ def martingale_words(log_value: float, step: int) -> str:
     )
 
 
-def alarm_words(alarm: Alarm, run: int, predicted: int | None = None, simulated: bool = False) -> str:
+def alarm_words(alarm: Alarm, run: int, simulated: bool = False) -> str:
     """Return the meaning of an alarm.
 
     run: number of rows to an alarm without a change, a lower bound of the mean unless it is ``simulated``.
-    predicted: number of rows predicted when the alarm was raised.
     """
     often = "about" if simulated else "at most"
-    late = ""
-    if predicted is not None and predicted > alarm.row:
-        late = f" in the order of learning ({predicted:,} rows predicted by then)"
     return (
-        f"alarm after row {alarm.row:,}{late}, of which there is {often} one in {run:,} rows on average"
+        f"alarm after row {alarm.row:,}, of which there is {often} one in {run:,} rows on average"
         f" without a change; the estimated change is after row {alarm.change_after:,}: check how later"
         " rows were collected, and fit again with them"
     )
 
 
-def _adaptive_row(case: Case, learnt: LearntExamples, level: float) -> tuple[float, ...]:
+def _adaptive_row(case: Case, level: float) -> tuple[float, ...]:
     """Return the numbers of ``adaptive-levels.csv`` for one level."""
     scores = case.prediction.scores
     known = case.true_columns >= 0
     p = np.where(known, scores[np.arange(len(scores)), case.true_columns], 0.0)
-    levels = adaptive_levels(p, level, RATE, learnt.positions, learnt.predicted)
+    levels = adaptive_levels(p, level, RATE)
     fixed, adaptive = p <= level, (levels >= 1.0) | ((levels >= 0.0) & (p <= levels))
     regions = (scores > levels[:, None]) | (levels < 0.0)[:, None]
     regions &= (levels < 1.0)[:, None]

@@ -7,14 +7,12 @@ from _entries import ABOUT, EXACTLY, LEVELS, Claim, Entry, p_value_claims, rejec
 from scipy.stats import binom
 
 from confml.measures import Case
-from confml.measures.martingales import learnt_examples, power_martingale, simple_mixture
+from confml.measures.martingales import power_martingale, simple_mixture
 from confml.measures.p_values import smoothed_p_values
-from confml.methods.label_schedule import LabelSchedule
 from confml.methods.registry import build
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
-STEPS, SURELY_LEARNT = 100, 70
+STEPS = 100
 SIZES = ({"classes": 3, "rows": 60}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 100})
 
 
@@ -138,30 +136,6 @@ def martingale_claims(setting):
     ]
 
 
-def late_labels(rng, classes, label_order):
-    """p-values of an online pass whose labels arrive 0 to 30 rows later, of predictions and when learnt."""
-    X, y = sample(rng, STEPS, classes, True)
-    schedule = LabelSchedule.of(rng.integers(0, 31, STEPS), label_order)
-    method = TCMNN(k=2, smoothed=True, random_state=int(rng.integers(2**31)))
-    ((_, views),) = method.evaluate_online(X[:0], y[:0], X, y, np.arange(classes), [{}], None, schedule)
-    case = Case(views["p-value"], y)
-    p = learnt_examples(case).p[:SURELY_LEARNT]
-    many = [np.sum(p <= level) > binom.ppf(0.95, len(p), level) for level in LEVELS]
-    predicted = float(smoothed_p_values(case)[-1])
-    return [*rejected(predicted), *many, simple_mixture(p).max() >= np.log10(20)]
-
-
-def late_claims(setting):
-    """Return the claims of the last prediction, and of all rows learnt."""
-    m = SURELY_LEARNT
-    many = [
-        Claim(f"more than the binomial 95 % quantile of {m} learnt rows at {e:g}",
-              float(binom.sf(binom.ppf(0.95, m, e), m, e)), EXACTLY)
-        for e in LEVELS
-    ]  # fmt: skip
-    return [*p_value_claims(EXACTLY)(setting), *many, Claim("mixture martingale reaches 20", 0.05)]
-
-
 def _online_p_values(rng, classes, ties):
     X, y = sample(rng, STEPS, classes, ties)
     online = OnlineTCMNN(np.arange(classes), smoothed=True, random_state=int(rng.integers(2**31)))
@@ -228,10 +202,6 @@ ENTRIES = (
     Entry("online", "p-value, protocol: online, smoothed", "independent and uniform: errors are coin tosses",
           [{"classes": classes, "ties": ties} for classes in (3, 10) for ties in (False, True)],
           online_claims, online_errors, fraction=0.4),
-    Entry("online-late", "p-value, protocol: online with delay",
-          "independent and uniform when learnt; each prediction is valid by itself",
-          [{"classes": classes, "label_order": order} for classes in (3, 10)
-           for order in ("given", "arrival")], late_claims, late_labels, fraction=0.05),
     Entry("martingales", "log10 martingales", "ever reaches C with probability at most 1/C",
           [{"classes": classes, "ties": ties} for classes in (3, 10) for ties in (False, True)],
           martingale_claims, martingales, fraction=0.2),
