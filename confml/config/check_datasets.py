@@ -10,16 +10,14 @@ from confml.errors import ConfigError, ConfmlError, did_you_mean
 
 def check_datasets(draft: Draft) -> None:
     seen: dict[str, tuple] = {}
-    for place, dataset, whole in draft.entries(DatasetSpec, "datasets"):
-        if not whole and _kind_as_written(draft, place) != dataset.kind:
-            continue  # its source is wrong
+    for place, dataset in draft.entries(DatasetSpec, "datasets"):
         kinds = [kind for kind in ("card", "csv", "openml", "generate") if getattr(dataset, kind) is not None]
         if len(kinds) > 1:
             message = f"a data set is one of card, csv, openml and generate, got {' and '.join(kinds)}"
             draft.add((*place, kinds[1]), message, at_key=True)
             continue
         if dataset.csv is not None:
-            _check_csv(draft, dataset, dataset.csv, place, whole)
+            _check_csv(draft, dataset, dataset.csv, place)
         else:
             allowed = DatasetSpec.table_keys(openml=True) if dataset.openml else ()
             for key in DatasetSpec.table_keys(openml=False):
@@ -36,11 +34,6 @@ def check_datasets(draft: Draft) -> None:
             draft.say((*place, "name"), message, "give one of them another name")
         else:
             seen[dataset.name.casefold()] = place
-
-
-def _kind_as_written(draft: Draft, place: tuple) -> str:
-    node = draft.root.at(place)
-    return next((kind for kind in ("csv", "openml", "generate") if node.child(kind) is not None), "card")
 
 
 def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
@@ -88,8 +81,8 @@ def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple
             draft.add_error(error, parameter, value, (*place, "params", parameter))
 
 
-def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple, whole: bool) -> None:
-    if dataset.label is None and whole:
+def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:
+    if dataset.label is None:
         message = f"missing key 'label' in {place[0]}.{place[1]}"
         draft.say(place, message, "it names the column with the class, as 'label: y'")
     for key in ("csv", "test"):

@@ -28,7 +28,7 @@ def check_steps(draft: Draft) -> None:
     """Note unknown steps and wrong parameters."""
     from confml.steps.registry import check_step
 
-    for place, step, _ in draft.entries(StepSpec, "steps"):
+    for place, step in draft.entries(StepSpec, "steps"):
         draft.same_key_twice(place)
         if _is_known(draft, check_step, step.name, place):
             found = draft.problems.noted
@@ -43,11 +43,11 @@ def check_methods(draft: Draft) -> None:
 
     seen: dict[str, tuple] = {}
     files: dict[str, Path] = {}
-    for place, entry, whole in draft.entries(MethodEntry, "methods"):
+    for place, entry in draft.entries(MethodEntry, "methods"):
         found = draft.problems.noted
         for holder in (place, (*place, "sweep"), (*place, "tune")):
             draft.same_key_twice(holder)
-        if "select_by" in entry.model_fields_set and not entry.tune and whole:
+        if "select_by" in entry.model_fields_set and not entry.tune:
             message = "it chooses among the values of tune, and there are none"
             draft.add((*place, "select-by"), message, at_key=True)
         if entry.select_by == "cost" and draft.root.child("costs") is None:
@@ -59,7 +59,7 @@ def check_methods(draft: Draft) -> None:
         _check_files(draft, entry, place, files)
         _check_wrappers(draft, check, entry, place)
         _check_grids(draft, check, entry, place)
-        if not whole or draft.problems.noted > found:
+        if draft.problems.noted > found:
             continue
         points = itertools.product(entry.variants(), entry.tune_grid())
         for variant, point in itertools.islice(points, MOST_POINTS):

@@ -30,7 +30,7 @@ def check_protocol(draft: Draft) -> None:
         message = f"{splits:,} splits per data set are more than the limit of {limit:,}"
         draft.add(("protocol", "repeats"), message, raised_by("SPLITS"), at_key=True)
         return
-    cells = splits * sum(grids.size(entry.sweep) for _, entry, _ in draft.entries(MethodEntry, "methods"))
+    cells = splits * sum(grids.size(entry.sweep) for _, entry in draft.entries(MethodEntry, "methods"))
     if cells > (limit := most("CELLS", 10_000_000)):
         message = f"{cells:,} cells per data set are more than the limit of {limit:,}"
         draft.add(("methods",), message, raised_by("CELLS"), at_key=True)
@@ -46,7 +46,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     if protocol.repeats > 1 and protocol.order == "given":
         message, hint = "with order: given every repeat is the same", "order: shuffled"
         draft.add(("protocol", "repeats"), message, hint, at_key=True)
-    for place, entry, _ in draft.entries(MethodEntry, "methods"):
+    for place, entry in draft.entries(MethodEntry, "methods"):
         try:
             learns = method_class(entry.name).learns_online
         except ConfmlError:
@@ -57,7 +57,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
             if given:
                 draft.add((*place, key), "protocol online has no training part for it", at_key=True)
     steps = known_steps()
-    for place, step, _ in draft.entries(StepSpec, "steps"):
+    for place, step in draft.entries(StepSpec, "steps"):
         try:
             learns = step_class(step.name).learns
         except ConfmlError:
@@ -92,7 +92,7 @@ def check_figures(
     """Note figures that do not exist, are listed twice, or have options that ``check_options`` refuses."""
     known = None if known is None else list(known)
     seen: set[str] = set()
-    for place, figure, _ in draft.entries(FigureSpec, "figures"):
+    for place, figure in draft.entries(FigureSpec, "figures"):
         at_name = (*place, "name")
         if known is not None and figure.name not in known:
             draft.say(at_name, f"unknown figure '{figure.name}'", did_you_mean(figure.name, known))

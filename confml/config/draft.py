@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from confml.config.part import Part
 from confml.errors import ConfmlError
 from confml.plugins.parameters import BadValue, UnknownParameter
-from confml.yaml import Mark, Node, Problems, got, spelling
+from confml.yaml import Mark, Node, Problems, got
 
 Entry = TypeVar("Entry", bound=Part)
 Place = Sequence[str | int]
@@ -57,33 +57,25 @@ class Draft:
         line = self.mark(place, at_key=at_key).line
         return f" on line {line}" if line else ""
 
-    def part(self, model: type[Entry], place: Place) -> tuple[Entry | None, bool]:
-        """Return the value at a place as a model, and whether all of it is valid.
-
-        Keys with a wrong value are left out, so that the rest of the entry can be checked.
-        """
-        value = self.root.at(place).plain()
+    def part(self, model: type[Entry], place: Place) -> Entry | None:
+        """Return the value at a place as a model, or None if it is not valid, which `validate` notes."""
         try:
-            return _validated(model, value), True
-        except ValidationError as error:
-            pruned = all([_leave_out(value, one["loc"]) for one in error.errors(include_url=False)])
-        try:
-            return (_validated(model, value) if pruned else None), False
+            return model.model_validate(self.root.at(place).plain(), by_alias=True, by_name=False)
         except ValidationError:
-            return None, False
+            return None
 
-    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[tuple, Entry, bool]]:
-        """Iterate over (place, entry, whether all of it is valid) for the entries of a list."""
+    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[tuple, Entry]]:
+        """Iterate over (place, entry) for the valid entries of a list."""
         listed = self.root.child(key)
         for index in range(len(listed.content) if listed is not None and listed.is_list else 0):
-            entry, whole = self.part(model, (key, index))
+            entry = self.part(model, (key, index))
             if entry is not None:
-                yield (key, index), entry, whole
+                yield (key, index), entry
 
     def section(self, model: type[Entry], key: str) -> Entry | None:
         """Return a mapping of the config, or None if it is not given or not valid."""
         node = self.root.child(key)
-        return self.part(model, (key,))[0] if node is not None and node.content is not None else None
+        return self.part(model, (key,)) if node is not None and node.content is not None else None
 
     def add_error(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
         """Note the error that a registry raises for one parameter or option."""
@@ -105,26 +97,3 @@ class Draft:
                 mark = node.content[key].key_mark or node.mark
                 self.problems.add(mark, f"'{key}' is the same parameter as '{seen[name]}', already given")
             seen[name] = key
-
-
-def _validated(model: type[Entry], value: Any) -> Entry:
-    return model.model_validate(value, by_alias=True, by_name=False)
-
-
-def _leave_out(value: Any, loc: Place) -> bool:
-    """Remove the key at ``loc``, or the last key on the path to it, from plain ``value``."""
-    holder, name, node = None, None, value
-    for part in loc:
-        if isinstance(node, dict):
-            part = spelling(node, part)
-            if part not in node:
-                break
-            holder, name, node = node, part, node[part]
-        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
-            node = node[part]  # a list with a wrong item is removed as a whole
-        else:
-            break
-    if holder is None:
-        return False
-    holder.pop(name, None)
-    return True
