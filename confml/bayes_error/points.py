@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import DataError
 from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import half_range, unit_exponent
@@ -47,6 +48,7 @@ class Points:
 
 def check_rows(X) -> np.ndarray:
     """Return X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
+    warn_of_rounded_integers(X)
     try:
         X = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -18,6 +18,7 @@ from confml.data.coding import (
 from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
+from confml.data.large_integers import rounded_texts
 from confml.data.text_table import TextTable, at_lines, counted, is_missing, quoted, short
 from confml.errors import ConfigError, DataError, did_you_mean
 
@@ -49,7 +50,8 @@ class NewRows:
 
 @dataclass
 class UnknownCategory:
-    """Categories of one column that no training row has: some of them, number of rows, place of the first."""
+    """Categories of one column that no training row has, or whole numbers that float64 changes: some of them,
+    number of rows, place of the first."""
 
     rows: int = 0
     place: str = ""
@@ -68,7 +70,8 @@ class RowCoder:
     training file, by default of CSV files of new rows too.
 
     features, categories, id_columns: as ``table_attributes`` and so on of the training set.
-    unknown: categories that no training row has, per column, of all rows coded so far.
+    unknown: categories that no training row has and whole numbers that float64 changes, per column, of all
+    rows coded so far.
     """
 
     encoding: str | None = None  # of models that were stored without them
@@ -240,23 +243,27 @@ class RowCoder:
             raise DataError(
                 message, where=table.where(row, name), hint="give a number, or leave the field empty"
             )
+        self._remember(table, name, plain, list(rounded_texts(plain, column)))
         return column
 
     def _places(
         self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float], first: bool
     ) -> np.ndarray:
         texts, column = category_codes(texts, codes, name, str(table.path), first)
-        unseen = np.flatnonzero(column == -1.0)
-        if len(unseen):
+        self._remember(table, name, texts, np.flatnonzero(column == -1.0).tolist())
+        return column
+
+    def _remember(self, table: TextTable, name: str, texts: Sequence[str], rows: Sequence[int]) -> None:
+        """Add the texts of rows to ``unknown``."""
+        if rows:
             found = self.unknown.setdefault(
-                name, UnknownCategory(place=f"{table.unit} {table.lines[unseen[0]]}")
+                name, UnknownCategory(place=f"{table.unit} {table.lines[rows[0]]}")
             )
-            found.rows += len(unseen)
-            for row in unseen.tolist():
+            found.rows += len(rows)
+            for row in rows:
                 if len(found.texts) == _KEPT_CATEGORIES:
                     break
                 found.texts.add(texts[row])
-        return column
 
     def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
         """Return the features of each new row that are filled in from the training rows; None if none is
@@ -268,16 +275,21 @@ class RowCoder:
         return [tuple(self.features[j] for j in np.flatnonzero(row)) for row in missing]
 
     def unknown_notes(self) -> list[str]:
-        """Return sentences on the categories that no training row has."""
-        return [
-            f"column '{short(name, 60)}' has categories that no training row has: "
-            f"{quoted(sorted(found.texts))} ({counted(found.rows, 'row')}, the first on {found.place}); "
-            f"they count as none of the known ones, which are {quoted(self._known(name))}"
-            for name, found in self.unknown.items()
-        ]
-
-    def _known(self, name: str) -> tuple[str, ...]:
-        return self.categories[self.features.index(name)] or ()
+        """Return sentences on the categories that no training row has, and on numbers that are rounded."""
+        notes = []
+        for name, found in self.unknown.items():
+            known = self.categories[self.features.index(name)]
+            if known is None:
+                fact = "whole numbers above 2^53, which are rounded to float64"
+                effect = f"nominal: [{short(name, 40)}] makes it categorical"
+            else:
+                fact = "categories that no training row has"
+                effect = f"they count as none of the known ones, which are {quoted(known)}"
+            notes.append(
+                f"column '{short(name, 60)}' has {fact}: {quoted(sorted(found.texts))} "
+                f"({counted(found.rows, 'row')}, the first on {found.place}); {effect}"
+            )
+        return notes
 
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))

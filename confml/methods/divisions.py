@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml.data.large_integers import rounded_integer
 from confml.data.text_table import number_text
 from confml.errors import ConfigError
 from confml.methods.validation import is_frame
@@ -48,9 +49,10 @@ def split_columns(
     if by is None:
         return X, np.empty((0, 0)), []
     texts = {column.name: column.texts for column in known}
+    cut = {part.name for parts in divisions_in(by) for part in parts if part.bins is not None}
     values, named = [], []
     for name in names_in([by]):
-        own, column = _numbers(_column(X, name), name, texts.get(name))
+        own, column = _numbers(_column(X, name), name, texts.get(name), name in cut or bool(known))
         values.append(own)
         named.append(column)
     rows = len(X) if hasattr(X, "__len__") else X.shape[0]
@@ -71,9 +73,14 @@ def _column(X: Any, name: Any) -> np.ndarray:
     return X[:, name]
 
 
-def _numbers(values: np.ndarray, name: Any, known: Sequence[str] | None) -> tuple[np.ndarray, Column]:
-    """Return numbers as they are, and codes of texts; `UNKNOWN` of texts that ``known`` does not have."""
-    if known is None and values.dtype.kind in "iufb":
+def _numbers(
+    values: np.ndarray, name: Any, known: Sequence[str] | None, rounds: bool
+) -> tuple[np.ndarray, Column]:
+    """Return numbers as they are, and codes of texts; `UNKNOWN` of texts that ``known`` does not have.
+
+    rounds: whether integers that float64 changes are numbers too; otherwise each is a text.
+    """
+    if known is None and values.dtype.kind in "iufb" and (rounds or rounded_integer(values) is None):
         return values.astype(np.float64), Column(name)
     texts = np.array([str(value) for value in values.tolist()], dtype=str)
     places = np.unique(texts) if known is None else np.array(known, dtype=str)

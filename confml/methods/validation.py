@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import ConfmlError
 
 
@@ -53,6 +54,7 @@ def checked_frame(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
     Raises ConfmlError without rows.
     """
     validate_data(estimator, X, reset=y is not None, skip_check_array=True)
+    warn_of_rounded_integers(X)
     if y is None:
         return X, None
     y = column_or_1d(y, warn=True)
@@ -65,7 +67,8 @@ def checked_frame(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
 
 
 def check_numbers(X: Any, name: str, accept_sparse: bool = False) -> None:
-    """Raise ConfmlError for a data frame with columns of text, and for a sparse matrix that is not accepted.
+    """Raise ConfmlError for a data frame with columns of text, and for a sparse matrix that is not accepted;
+    warn of integers that float64 rounds.
 
     name: of the method.
     """
@@ -83,6 +86,7 @@ def check_numbers(X: Any, name: str, accept_sparse: bool = False) -> None:
             hint="OneHotEncoder(sparse_output=False) and make_column_transformer(..., sparse_threshold=0) "
             "give dense ones; X.toarray() converts",
         )
+    warn_of_rounded_integers(X)
 
 
 def _is_text(column: Any, kind: Any) -> bool:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import ConfigError
 from confml.steps.base import Step
 from confml.steps.registry import build_step, imputes, step_class
@@ -59,6 +60,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
 
         Raises ConfigError for an unknown step, wrong parameters, and a step that changes rows.
         """
+        warn_of_rounded_integers(X)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
         if step_class(self.step).fit_training is not Step.fit_training:
             hint = "use it in steps: of a config, or in confml.predict"
@@ -71,6 +73,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
     def transform(self, X) -> np.ndarray:
         """Return the transformed examples (n, d')."""
         check_is_fitted(self)
+        warn_of_rounded_integers(X)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite())
         return self.step_.transform(X)
 

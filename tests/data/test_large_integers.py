@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import confml
 from confml.config.suggestion import suggest
 from confml.data import load
 from confml.data.csv_table import load_tables
@@ -65,3 +66,76 @@ def test_a_new_category_is_not_the_known_one_of_equal_float(tmp_path):
     )
     new: TextTable = frame_table(pd.DataFrame({"card": [FIRST, SECOND], "x": 0.5, "other": FIRST + 1}), "new")
     assert coder.code(new).table[:, 0].tolist() == [0, -1]
+
+
+def test_new_rows_with_such_numbers_in_a_column_of_numbers_are_named(tmp_path):
+    """Both new values are read as 2^53: the note names the one that is rounded."""
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    FRAME.assign(card=[FIRST, FIRST + 2] * 20).to_csv(train, index=False)
+    pd.DataFrame({"card": [FIRST, SECOND], "x": 0.5}).to_csv(new, index=False)
+    (note,) = [
+        note for note in confml.predict(train, new, label="y", method="knn").warnings if "2^53" in note
+    ]
+    assert f"column 'card' has whole numbers above 2^53, which are rounded to float64: '{SECOND}'" in note
+    assert "(1 row, the first on line 3)" in note
+
+
+ROUNDED = np.array([[FIRST, 1], [SECOND, 2], [FIRST, 3], [SECOND, 4]])
+LABELS = ["a", "b", "a", "b"]
+USES = {
+    "fit": lambda X: confml.TCMNN().fit(X, LABELS),
+    "predict": lambda X: confml.TCMNN().fit(np.zeros(np.shape(X)), LABELS).predict(X),
+    "conformal": lambda X: confml.Conformal(confml.KNN(k=1), kind="cross", folds=2).fit(X, LABELS),
+    "online": lambda X: confml.OnlineTCMNN(["a", "b"]).learn(X, LABELS),
+    "step": lambda X: confml.StepTransformer().fit(X),
+    "bayes-errors": lambda X: confml.bayes_errors(X, LABELS),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, object, list])
+def test_arrays_with_integers_that_a_float_rounds_are_warned_of(use, kind):
+    X = ROUNDED.tolist() if kind is list else ROUNDED.astype(kind)
+    with pytest.warns(UserWarning, match=f"column 0: .* rounded to float64, such as {SECOND} to {FIRST};"):
+        USES[use](X)
+
+
+def test_columns_of_a_frame_are_warned_of_by_name():
+    frame = pd.DataFrame({"card": ROUNDED[:, 0], "x": [1.0, 2, 3, 4]})
+    with pytest.warns(UserWarning, match="column 'card': whole numbers above"):
+        confml.TCMNN().fit(frame, LABELS)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, object])
+def test_integers_that_floats_hold_are_not_warned_of(kind):
+    confml.TCMNN().fit(np.array([[2**53, 1], [2**60, 2], [0, 3], [7, 4]]).astype(kind), LABELS)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_integers_that_a_float_rounds_are_different_groups(frame):
+    """Without it, both stores are one group, whose calibration rows are those of both."""
+    rng = np.random.default_rng(1)
+    store = np.repeat([FIRST, SECOND], [80, 40])
+    X = pd.DataFrame({"x": rng.normal(size=120).round(2), "store": store})
+    if not frame:
+        X = np.column_stack([(100 * X["x"]).astype(np.int64), store])
+    y = rng.integers(0, 2, 120)
+    with pytest.warns(UserWarning, match="above 2"):
+        model = confml.Conformal(confml.KNN(), by="store" if frame else 1, random_state=1).fit(X, y)
+        found = model.confident_predict(X)["p-value"]
+    assert np.array_equal(found.extra["group"][:, 0], store - FIRST)
+
+
+def test_by_of_a_config_keeps_such_numbers_apart(tmp_path):
+    frame = pd.DataFrame({"store": [FIRST, SECOND] * 60, "x": np.arange(120) % 11, "y": ["a", "b", "b"] * 40})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    config = {
+        "datasets": [{"csv": str(tmp_path / "mine.csv"), "label": "y"}],
+        "methods": [{"name": "knn", "conformal": {"kind": "split", "by": "store"}}],
+        "protocol": {"kind": "holdout", "test-size": 0.3},
+        "seed": 1,
+    }
+    confml.run(config, out=tmp_path / "run")
+    groups = set(pd.read_csv(tmp_path / "run" / "groups.csv")["group"])
+    assert groups == {f"store = {FIRST}", f"store = {SECOND}"}

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.tcm_nn.online_pass import OnlinePass
@@ -83,6 +84,7 @@ class OnlineTCMNN:
 
     def _checked(self, X, y) -> tuple[OnlinePass, np.ndarray, np.ndarray | None]:
         """Return the pass, which the first examples begin, and checked examples with their class codes."""
+        warn_of_rounded_integers(X)
         X = check_array(X, dtype=np.float64, order="C", input_name="X")
         if self._pass is None:
             self._pass = OnlinePass(X.shape[1], len(self.classes_), (self.k,), self.mondrian)
