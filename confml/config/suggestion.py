@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from confml.config.stages import bundled_configs, read_config
-from confml.data.audit import Finding, are_dates, audit, column_findings
+from confml.data.audit import are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
+from confml.data.findings import Finding
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
 from confml.errors import ConfigError, DataError
@@ -22,7 +23,6 @@ LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
-_SUBJECT = re.compile(r"subject|patient|customer|client|user|person|group|site|family|batch", re.IGNORECASE)
 _PLAIN = re.compile(r"(\.\./)*[A-Za-z_][\w./-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _ENCODINGS = (None, "cp1252", "latin-1")
@@ -100,8 +100,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     Raises DataError for a file that cannot be read, and for columns that mix numbers and text.
     """
     table, data, found, reasons = _load(dict(spec))
-    questions: list[str] = []
-    _columns(table, data, found, reasons, questions)
+    _columns(table, data, found, reasons)
     data = _coded(table, {**found, "missing": found.get("missing", "mean")})
     if np.isnan(data.table).any() and "missing" not in found:
         rows = int(np.isnan(data.table).any(axis=1).sum())
@@ -111,7 +110,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         )
     findings = [*audit(data), *column_findings(data)]
     codes = {finding.code for finding in findings}
-    questions += [
+    questions = [
         f"{finding.sentence}; {finding.remedy}"
         for finding in findings
         if finding.code not in ("unscaled-features", "constant-columns", "duplicate-columns", "identifier")
@@ -180,9 +179,7 @@ def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
     return load_csv(spec) if "test" in spec else load_tables(spec, [replace(table)])
 
 
-def _columns(
-    table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str], questions: list[str]
-) -> None:
+def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str]) -> None:
     """Put columns under ``id``, ``ignore`` and ``nominal`` in ``found``, with reasons."""
     findings = {finding.code: finding for finding in audit(data)}
     categorical = [
@@ -206,7 +203,6 @@ def _columns(
     _add(found, reasons, "ignore", left_out, ", ".join(why))
     nominal = [name for name in categorical if name not in {*left_out, *ids}]
     _add(found, reasons, "nominal", nominal, "categories: one 0/1 column per category")
-    questions += _subjects(table, data, {*left_out, *ids, found["label"], found.get("groups")})
 
 
 def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequence[str], why: str) -> None:
@@ -214,20 +210,6 @@ def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequen
     if names:
         found[key] = names
         reasons[key] = why
-
-
-def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
-    """Return questions on columns that may name subjects with several rows each."""
-    questions = []
-    for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True):
-        distinct = len(set(table.columns[name]))
-        few = max(10, len(data) // 20) <= distinct <= len(data) // 2
-        if name not in known and few and (is_nominal or _SUBJECT.search(name)):
-            questions.append(
-                f"column '{name}' has {distinct} values in {len(data)} rows; if it names subjects with "
-                f"several rows each, groups: {_yaml(name)} keeps the rows of one subject together"
-            )
-    return questions
 
 
 # ---- the experiment

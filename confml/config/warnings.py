@@ -22,6 +22,7 @@ WARNINGS: Mapping[str, str] = {
     "alike-labels": "labels differ only in case, blanks or the form of a number, and count as different "
     "classes",
     "identifier": "a feature has a different value in every row, as an identifier has",
+    "repeated-identifier": "a feature may name subjects with several rows each, and the config has no groups",
     "gives-label-away": "a feature determines the label of every training row",
     "constant-predictions": "a method predicts the same class for every test row",
     "votes-below-threshold": "votes of one-vs-one machines cannot reach a threshold: a class wins at most "

@@ -3,19 +3,18 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from confml.data.dataset import DataSet, label_variants
+from confml.data.findings import HAS, MOST, Finding, of_columns
+from confml.data.identifiers import identifiers
 from confml.data.text_table import at_lines, counted, quoted, short
 
-ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
 _FIRST = 500  # rows that are looked at first for a conflict
 _CHANCE = -3.0  # log10 of the probability by chance from which a feature is said to give the label away
-_MOST = 20  # lines and columns that a finding lists
 MOST_VALUES = 2_500_000  # of the features, that the audit of a run looks at
 _DOUBLED = 10  # distinct rows from which a file can be called doubled
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
@@ -24,33 +23,12 @@ MANY_VALUES = 50  # categories of a feature
 _DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One finding of an audit.
-
-    code: a name that does not change. sentence: the fact. remedy: what to do about it.
-    columns: the first features that it is about. lines: the first lines of the file (row numbers from 1 where
-    the data set has no file); of a test part, lines of the test file.
-    """
-
-    code: str
-    sentence: str
-    remedy: str
-    columns: tuple[str, ...] = ()
-    lines: tuple[int, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as plain values, for JSON."""
-        given = asdict(self).items()
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in given}
-
-
 def audit(data: DataSet) -> list[Finding]:
     """Return the findings in a data set, in O(n log n) time per feature.
 
     Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
-    times, labels that look alike, identifiers, features that determine the label, constant and duplicate
-    features, and features of very different ranges.
+    times, labels that look alike, identifiers of rows and of subjects, features that determine the label,
+    constant and duplicate features, and features of very different ranges.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
     rows = row_groups([*_columns(data.table), y])
@@ -60,7 +38,7 @@ def audit(data: DataSet) -> list[Finding]:
         *_duplicate_rows(data, rows, features, y),
         *_rows_in_both_parts(data, rows),
         *_alike_labels(data),
-        *_identifiers(data, train),
+        *identifiers(data, train),
         *_given_away(data, rows, y, train),
         *_constant_and_duplicate(data, train),
         *_unscaled(data, train),
@@ -160,7 +138,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 f"{counted(len(repeated), 'row')} of {len(train)} {verb} an earlier row, "
                 f"label included ({_at(data, repeated)})",
                 "set duplicates: drop to leave them out, or groups: to keep equal rows in one part",
-                lines=_lines(data, repeated[:_MOST]),
+                lines=_lines(data, repeated[:MOST]),
             )
         )
     other = own[(features != own) & (y != y[features])]
@@ -171,7 +149,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 f"{counted(len(other), 'row')} {'has' if len(other) == 1 else 'have'} the features of an "
                 f"earlier row and another label ({_at(data, other)})",
                 "correct the labels, or expect that no method predicts these rows",
-                lines=_lines(data, other[:_MOST]),
+                lines=_lines(data, other[:MOST]),
             )
         )
     return findings
@@ -196,10 +174,10 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
     )
     if len(both) == len(data.test_rows):
         sentence = f"all {len(both)} test rows are training rows too"
-        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both[:_MOST]))]
+        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both[:MOST]))]
     count = f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows"
     sentence = f"{count} {'is' if len(both) == 1 else 'are'} training rows too ({_at(data, both)})"
-    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both[:_MOST]))]
+    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both[:MOST]))]
 
 
 def _lines(data: DataSet, rows: np.ndarray) -> tuple[int, ...]:
@@ -228,45 +206,6 @@ def alike_sentence(labels: Sequence[str]) -> str:
 
 
 # ---- features
-
-
-def _identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
-    if len(train) < ID_ROWS:
-        return []
-    columns = enumerate(data.table_attributes)
-    names = [name for j, name in columns if is_like_identifier(name, data.table[train, j])]
-    return [identifier_finding(names)] if names else []
-
-
-def is_like_identifier(name: str, values: np.ndarray) -> bool:
-    """Return whether the numbers (n,) of a column are all different whole numbers, as those of an identifier.
-
-    Amounts of money are too, so the numbers must be dense, or the name must be that of an identifier.
-    """
-    if not np.all(values == np.trunc(values)) or len(np.unique(values)) < len(values):
-        return False
-    return bool(np.ptp(values) < 3 * len(values)) or _ID_NAME.search(name) is not None
-
-
-_ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
-
-
-def of_columns(code: str, names: Sequence[str], verbs: tuple[str, str], rest: str, remedy: str) -> Finding:
-    """Return a finding on columns. verbs: for one column and for several."""
-    subject = (
-        f"column {quoted(names)} {verbs[0]}" if len(names) == 1 else f"columns {quoted(names)} {verbs[1]}"
-    )
-    return Finding(code, f"{subject} {rest}", remedy, columns=tuple(names[:_MOST]))
-
-
-HAS = ("has", "have")
-
-
-def identifier_finding(names: Sequence[str]) -> Finding:
-    """Return a finding on features that have a different value in every row."""
-    listed = ", ".join(short(name, 60) for name in names[:5])
-    remedy = f"if it is an identifier, id: [{listed}] leaves it out of the features"
-    return of_columns("identifier", names, HAS, "a different whole number or category in every row", remedy)
 
 
 def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
@@ -350,7 +289,7 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
                 "duplicate-columns",
                 f"columns have the values of another column: {pairs}{more}",
                 "leave one of each pair out by ignore:; distances count both",
-                columns=tuple(name for name, _ in same[:_MOST]),
+                columns=tuple(name for name, _ in same[:MOST]),
             )
         )
     return findings
@@ -375,7 +314,7 @@ def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
             f"features have very different ranges: {quoted(wide, 3)} {'has' if len(wide) == 1 else 'have'} "
             f"{RANGES:g} times the range of others or more",
             "steps: [standardise] for distance and margin methods, unless all features have one unit",
-            columns=tuple(wide[:_MOST]),
+            columns=tuple(wide[:MOST]),
         )
     ]
 
@@ -443,4 +382,4 @@ def _many_categories(data: DataSet, dates: Sequence[str]) -> list[Finding]:
     more = f", ... ({len(names)} in all)" if len(names) > 5 else ""
     sentence = f"categorical features have many values in {len(data)} rows: {shown}{more}"
     remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
-    return [Finding("many-categories", sentence, remedy, columns=tuple(names[:_MOST]))]
+    return [Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST]))]

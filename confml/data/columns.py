@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import (
     Marks,
     NumberFormat,
@@ -19,6 +18,8 @@ from confml.data.coding import (
     numbers_in,
     without_marks,
 )
+from confml.data.identifiers import ID_ROWS, identifier_finding, is_like_identifier
+from confml.data.large_integers import rounded_texts
 from confml.data.text_table import (
     HAS_HEADER,
     MISSING,
@@ -32,8 +33,6 @@ from confml.data.text_table import (
 )
 from confml.errors import DataError
 
-_ID_ROWS = 10  # in fewer rows than this all values of a feature may well differ
-_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
@@ -213,12 +212,10 @@ def _has_inexact_integers(texts: Sequence[Sequence[str]], numbers: Numbers, form
     if any(numbers.wrong):
         return False
     values = np.concatenate(numbers.values)
-    large = np.isfinite(values) & (np.abs(values) >= 2**53)
-    if not large.any() or np.any(values[np.isfinite(values)] % 1):
+    if not np.any(np.abs(values) >= 2**53) or np.any(values[np.isfinite(values)] % 1):
         return False
     plain = [text for column in texts for text in without_marks(column, numbers.marks, form.decimal)]
-    whole = [plain[row] for row in np.flatnonzero(large) if _INTEGER.fullmatch(plain[row])]
-    return any(int(text) != int(float(text)) for text in whole)
+    return any(True for _ in rounded_texts(plain, values))
 
 
 def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], form: NumberFormat) -> bool:
@@ -322,9 +319,7 @@ def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
 
 def _note_number_identifiers(train: TextTable, names, categories, values, notes: list[str]) -> None:
     n = len(train)
-    found = [
-        name for j, name in enumerate(names) if n >= _ID_ROWS and is_like_identifier(name, values[:n, j])
-    ]
+    found = [name for j, name in enumerate(names) if n >= ID_ROWS and is_like_identifier(name, values[:n, j])]
     if found:
         identifier = identifier_finding(found)
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
@@ -335,4 +330,4 @@ def _have(names: Sequence[str]) -> str:
 
 
 def _all_different(texts: Sequence[str]) -> bool:
-    return len(texts) >= _ID_ROWS and len(set(texts)) == len(texts)
+    return len(texts) >= ID_ROWS and len(set(texts)) == len(texts)

@@ -9,8 +9,9 @@ import numpy as np
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.config.warnings import WARNINGS, Warned
-from confml.data.audit import Finding, audit, audited_rows
+from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
+from confml.data.findings import Finding
 from confml.runner.plan import Plan
 
 OF_TRAINING = ("k", "n_neighbors")

@@ -61,7 +61,7 @@ def test_columns_of_every_kind_are_proposed(here):
     assert [step.name for step in config.steps] == ["standardise"]
     assert [entry.name for entry in config.methods][0] == "tcm-nn"
     assert "# dates, constant, copies of other columns" in text and "1/217 = 0.0046" in text
-    assert "column 'branch' has 40 values in 240 rows; if it names subjects" in told
+    assert "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch" in told
     data = load(config.datasets[0].spec())
     assert len(data) == 240 and data.id_columns == ("customer",)
     assert data.table_attributes == ("age", "income", "job", "branch")

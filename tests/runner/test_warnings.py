@@ -150,6 +150,27 @@ def test_an_identifier_among_the_features(tmp_path):
     assert warned(tmp_path, rows, "y,u,v,w,number", dataset=kept) == {}
 
 
+@pytest.mark.parametrize("name", ["patient", "PatientID", "store_id", "customer no", "batch"])
+def test_an_identifier_of_subjects_among_the_features(tmp_path, name):
+    rows = [[*row, str(100 + 7 * (i % 13))] for i, row in enumerate(rows_of())]
+    found = warned(tmp_path, rows, f"y,u,v,w,{name}", steps=["standardise"])
+    assert list(found) == ["repeated-identifier"] and f"'{name}' (13 values)" in found["repeated-identifier"]
+    assert f"groups: {name}" in found["repeated-identifier"]
+    assert warned(tmp_path, rows, f"y,u,v,w,{name}", dataset={"groups": name}, steps=["standardise"]) == {}
+
+
+@pytest.mark.parametrize("name", ["age_group", "family_size", "user_rating", "width", "zip_code"])
+def test_properties_are_no_identifiers_of_subjects(tmp_path, name):
+    rows = [[*row, str(100 + 7 * (i % 13))] for i, row in enumerate(rows_of())]
+    assert warned(tmp_path, rows, f"y,u,v,w,{name}", steps=["standardise"]) == {}
+
+
+@pytest.mark.parametrize("values", ["1", "1.5", "i % 2"])
+def test_constants_fractions_and_two_groups_are_no_identifiers_of_subjects(tmp_path, values):
+    rows = [[*row, str(eval(values, {"i": i}))] for i, row in enumerate(rows_of())]
+    assert "repeated-identifier" not in warned(tmp_path, rows, "y,u,v,w,group", steps=["standardise"])
+
+
 def test_a_feature_that_gives_the_label_away(tmp_path):
     rows = [[*row, {"a": "0", "b": "2"}[row[0]]] for row in rows_of()]
     found = warned(tmp_path, rows, "y,u,v,w,code")
