@@ -22,7 +22,6 @@ REMAINING: dict[str, set[str]] = {
     "_processes.py": {"loky", "sys.modules"},
     "_threads.py": {"sys.modules"},
     "neighbours/_lanes_llvm.py": {"llvmlite", "numba"},
-    "neighbours/integer_rows.py": {"numba"},
     "plugins/imports.py": {"sys.modules"},
     "predictions/estimators.py": {"scikit-learn"},
     "predictions/model.py": {"sys.modules"},

@@ -20,7 +20,7 @@ WIDE_LEAF = 32
 WIDE_FAN = 16
 PANEL = 64
 GROUP = 4
-_WIDTH = 16  # integers of 32 bits in a vector
+_WIDTH = 16  # numbers of 32 bits in a vector
 
 
 def _data(context, builder, kind, value):
@@ -287,7 +287,7 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
         rows, row, norms, least, columns, panel, others, most, kind, masks, halves = arguments
         kinds, whole = signature.args, ir.IntType(64)
         number_type = context.get_value_type(kinds[0].dtype)
-        integers, exact = isinstance(number_type, ir.IntType), isinstance(number_type, ir.DoubleType)
+        exact = isinstance(number_type, ir.DoubleType)
         lanes = _WIDTH // 2 if exact else _WIDTH
         vector = ir.VectorType(number_type, lanes)
         vectors = range(PANEL // lanes)
@@ -319,8 +319,6 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
             return _filled(builder, lanes, builder.load(builder.gep(start, [builder.add(row, number(r))])))
 
         def added(total, x, y):
-            if integers:
-                return builder.add(total, _paired_products(builder, y, x))
             if exact:
                 apart = builder.fsub(x, y)
                 return builder.fsub(total, builder.fmul(apart, apart))
@@ -329,12 +327,9 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
         def finished(total, r, v):
             """Subtract the norms."""
             norm, of_columns = value(norms, r), loaded(others, builder.add(first, number(lanes * v)))
-            if not integers:
-                return builder.fsub(builder.fsub(total, norm), of_columns)
-            one = ir.Constant(vector, [1] * lanes)
-            return builder.sub(builder.sub(total, builder.ashr(norm, one)), builder.ashr(of_columns, one))
+            return builder.fsub(builder.fsub(total, norm), of_columns)
 
-        zero = ir.Constant(vector, [0 if integers else 0.0] * lanes)
+        zero = ir.Constant(vector, [0.0] * lanes)
         totals = {(r, v): cgutils.alloca_once(builder, vector) for v in vectors for r in range(GROUP)}
         at_once = _vectors_at_once(context)
         for part in range(0, len(vectors), at_once):
@@ -352,7 +347,6 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
                         builder.store(added(builder.load(totals[r, v]), x, y), totals[r, v])
         least, most = limits(3, least), limits(7, most)
         masks, halves = _data(context, builder, kinds[9], masks), _data(context, builder, kinds[10], halves)
-        larger = builder.icmp_signed if integers else builder.fcmp_ordered
         every = number(0)
         for r in range(GROUP):
             found, of_row = [number(0), number(0)], value(least, r)
@@ -360,7 +354,7 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
                 totals[r, v] = finished(builder.load(totals[r, v]), r, v)
                 of_columns = loaded(most, builder.add(first, number(lanes * v)))
                 for side, limit in enumerate((of_row, of_columns)):
-                    above = larger(">", totals[r, v], limit)
+                    above = builder.fcmp_ordered(">", totals[r, v], limit)
                     bits = builder.zext(builder.bitcast(above, ir.IntType(lanes)), whole)
                     found[side] = builder.or_(found[side], builder.shl(bits, number(lanes * v)))
             for side, mask in enumerate(found):
@@ -379,20 +373,3 @@ def products_above(typingctx, rows, row, norms, least, columns, panel, others, m
 def _vectors_at_once(context):
     """Return how many vectors of each row are kept in registers: 16 sums with 32 registers of 512 bits."""
     return 4 if "+avx512f" in context.codegen()._tm_features.split(",") else 1
-
-
-def _paired_products(builder, x, y):
-    """Return the sum of the products of both 16-bit halves of each 32-bit integer (one instruction)."""
-    wide, short = ir.VectorType(ir.IntType(32), 2 * _WIDTH), ir.VectorType(ir.IntType(16), 2 * _WIDTH)
-    x, y = (builder.sext(builder.bitcast(vector, short), wide) for vector in (x, y))
-    products = builder.mul(x, y)
-    places = ir.VectorType(ir.IntType(32), _WIDTH)
-    halves = [
-        builder.shuffle_vector(
-            products,
-            ir.Constant(wide, ir.Undefined),
-            ir.Constant(places, [2 * e + half for e in range(_WIDTH)]),
-        )
-        for half in (0, 1)
-    ]
-    return builder.add(*halves)

@@ -147,7 +147,7 @@ def lowest_bit(mask):
 @kernel
 def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
     own, other, lane = rows[row // PANEL], columns[panel], row % PANEL
-    integers, exact = rows.dtype.type(0.5) == 0, rows.itemsize == 8
+    exact = rows.itemsize == 8
     passed = np.int64(0)
     masks[:] = 0
     for r in range(GROUP):
@@ -156,17 +156,11 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
             total = 0.0
             for a in range(len(own)):
                 x, y = own[a, lane + r], other[a, e]
-                if integers:
-                    x, y = np.int64(x), np.int64(y)
-                    total += (x >> 16) * (y >> 16) + np.int16(x & 0xFFFF) * np.int16(y & 0xFFFF)
-                elif exact:
+                if exact:
                     total -= (x - y) * (x - y)
                 else:
                     total += x * y
-            if integers:
-                total -= (np.int64(norms[row + r]) >> 1) + (np.int64(others[place]) >> 1)
-            else:
-                total = total - norms[row + r] - others[place]
+            total = total - norms[row + r] - others[place]
             halves[r, e] = total
             masks[0, r] |= np.int64(halves[r, e] > least[kind, row + r]) << e
             masks[1, r] |= np.int64(halves[r, e] > most[kind, place]) << e

@@ -24,11 +24,10 @@ values[at + e] - less[less_at + e] > limit. above: the same for the first n of R
 
 products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves): compare GROUP rows
 with a panel of PANEL columns, both (panels, n, PANEL). Fill halves (GROUP, PANEL) with a value of each pair,
-product - norms[row + r] - others[PANEL panel + e]; rounded for rows of float32; with halves of both norms,
-rounded down, for `IntegerRows`; for rows of float64, with minus the squared distance, added in the order of
-the features, in place of the product. Fill masks (2, GROUP) int64 with the bits of the pairs whose value
-exceeds least[kind, row + r], and most[kind, PANEL panel + e]. Return 0 if there are none; halves may then
-not be filled.
+product - norms[row + r] - others[PANEL panel + e], rounded for rows of float32; for rows of float64, with
+minus the squared distance, added in the order of the features, in place of the product. Fill masks (2, GROUP)
+int64 with the bits of the pairs whose value exceeds least[kind, row + r], and most[kind, PANEL panel + e].
+Return 0 if there are none; halves may then not be filled.
 
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """

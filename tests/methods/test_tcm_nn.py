@@ -22,8 +22,6 @@ from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 # ---- the same counts as the definition, bit for bit
 
-SEARCHES = [*((engine, False) for engine in ENGINES), ("product", True)]  # engine, whether of integers
-
 KINDS = ("real", "few whole numbers", "whole numbers", "one decimal", "duplicates", "mixed scales")
 
 
@@ -64,14 +62,13 @@ def test_counts_are_those_of_the_definition(seed):
         within = number % 4 == 3
         expected = [naive.tcm_nn(X, codes, T, k, within) for k in ks]
         sizes = BlockSizes(*(int(size) for size in rng.integers(1, 16, 3)), spare=int(rng.integers(1, 4)))
-        for engine, integers in SEARCHES:
-            own = dataclasses.replace(sizes, integers=integers)
-            assert_same_counts(X, codes, T, ks, expected, engine, own, within)
+        for engine in ENGINES:
+            assert_same_counts(X, codes, T, ks, expected, engine, sizes, within)
 
 
-@pytest.mark.parametrize(("engine", "integers"), SEARCHES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_larger_sets_in_many_tiles(engine, integers, kind):
+def test_larger_sets_in_many_tiles(engine, kind):
     """Classes long enough for every part of the kernels; the block sizes make lists overflow, and tiles and
     blocks end within classes."""
     rng = np.random.default_rng(KINDS.index(kind))
@@ -84,16 +81,15 @@ def test_larger_sets_in_many_tiles(engine, integers, kind):
         BlockSizes(rows=100, columns=37, block=2, spare=1),
         BlockSizes(rows=64, columns=128, spare=6),
     ):
-        sizes = dataclasses.replace(sizes, integers=integers)
         assert_same_counts(X, codes, T, ks, expected, engine, sizes)
     for q, k in enumerate(ks):
-        sizes = BlockSizes(rows=90, columns=300, integers=integers)
+        sizes = BlockSizes(rows=90, columns=300)
         assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, sizes)
 
 
-@pytest.mark.parametrize(("engine", "integers"), SEARCHES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("distance", [0.5, 3.0, 30.0])
-def test_classes_apart(engine, integers, distance):
+def test_classes_apart(engine, distance):
     """Most new examples are nearer to their class than all others are: another limit of distances holds."""
     rng = np.random.default_rng(7)
     codes = np.sort(rng.integers(0, 2, 300))
@@ -102,7 +98,7 @@ def test_classes_apart(engine, integers, distance):
     T[:, 0] += distance * np.array([0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.4])
     ks = [1, 4]
     expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
-    assert_same_counts(X, codes, T, ks, expected, engine, BlockSizes(block=7, integers=integers))
+    assert_same_counts(X, codes, T, ks, expected, engine, BlockSizes(block=7))
 
 
 def test_pseudo_code_is_the_definition():
@@ -132,8 +128,8 @@ def test_squares_beyond_floating_point(scale):
     power = -int(np.log2(scale))
     for k in (1, 2):
         expected = [naive.tcm_nn(np.ldexp(X, power), codes, np.ldexp(T, power), k)]
-        for engine, integers in SEARCHES:
-            assert_same_counts(X, codes, T, [k], expected, engine, BlockSizes(integers=integers))
+        for engine in ENGINES:
+            assert_same_counts(X, codes, T, [k], expected, engine, None)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e20])
@@ -141,9 +137,8 @@ def test_test_examples_far_from_all_training_examples(far):
     rng = np.random.default_rng(4)
     X, codes = rng.normal(size=(60, 4)), np.arange(60) % 2
     T = np.vstack([rng.normal(size=(3, 4)), far * rng.normal(size=(3, 4))])
-    for engine, integers in SEARCHES:
-        sizes = BlockSizes(integers=integers)
-        assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, sizes)
+    for engine in ENGINES:
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, None)
 
 
 def test_filter_that_cannot_tell_gives_way(monkeypatch):
@@ -162,37 +157,9 @@ def test_filter_that_cannot_tell_gives_way(monkeypatch):
         X = rng.normal(size=(400, 3))
         X[:clumped] *= 1e-9
         T = X[::50] * (1 + 1e-3)
-        for integers in (False, True):
-            direct.clear()
-            sizes = BlockSizes(integers=integers)
-            assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", sizes)
-            assert direct, "the direct differences were not needed: this case tests nothing"
-
-
-def test_rows_too_close_for_integers_are_searched_by_float32(monkeypatch):
-    used = []
-    of = counter_module.DistanceFilter.of
-    monkeypatch.setattr(counter_module.DistanceFilter, "of", lambda X: used.append(len(X)) or of(X))
-    rng = np.random.default_rng(8)
-    X, codes = rng.normal(size=(300, 4)), np.arange(300) % 2
-    sizes = BlockSizes(integers=True)
-    assert_same_counts(
-        X, codes, X[::30], [2], [naive.tcm_nn_pseudo_code(X, codes, X[::30], 2)], "product", sizes
-    )
-    assert not used
-    X[1:] *= 1e-5  # the first row is far from all others
-    T = X[::30] * (1 + 1e-3)
-    assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", sizes)
-    assert used
-
-
-def test_integers_are_used_for_many_rows(monkeypatch):
-    X, codes = np.random.default_rng(9).normal(size=(4000, 9)), np.arange(4000) % 2
-    for fast in (True, False):
-        monkeypatch.setattr(counter_module, "has_fast_products", lambda fast=fast: fast)
-        assert (NeighbourCounter(X, codes, "product")._integers is not None) == fast
-        assert NeighbourCounter(X[:3000], codes[:3000], "product")._integers is None
-        assert NeighbourCounter(X, codes, "tree")._integers is None
+        direct.clear()
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", None)
+        assert direct, "the direct differences were not needed: this case tests nothing"
 
 
 def test_memory_stays_far_below_that_of_all_pairs():
@@ -444,12 +411,12 @@ def test_blocks_of_test_examples(blobs):
     np.testing.assert_array_equal(np.vstack(halves), whole)
 
 
-def test_warming_compiles_what_a_read_only_input_needs(blobs, monkeypatch):
-    from confml.methods.tcm_nn import _kernels, _kernels_integers, _kernels_lists, _kernels_tree, compilation
+def test_warming_compiles_what_a_read_only_input_needs(blobs):
+    from confml.methods.tcm_nn import _kernels, _kernels_lists, _kernels_tree
     from confml.runner.kernels import kernels_for
 
     def compiled():
-        modules = (_kernels, _kernels_integers, _kernels_lists, _kernels_tree)
+        modules = (_kernels, _kernels_lists, _kernels_tree)
         return {
             name: len(kernel.signatures)
             for module in modules
@@ -457,17 +424,15 @@ def test_warming_compiles_what_a_read_only_input_needs(blobs, monkeypatch):
             if hasattr(kernel, "signatures")
         }
 
-    monkeypatch.setattr(compilation, "has_fast_products", lambda: True)
     for kind in kernels_for([TCMNN]):
         kind.compile_kernels()
     before = compiled()
     X, y, T = (np.array(array) for array in blobs)
     for array in (X, y, T):
         array.flags.writeable = False
-    for engine, integers in SEARCHES:
+    for engine in ENGINES:
         for variant in ({}, {"mondrian": True}, {"k": 3, "smoothed": True}):
             method = _with_engine(engine)(**variant)
-            method._sizes = BlockSizes(integers=integers)
             state = method.prepare(X, y)
             list(method.evaluate_path(X, y, T, [variant], state=state))
             method.fit(X, y).predict(T[:1])

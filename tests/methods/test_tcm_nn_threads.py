@@ -16,18 +16,16 @@ def spread(rng):
     return rng.normal(size=(700, 12)), rng.normal(size=(150, 12))
 
 
-@pytest.mark.parametrize(
-    ("engine", "integers"), [*((engine, False) for engine in ENGINES), ("product", True)]
-)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("made", [ties, spread])
 @pytest.mark.parametrize("label_conditional", [False, True])
-def test_same_bytes_for_any_number_of_threads(engine, integers, made, label_conditional, monkeypatch):
+def test_same_bytes_for_any_number_of_threads(engine, made, label_conditional, monkeypatch):
     """Many small parts, some of them short, and lists that are abandoned and computed again."""
     monkeypatch.setattr("confml.methods.tcm_nn.candidate_lists.ROWS", 37)
     rng = np.random.default_rng(0)
     X, T = made(rng)
     codes = np.r_[np.arange(4), rng.integers(0, 4, len(X) - 4)]
-    sizes = BlockSizes(rows=16, columns=24, block=11, spare=1, integers=integers)
+    sizes = BlockSizes(rows=16, columns=24, block=11, spare=1)
     found = []
     for n in (1, 2, 16):
         with confml.threads(n):

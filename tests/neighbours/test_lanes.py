@@ -268,46 +268,6 @@ def test_searches_with_plain_loops(tmp_path):
 
 
 @pytest.mark.parametrize("way", ["llvm", "plain"])
-@pytest.mark.parametrize("d", [1, 2, 7, 30])
-def test_products_of_integers(way, d):
-    """Products of rows and panels, with limits that some pairs meet exactly."""
-    products = compiled_products({"llvm": _lanes_llvm, "plain": _lanes_plain}[way])
-    rng = np.random.default_rng(d)
-    most_allowed = int(2**14.5 / np.sqrt(d))
-    X, T = (rng.integers(-most_allowed, most_allowed + 1, size=(n, d)) for n in (128, 64))
-    X[70] = T[5] = most_allowed  # the largest product
-    X[71] = -most_allowed
-
-    def panels(rows):
-        rows = np.pad(rows, ((0, 0), (0, d % 2))).astype(np.int16)
-        pairs = np.ascontiguousarray(rows).view(np.int32)
-        return np.ascontiguousarray(pairs.reshape(-1, lanes.PANEL, pairs.shape[1]).transpose(0, 2, 1))
-
-    lengths = [np.sum(rows * rows, axis=1) for rows in (X, T)]
-    expected = T @ X.T - (lengths[1] // 2)[:, None] - lengths[0] // 2
-    least = rng.choice(expected.ravel(), size=(3, 64)).astype(np.int32)
-    most = rng.choice(expected.ravel(), size=(3, 128)).astype(np.int32)
-    norms, others = lengths[1].astype(np.int32), lengths[0].astype(np.int32)
-    masks, halves = np.empty((2, lanes.GROUP), np.int64), np.empty((lanes.GROUP, lanes.PANEL), np.int32)
-    for panel in (0, 1):
-        for row in range(0, 64, lanes.GROUP):
-            for kind in range(3):
-                rows, columns = slice(row, row + lanes.GROUP), slice(panel * 64, panel * 64 + 64)
-                limits = least[kind, rows, None], most[kind, columns]
-                above = np.array([expected[rows, columns] > limit for limit in limits])
-                some = products(
-                    panels(T), row, norms, least, panels(X), panel, others, most, kind, masks, halves
-                )
-                wanted = [list(np.flatnonzero(on)) for on in above.reshape(-1, lanes.PANEL)]
-                assert [bits(int(mask)) for mask in masks.ravel()] == wanted
-                assert (some != 0) == above.any()
-                if some:
-                    np.testing.assert_array_equal(halves, expected[rows, columns])
-    none = np.full((1, 128), 2**31 - 1, np.int32)
-    assert products(panels(T), 4, norms, none, panels(X), 1, others, none, 0, masks, halves) == 0
-
-
-@pytest.mark.parametrize("way", ["llvm", "plain"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 2, 7, 30])
 def test_products_of_floats(way, kind, d):

@@ -134,17 +134,16 @@ def test_kernels_that_failed_in_a_process_are_compiled_here(empty_cache, monkeyp
         (False, [(398, 30), (250, 2)], set()),
         (True, [(398, 30)], {"tcm-nn-online"}),
         (False, [(398, 30), (2250, 2)], {"tcm-nn-trees"}),
-        (False, [(7291, 256)], {"tcm-nn-integers"}),
-        (True, [(10**6, 1), (10**5, 256)], {"tcm-nn-online", "tcm-nn-trees", "tcm-nn-integers"}),
+        (False, [(7291, 256)], set()),
+        (True, [(10**6, 1), (10**5, 256)], {"tcm-nn-online", "tcm-nn-trees"}),
     ],
 )
-def test_kernels_that_only_some_data_need(monkeypatch, online, shapes, expected):
-    monkeypatch.setattr("confml.methods.tcm_nn.compilation.has_fast_products", lambda: True)
+def test_kernels_that_only_some_data_need(online, shapes, expected):
     tcm_nn, knn = method_class("tcm-nn"), method_class("knn")
     kinds = kernels.kernels_for([tcm_nn, knn, tcm_nn], online, shapes)
     assert kinds[:3] == [tcm_nn, knn, tcm_nn] and {name_of(kind) for kind in kinds[3:]} == expected
     assert len(kinds) == 3 + len(expected) and all(map(kernels.has_kernels, kinds[3:]))
-    assert len(kernels.kernels_for([tcm_nn])) == 1 + 3
+    assert len(kernels.kernels_for([tcm_nn])) == 1 + 2
 
 
 def test_the_first_run_of_few_rows_leaves_the_kernels_of_other_data(empty_cache, monkeypatch):

@@ -12,7 +12,6 @@ class BlockSizes:
     rows, columns: examples per tile of training pairs. block: new examples per block, fewer where a block
     would have more than ``cells`` values. spare: candidates beyond k in a list, by default 2 k + 14. With
     more, lists are pruned less often; a list that needs more is computed again without the filter.
-    integers: whether products are those of 16-bit integers; None: where they are faster.
     """
 
     rows: int = 512
@@ -20,7 +19,6 @@ class BlockSizes:
     block: int = 256
     cells: int = 2**24
     spare: int | None = None
-    integers: bool | None = None
 
     stored = {
         "rows": "int in 1..",
@@ -28,7 +26,6 @@ class BlockSizes:
         "block": "int in 1..",
         "cells": "int in 1..",
         "spare": "int in 1.. | None",
-        "integers": "bool | None",
     }
 
     def block_for(self, values: int) -> int:

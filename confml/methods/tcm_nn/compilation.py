@@ -4,16 +4,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from confml.methods.tcm_nn.block_sizes import BlockSizes
-from confml.methods.tcm_nn.neighbour_counter import INTEGER_ROWS, NeighbourCounter, fastest_engine
+from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter, fastest_engine
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
-from confml.neighbours.integer_rows import has_fast_products
 
 
-def compile_engine(engine: str, integers: bool = False) -> None:
+def compile_engine(engine: str) -> None:
     """Compile the kernels of an engine by counts on a few rows."""
     X, codes = few_rows()
-    counter = NeighbourCounter(X, codes, engine, BlockSizes(integers=integers))
+    counter = NeighbourCounter(X, codes, engine)
     counter.counts(*counter.lists(2), X, [1, 2])
 
 
@@ -23,12 +21,9 @@ def few_rows() -> tuple[np.ndarray, np.ndarray]:
 
 def kernels_for(online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
     """Return the sets of kernels for a protocol and for data sets with these rows and features."""
-    shapes = list(shapes)
     found: list[type] = [OnlineKernels] if online else []
     if any(fastest_engine(*shape) == "tree" for shape in shapes):
         found.append(TreeKernels)
-    if has_fast_products() and any(rows >= INTEGER_ROWS for rows, _ in shapes):
-        found.append(IntegerKernels)
     return found
 
 
@@ -41,17 +36,6 @@ class TreeKernels:
     def compile_kernels(cls) -> None:
         """Compile the kernels by counts on a few rows."""
         compile_engine("tree")
-
-
-class IntegerKernels:
-    """Products of integers, for many rows with many features."""
-
-    key = "tcm-nn-integers"
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        """Compile the kernels by counts on a few rows."""
-        compile_engine("product", integers=True)
 
 
 class OnlineKernels:

@@ -20,15 +20,12 @@ from confml.methods.tcm_nn.candidate_lists import (
     row_parts,
 )
 from confml.methods.tcm_nn.class_trees import ClassTrees
-from confml.methods.tcm_nn.integer_search import IntegerSearch
 from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
-from confml.neighbours.integer_rows import IntegerRows, has_fast_products
 from confml.neighbours.lanes import WIDE_LEAF
 from confml.neighbours.scaling import SafeScale
 from confml.neighbours.wide_tree import tree_order
 
 ENGINES = ("direct", "product", "tree")
-INTEGER_ROWS = 4000  # examples from which on products of integers are faster, where the processor has them
 _DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
 
@@ -67,15 +64,10 @@ class NeighbourCounter:
         if self.engine == "tree":
             self._tree = ClassTrees(self.X, self.starts)
             self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
-        wanted = self.sizes.integers
-        if wanted is None:
-            wanted = len(self.X) >= INTEGER_ROWS and has_fast_products()
-        rows = IntegerRows.of(self.X) if wanted and self.engine == "product" else None
-        self._integers = rows and IntegerSearch(rows, self.X, self.codes, self.starts, self.sizes)
 
     @functools.cached_property
     def _filter(self) -> DistanceFilter | DirectDistances:
-        """The search without a tree where integers are not used, or their bounds are too wide."""
+        """The search without a tree."""
         distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
         return distance_filter or DirectDistances(self.X)
 
@@ -125,15 +117,9 @@ class NeighbourCounter:
         for_each(search, row_parts(len(self.X)))
 
     def _dense_lists(self, k: int, nearest: np.ndarray) -> None:
-        if self._integers:
-            abandoned = self._integers.lists(k, nearest)
-        else:
-            abandoned = self._scan_pairs(self._filter, k, nearest)
+        abandoned = self._scan_pairs(self._filter, k, nearest)
         if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the bounds
-            if self._integers:
-                self._integers = None
-            else:
-                self._filter = DirectDistances(self.X)
+            self._filter = DirectDistances(self.X)
             self._dense_lists(k, nearest)
         elif len(abandoned):
             self._compute_directly(abandoned, k, nearest)
@@ -220,16 +206,12 @@ class NeighbourCounter:
         if self._tree:
             self._tree_counts(self._tree, base, T, counts)
         else:
-            left = np.arange(len(T))
-            if self._integers:
-                left = self._integers.counts(base, T, counts)
-            for search in (lambda: self._filter, lambda: DirectDistances(self.X)):
-                if len(left):
-                    again = Counts(*(array[left] for array in counts))
-                    abandoned = self._dense_counts(search(), base, T[left], again)
-                    for array, values in zip(counts, again, strict=True):
-                        array[left] = values
-                    left = left[abandoned]
+            left = self._dense_counts(self._filter, base, T, counts)
+            if len(left):
+                again = Counts(*(array[left] for array in counts))
+                self._dense_counts(DirectDistances(self.X), base, T[left], again)
+                for array, values in zip(counts, again, strict=True):
+                    array[left] = values
         np.add(counts.equal, 1, out=counts.equal)
         return counts
 

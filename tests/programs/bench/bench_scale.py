@@ -16,13 +16,11 @@ import pandas as pd
 from _pairs import PEAK_MB, seconds_of
 from bench_runner import VARIANTS, cpu_of, write_config
 
-from confml.methods.tcm_nn.neighbour_counter import BlockSizes, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
 STEPS, STREAM_FEATURES, STREAM_CLASSES = (20_000, 100_000), 16, 10
-PRODUCT_ROWS = 20_000
 SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
 ONE = """
@@ -151,28 +149,6 @@ def bench_online_thousand() -> list[Row]:
     return [(what, ours, 0.008, 0.008 / ours, {"repeats": 9, "goal": 1.0})]
 
 
-def bench_products() -> list[Row]:
-    """Neighbours of training rows with 54 features: products of integers against those of float32."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, CLASSES, PRODUCT_ROWS)
-    X = rng.normal(size=(PRODUCT_ROWS, 54)) + 2.0 * rng.normal(size=(CLASSES, 54))[codes]
-
-    def run(integers: bool, rows: int = PRODUCT_ROWS) -> None:
-        NeighbourCounter(X[:rows], codes[:rows], "product", BlockSizes(integers=integers)).lists(1)
-
-    run(True, 1000)
-    run(False, 1000)
-    ours, other = (min(seconds_of(lambda way=way: run(way)) for _ in range(3)) for way in (True, False))
-    return [
-        (
-            f"TCM-NN, neighbours of {PRODUCT_ROWS} x 54 rows, beside float32 products",
-            ours,
-            other,
-            other / ours,
-        )
-    ]
-
-
 def bench_tcm_nn_large() -> list[Row]:
     return growth("tcm_nn", "TCMNN", LARGE)
 
@@ -290,7 +266,7 @@ def _write_rows(path: Path, count: int, labels: bool) -> None:
             file.write(body)
 
 
-BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online, bench_online_thousand, bench_products)
+BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online, bench_online_thousand)
 WHEN_ASKED = (
     bench_tcm_nn_large, bench_growth, bench_ten_million_rows, bench_regions, bench_predictions,
 )  # fmt: skip
