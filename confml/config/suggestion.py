@@ -187,7 +187,7 @@ def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: di
     ]
     given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
     texts = [name for name in (*categorical, *data.id_columns) if name not in given]
-    dates = [name for name in texts if are_dates(table.columns[name])]
+    dates = [name for name in texts if are_dates(table.texts(name).distinct)]
     ids = [name for name in data.id_columns if name not in dates]
     if "identifier" in findings:
         ids += [name for name in findings["identifier"].columns if name not in given and name not in dates]

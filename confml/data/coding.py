@@ -1,5 +1,6 @@
 """Columns of text as numbers with their marks, as categories with their spellings, and as columns of X."""
 
+import contextlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -7,8 +8,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from confml.data.text_table import is_missing, is_number, quoted
+from confml.data.text_table import Texts, TextTable, is_number, quoted
 from confml.errors import DataError
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
@@ -77,27 +80,30 @@ def codes_of(categories: Sequence[str]) -> dict[str, float]:
 
 
 def categories_in(
-    columns: Sequence[Sequence[str]], name: str, files: Sequence[str]
-) -> tuple[tuple[str, ...], list[np.ndarray], list[list[str]]]:
-    """Return the categories of a column in the first file, and per file its codes and its unknown categories.
+    columns: Sequence[Texts], name: str, files: Sequence[str]
+) -> tuple[tuple[str, ...], list[np.ndarray], list[dict[str, int]]]:
+    """Return the categories of a column in the first file, and per file its codes and the rows of each of its
+    unknown categories.
 
     name, files: of the column and of the files, for messages.
     """
-    known = sort_categories(text for text in columns[0] if not is_missing(text))
+    known = sort_categories(filter(None, columns[0].distinct))
     codes, unknown = [], []
     for texts, file in zip(columns, files, strict=True):
         spelled, found = category_codes(texts, codes_of(known), name, file)
         codes.append(found)
-        unknown.append([spelled[row] for row in np.flatnonzero(found == -1.0)])
+        rows = np.bincount(texts.codes[found == -1.0], minlength=len(spelled.distinct)).tolist()
+        unknown.append({text: count for text, count in zip(spelled.distinct, rows, strict=True) if count})
     return known, codes, unknown
 
 
 def category_codes(
-    texts: Sequence[str], codes: Mapping[str, float], column: str, where: str, first: bool = True
-) -> tuple[list[str], np.ndarray]:
+    texts: Texts, codes: Mapping[str, float], column: str, where: str, first: bool = True
+) -> tuple[Texts, np.ndarray]:
     """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of a category without a code."""
-    texts = spelled_as(texts, codes, column, where, first)
-    return texts, np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+    spelled = Texts(spelled_as(texts.distinct, codes, column, where, first), texts.codes)
+    values = [codes.get(text, -1.0 if text else np.nan) for text in spelled.distinct]
+    return spelled, np.array(values, dtype=np.float64)[texts.codes]
 
 
 def spelled_as(
@@ -119,7 +125,7 @@ def spelled_as(
     unknown = [text for text in {*found} - distinct if _NUMBER.fullmatch(text)]
     new = {text: by_value.get(Decimal(text)) or text for text in unknown}
     found = [new.get(text, text) for text in found]
-    there = {text for text in found if not is_missing(text)}
+    there = {*filter(None, found)}
     if not first or not there or not there.isdisjoint(distinct):
         return found
     folded = {_folded(text): text for text in known}
@@ -162,37 +168,81 @@ class Numbers(NamedTuple):
     unclear: Sequence[int] = ()
 
 
-def numbers_in(columns: Sequence[Sequence[str]], form: NumberFormat) -> Numbers:
+_TOGETHER = 1 << 20  # fields that are read as numbers at a time
+
+
+def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns as numbers (n, a), NaN where one is missing, and (a,) bool, which columns are numbers.
+
+    Columns with marks, or with numbers that only Python reads, are none. Many columns are read together: they
+    take no time of their own.
+    """
+    n = len(table)
+    values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
+    missing = pa.array(sorted({"", *table.missing}))
+    step = max(1, _TOGETHER // max(1, n))
+    parts = [(first, min(first + step, len(names))) for first in range(0, len(names) if n else 0, step)]
+    while parts:
+        first, last = parts.pop()
+        columns = [table.data.column(table.places[name]) for name in names[first:last]]
+        fields = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+        numbers = _plain(fields, missing, decimal)
+        if numbers is not None:
+            values[:, first:last] = numbers.reshape(-1, n).T
+            plain[first:last] = True
+        elif last - first > 1:
+            middle = (first + last) // 2
+            parts += [(first, middle), (middle, last)]
+    return values, plain
+
+
+def _plain(fields: pa.ChunkedArray, missing: pa.Array, decimal: str) -> np.ndarray | None:
+    """Return fields as numbers, None if one is neither a number nor missing."""
+    if decimal == ",":
+        if pc.any(pc.match_substring(fields, ".")).as_py():
+            return None
+        fields = pc.replace_substring(fields, ",", ".")
+    for is_sure in (True, False):
+        if not is_sure:  # numbers begin with a digit, a sign or a point, and these stand between + and :
+            other = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
+            if not pc.all(pc.is_in(fields.filter(other), value_set=missing)).as_py():
+                return None
+            fields = pc.if_else(other, None, fields)
+        with contextlib.suppress(pa.ArrowInvalid):
+            numbers = fields.cast(pa.float64())
+            if not pc.any(pc.is_nan(numbers)).as_py():
+                return numbers.to_numpy()
+    return None
+
+
+def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
     """Return a column of one or more files as numbers."""
     decimal, thousands = form
-    plain = [numbers_of(column, decimal) for column in columns]
-    values, wrong = [found for found, _ in plain], [rows for _, rows in plain]
-    marks = marks_of({text for column in columns for text in column}, decimal) if any(wrong) else None
-    if not marks or (thousands is not None and {*marks} & {*SEPARATORS} - {thousands}):
-        return Numbers(values, wrong)
-    unclear = wrong[0] if thousands is None and is_ambiguous(columns[0], marks, decimal) else ()
-    plain = [numbers_of(without_marks(column, marks, decimal), decimal) for column in columns]
-    return Numbers([found for found, _ in plain], [rows for _, rows in plain], marks, unclear)
+    plain = [numbers_of(texts.distinct, decimal) for texts in columns]
+    marks, unclear = None, False
+    if any(wrong for _, wrong in plain):
+        marks = marks_of({text for texts in columns for text in texts.distinct}, decimal)
+    if marks and (thousands is None or not {*marks} & {*SEPARATORS} - {thousands}):
+        unclear = thousands is None and is_ambiguous(columns[0].distinct, marks, decimal)
+        first_wrong = plain[0][1]
+        plain = [numbers_of(without_marks(texts.distinct, marks, decimal), decimal) for texts in columns]
+    else:
+        marks, first_wrong = (), []
+    values = [found[texts.codes] for (found, _), texts in zip(plain, columns, strict=True)]
+    wrong = [_rows_of(texts, places) for (_, places), texts in zip(plain, columns, strict=True)]
+    return Numbers(values, wrong, marks, _rows_of(columns[0], first_wrong) if unclear else ())
+
+
+def _rows_of(texts: Texts, places: Sequence[int]) -> list[int]:
+    return np.flatnonzero(np.isin(texts.codes, places)).tolist() if places else []
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
-    """Return the numbers, NaN where one is missing, and the rows that are no numbers."""
+    """Return the numbers, NaN for an empty text, and the places of texts that are no numbers."""
     if decimal == ",":
-        texts = [
-            text.replace(",", ".") if "." not in text or is_missing(text) else f"'{text}'" for text in texts
-        ]
-    if "_" not in "".join(texts):
-        try:
-            return np.fromiter(map(float, texts), np.float64, len(texts)), []
-        except ValueError:
-            pass
-    values, wrong = np.full(len(texts), np.nan), []
-    for row, text in enumerate(texts):
-        if is_number(text):
-            values[row] = float(text)
-        elif not is_missing(text):
-            wrong.append(row)
-    return values, wrong
+        texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
+    values = np.array([float(text) if is_number(text) else np.nan for text in texts], dtype=np.float64)
+    return values, [place for place in np.flatnonzero(np.isnan(values)).tolist() if texts[place]]
 
 
 @cache
@@ -226,7 +276,7 @@ def marks_of(texts: Iterable[str], decimal: str) -> Marks | None:
     found: set[str] = set()
     whole: list[Marks] = []
     for text in texts:
-        if is_missing(text):
+        if not text:
             continue
         parts = _parts(text, decimal)
         if parts is None:
@@ -249,7 +299,7 @@ def is_ambiguous(texts: Iterable[str], marks: Marks, decimal: str) -> bool:
     """
     if "," not in marks or decimal != ".":
         return False
-    there = {text for text in texts if not is_missing(text)}
+    there = {*filter(None, texts)}
     if any("." in text or text.count(",") > 1 for text in there):
         return False
     lengths = [sum(map(str.isdigit, text)) for text in there if "," not in text]

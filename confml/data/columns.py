@@ -1,10 +1,10 @@
 """Columns of a table file as numbers or categories, and its missing values."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,17 +16,17 @@ from confml.data.coding import (
     has_point_decimals,
     marks_in_words,
     numbers_in,
+    numbers_of,
     without_marks,
 )
 from confml.data.identifiers import ID_ROWS, identifier_finding, is_like_identifier
 from confml.data.large_integers import rounded_texts
 from confml.data.text_table import (
     HAS_HEADER,
-    MISSING,
+    Texts,
     TextTable,
     at_lines,
     counted,
-    is_missing,
     listed,
     quoted,
     short,
@@ -52,9 +52,17 @@ class Columns:
     marks: dict[str, Marks] = field(default_factory=dict)
 
 
+class Plain(NamedTuple):
+    """The features of a file as `plain_numbers`: values (n, a), and which of the a features are numbers."""
+
+    values: np.ndarray
+    is_plain: np.ndarray
+
+
 def read_columns(
     files: Sequence[TextTable],
     features: Sequence[str],
+    plain: Sequence[Plain],
     nominal: Collection[str],
     form: NumberFormat,
     has_header: bool,
@@ -63,12 +71,14 @@ def read_columns(
     """Return the features as numbers and categories.
 
     A column in ``nominal`` is categorical, and so is one none of whose training values is a number, or one of
-    whole numbers that a float64 cannot hold (above 2^53). Raises
+    whole numbers that a float64 cannot hold (above 2^53). plain: of each file. Raises
     one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
     """
     train, nominal = files[0], set(nominal)
-    columns: list[np.ndarray] = []
+    values = plain[0].values if len(files) == 1 else np.concatenate([part.values for part in plain])
+    is_plain = np.all([part.is_plain for part in plain], axis=0) & ~(np.abs(values) >= 2**53).any(axis=0)
     names: list[str] = []
+    kept: list[int] = []  # places of the names among the features
     categories: list[tuple[str, ...] | None] = []
     found: list[str] = []  # columns taken as categorical without being declared
     inexact: list[str] = []  # columns of integers that floats cannot hold, taken as categorical
@@ -78,8 +88,13 @@ def read_columns(
     commas = False
     marked: dict[str, Marks] = {}
     unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
-    for name in features:
-        texts = [file.columns[name] for file in files]
+    for at, name in enumerate(features):
+        if is_plain[at] and name not in nominal:
+            names.append(name)
+            kept.append(at)
+            categories.append(None)
+            continue
+        texts = [file.texts(name) for file in files]
         numbers = None if name in nominal else numbers_in(texts, form)
         if numbers is not None:
             if numbers.unclear:
@@ -87,7 +102,7 @@ def read_columns(
             if numbers.marks:
                 marked[name] = numbers.marks
             wrong = numbers.wrong[0]
-            present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
+            present = int(texts[0].where(bool).sum()) if wrong else 0
             if wrong and len(wrong) == present:
                 if _has_decimal_commas(texts[0], wrong, form):
                     mixed.append(_mixed(name, train, wrong, present))
@@ -105,20 +120,20 @@ def read_columns(
                 inexact.append(name)
                 numbers = None
         names.append(name)
+        kept.append(at)
         if numbers is None:
             known, codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
-            columns.append(np.concatenate(codes))
+            values[:, at] = np.concatenate(codes)
             categories.append(known)
             notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
             continue
         for file, column, wrong in zip(files, texts, numbers.wrong, strict=True):
             if wrong:
-                present = sum(not is_missing(text) for text in column)
-                mixed.append(_mixed(name, file, wrong, present))
-                of_header += column[:1] if wrong == [0] and not has_header else []
+                mixed.append(_mixed(name, file, wrong, int(column.where(bool).sum())))
+                of_header += [file.text(0, name)] if wrong == [0] and not has_header else []
                 commas = commas or _has_decimal_commas(column, wrong, form)
                 break
-        columns.append(np.concatenate(numbers.values))
+        values[:, at] = np.concatenate(numbers.values)
         categories.append(None)
     if unclear and (commas or not _has_thousands(train, names, marked, len(unclear))):
         raise _unclear_error([*mixed, *unclear] if commas else unclear, commas)
@@ -134,8 +149,8 @@ def read_columns(
             where=str(train.path),
             hint="list a column under nominal: to use it all the same",
         )
-    values = np.column_stack(columns)
-    _check_finite(files, names, categories, values)
+    values = values if len(kept) == values.shape[1] else values[:, kept]
+    _check_finite(files, names, values)
     _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
     if inexact:
         columns_of = "a column" if len(inexact) == 1 else "columns"
@@ -143,90 +158,93 @@ def read_columns(
             f"{columns_of} of whole numbers above 2^53, which floats would round, taken as categorical: "
             f"{quoted(inexact, 10)}"
         )
-    _note_number_identifiers(train, names, categories, values, notes)
+    _note_number_identifiers(train, names, values, notes)
     return Columns(names, values, tuple(categories), tuple(identifiers), marked)
 
 
 def handle_missing(
     table: TextTable,
     features: Sequence[str],
-    groups: str | None,
-    missing: str,
+    plain: Plain,
+    spec: Any,
     is_test: bool,
     notes: list[str],
-) -> None:
+) -> Plain:
     """Drop the rows with missing values, keep them, or raise DataError, as ``missing`` says.
 
-    groups: the column of groups, whose values can be missing too. is_test: whether it is a test file, whose
-    features can be filled in from the training file.
+    spec: has ``missing``, and ``groups``, the column of groups, whose values can be missing too. is_test:
+    whether it is a test file, whose features can be filled in from the training file.
     """
-    used = [*features, *([] if groups is None else [groups])]
-    incomplete = [name for name in used if not MISSING.isdisjoint(table.columns[name])]
-    places = [
-        (row, name)
-        for row, fields in enumerate(zip(*(table.columns[name] for name in incomplete), strict=True))
-        for name, text in zip(incomplete, fields, strict=True)
-        if text in MISSING
-    ]
-    if not places:
-        return
+    groups, missing, n = spec.groups, spec.missing, len(table)
+    used, gaps = [*features, *([] if groups is None else [groups])], {}
+    incomplete = np.isnan(plain.values).any(axis=0)
+    for at, name in enumerate(used):
+        is_number = at < len(features) and plain.is_plain[at]
+        if not is_number or incomplete[at]:
+            gap = np.isnan(plain.values[:, at]) if is_number else ~table.texts(name).where(bool)
+            if gap.any():
+                gaps[name] = gap
+    if not gaps:
+        return plain
+    absent, names = np.column_stack(list(gaps.values())), list(gaps)
     if missing == "drop":
-        gone = {row for row, _ in places}
-        rows = f"{counted(len(gone), 'row')} of {len(table)}"
-        notes.append(f"{table.path.name}: {rows} with missing values left out")
-        table.keep([row not in gone for row in range(len(table))])
-        if not len(table):
+        kept = np.asarray(~absent.any(axis=1))
+        gone = f"{counted(int((~kept).sum()), 'row')} of {n}"
+        notes.append(f"{table.path.name}: {gone} with missing values left out")
+        if not kept.any():
             hint = "missing: mean keeps rows, ignore: leaves a column out"
             raise DataError("every row has missing values: none is left", where=str(table.path), hint=hint)
-        return
-    counts = Counter(name for _, name in places)
-    empty = [name for name, count in counts.items() if count == len(table)]
+        table.keep(kept)
+        return plain._replace(values=plain.values[kept])
+    empty = [name for name, gap in gaps.items() if gap.all()]
     if empty and not is_test:
         column = "column has" if len(empty) == 1 else "columns have"
         raise DataError(
             f"{column} no values: {quoted(empty)}", where=str(table.path), hint="list them under ignore:"
         )
-    of_groups = [(row, name) for row, name in places if name == groups]
-    if missing == "mean" and not of_groups:
-        notes.append(
-            f"{table.path.name}: {counted(len(places), 'value')} missing, to be filled in with means"
-        )
-        return
-    shown = of_groups if missing == "mean" else places
-    row, name = shown[0]
-    value = table.columns[name][row]
+    if missing == "mean" and groups not in gaps:
+        count = counted(int(absent.sum()), "value")
+        notes.append(f"{table.path.name}: {count} missing, to be filled in with means")
+        return plain
+    if missing == "mean":
+        absent &= np.array(names) == groups
+    rows, of_gaps = np.nonzero(absent)
+    first, name = int(rows[0]), names[of_gaps[0]]
+    value = table.text(first, name)
     message = f"the value is missing ('{value}')" if value else "the field is empty"
-    if len(shown) > 1:
-        lines = at_lines([table.lines[other] for other, _ in shown[1:]], table.unit)
-        message += f"; {len(shown) - 1} more, on {lines}"
+    if len(rows) > 1:
+        message += f"; {len(rows) - 1} more, on {at_lines(table.lines[rows[1:]].tolist(), table.unit)}"
     hint = (
         "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
     )
-    if of_groups and missing == "mean":
+    if missing == "mean":
         hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
-    raise DataError(message, where=table.where(row, name), hint=hint)
+    raise DataError(message, where=table.where(first, name), hint=hint)
 
 
-def _has_inexact_integers(texts: Sequence[Sequence[str]], numbers: Numbers, form: NumberFormat) -> bool:
+def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> bool:
     """Return whether a column holds whole numbers only, and a float64 changes one of them."""
     if any(numbers.wrong):
         return False
     values = np.concatenate(numbers.values)
-    if not np.any(np.abs(values) >= 2**53) or np.any(values[np.isfinite(values)] % 1):
+    values = values[np.isfinite(values)]
+    if np.all(np.abs(values) < 2**53) or np.any(values % 1):
         return False
-    plain = [text for column in texts for text in without_marks(column, numbers.marks, form.decimal)]
-    return any(True for _ in rounded_texts(plain, values))
+    distinct = [text for column in texts for text in column.distinct]
+    plain = without_marks(distinct, numbers.marks, form.decimal)
+    return any(True for _ in rounded_texts(plain, numbers_of(plain, form.decimal)[0]))
 
 
-def _has_decimal_commas(texts: Sequence[str], wrong: Sequence[int], form: NumberFormat) -> bool:
+def _has_decimal_commas(texts: Texts, wrong: Sequence[int], form: NumberFormat) -> bool:
     """Return whether all texts that are no numbers are numbers with a decimal comma."""
-    return form.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[row]) for row in wrong)
+    distinct = (texts.distinct[code] for code in np.unique(texts.codes[wrong]))
+    return form.decimal == "." and all(map(_COMMA_NUMBER.fullmatch, distinct))
 
 
 def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
     """Return whether a column shows commas between thousands, or a point as decimal mark."""
     clear = sum("," in marks for marks in marked.values()) > unclear
-    return clear or any(has_point_decimals(table.columns[name]) for name in names)
+    return clear or any(has_point_decimals(table.texts(name).distinct) for name in names)
 
 
 def _unclear_error(unclear: list[tuple[Path, str]], commas: bool) -> DataError:
@@ -251,21 +269,20 @@ def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
         )
 
 
-def _unseen(table: TextTable, name: str, unknown: Sequence[str]) -> str:
+def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
     return (
         f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
-        f"as none of them: {quoted(Counter(unknown))} ({counted(len(unknown), 'row')})"
+        f"as none of them: {quoted(unknown)} ({counted(sum(unknown.values()), 'row')})"
     )
 
 
 def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:
     """Return a column that mixes numbers and text, with the lines of the rarer kind."""
-    texts, odd = table.columns[name], wrong
+    odd = wrong
     if 2 * len(wrong) > present > len(wrong):
-        is_wrong = set(wrong)
-        odd = [row for row, text in enumerate(texts) if row not in is_wrong and not is_missing(text)]
-    example = short(texts[odd[0]])
-    lines = at_lines([table.lines[row] for row in odd], table.unit)
+        odd = np.setdiff1d(np.flatnonzero(table.texts(name).where(bool)), wrong).tolist()
+    example = short(table.text(odd[0], name))
+    lines = at_lines(table.lines[odd].tolist(), table.unit)
     numbers = present - len(wrong)
     counts = counted(len(wrong), "text")
     if numbers:
@@ -287,7 +304,7 @@ def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
     return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)
 
 
-def _check_finite(files, names, categories, values: np.ndarray) -> None:
+def _check_finite(files, names, values: np.ndarray) -> None:
     rows, columns = np.nonzero(np.isinf(values))
     if not len(rows):
         return
@@ -296,7 +313,7 @@ def _check_finite(files, names, categories, values: np.ndarray) -> None:
     if row >= len(table):
         row, table = row - len(table), files[1]
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    text = short(table.columns[name][row])
+    text = short(table.text(row, name))
     message = f"the value is infinite ('{text}'){more}"
     raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
@@ -317,9 +334,10 @@ def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
         )
 
 
-def _note_number_identifiers(train: TextTable, names, categories, values, notes: list[str]) -> None:
-    n = len(train)
-    found = [name for j, name in enumerate(names) if n >= ID_ROWS and is_like_identifier(name, values[:n, j])]
+def _note_number_identifiers(train: TextTable, names, values: np.ndarray, notes: list[str]) -> None:
+    values = values[: len(train)]
+    whole = np.flatnonzero((values == np.trunc(values)).all(axis=0)) if len(values) >= ID_ROWS else ()
+    found = [names[j] for j in whole if is_like_identifier(names[j], values[:, j])]
     if found:
         identifier = identifier_finding(found)
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
@@ -329,5 +347,5 @@ def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def _all_different(texts: Sequence[str]) -> bool:
-    return len(texts) >= ID_ROWS and len(set(texts)) == len(texts)
+def _all_different(texts: Texts) -> bool:
+    return len(texts.distinct) == len(texts) >= ID_ROWS

@@ -1,5 +1,6 @@
 """A user's own table file as a `DataSet`; every mistake is one clear error with file, line and column."""
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from confml.data.audit import alike_sentence
-from confml.data.coding import SEPARATORS, NumberFormat, code_columns, spelled_as
-from confml.data.columns import Columns, handle_missing, read_columns
+from confml.data.audit import alike_sentence, row_groups
+from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
+from confml.data.columns import Columns, Plain, handle_missing, read_columns
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
-from confml.data.text_table import SHOWN, TextTable, at_lines, column_hint, counted, is_missing, quoted, short
+from confml.data.text_table import SHOWN, Texts, TextTable, at_lines, column_hint, counted, quoted, short
 from confml.errors import ConfigError, ConfigErrors, DataError
 
 _MISSING = ("error", "drop", "mean")  # values of the key missing
@@ -100,15 +101,17 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
         _check_test_columns(wanted, train, test, features)
     notes = [note for file in files for note in file.notes]
     groups = [] if wanted.groups is None else [wanted.groups]
+    plain = []
     for file in files:
         _check_labels(file, wanted.label)
-        handle_missing(file, features, wanted.groups, wanted.missing, file is not train, notes)
+        numbers = Plain(*plain_numbers(file, features, wanted.decimal))
+        plain.append(handle_missing(file, features, numbers, wanted, file is not train, notes))
     if wanted.duplicates == "drop":
-        _drop_duplicates(train, [*features, *groups, wanted.label], notes)
+        plain[0] = _without_duplicates(train, plain[0], [*features, *groups, wanted.label], notes)
     y = _labels(files, wanted.label, notes)
     _check_classes(wanted, files, y, notes)
     form = NumberFormat(wanted.decimal, wanted.thousands)
-    columns = read_columns(files, features, wanted.nominal, form, wanted.header, notes)
+    columns = read_columns(files, features, plain, wanted.nominal, form, wanted.header, notes)
     _require_memory_to_code(wanted, columns)
     coding = "dummy-drop-first" if wanted.drop_first else "dummy"
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
@@ -125,8 +128,8 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
         categories=columns.categories,
         train_rows=np.arange(len(train)) if divided else None,
         test_rows=np.arange(len(train), len(y)) if divided else None,
-        groups=_texts([text for file in files for text in file.columns[groups[0]]]) if groups else None,
-        lines=np.array([line for file in files for line in file.lines]),
+        groups=_texts([file.fields(groups[0]) for file in files]) if groups else None,
+        lines=np.concatenate([file.lines for file in files]),
         ids=_ids(files, id_columns),
         id_columns=id_columns,
         notes=tuple(notes),
@@ -136,8 +139,8 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
 
 def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
     groups = () if wanted.groups is None else (wanted.groups,)
-    lacking = [name for name in (wanted.label, *groups, *features) if name not in test.columns]
-    more = [name for name in test.names if name not in train.columns]
+    lacking = [name for name in (wanted.label, *groups, *features) if name not in test]
+    more = [name for name in test.names if name not in train]
     if wanted.label in lacking:
         message, needed = f"there is no label column '{wanted.label}'", "a test file needs the true classes"
         raise DataError(message, where=str(test.path), hint=needed, near=(wanted.label, test.names))
@@ -150,17 +153,15 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
         )
 
 
-def _drop_duplicates(table: TextTable, used: Sequence[str], notes: list[str]) -> None:
+def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], notes: list[str]) -> Plain:
     """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    seen: set[tuple[str, ...]] = set()
-    kept = []
-    for row in zip(*(table.columns[name] for name in used), strict=True):
-        kept.append(row not in seen)
-        seen.add(row)
-    gone = kept.count(False)
-    if gone:
-        notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
-        table.keep(kept)
+    kept = row_groups([table.texts(name).codes for name in used]) == np.arange(len(table))
+    gone = int((~kept).sum())
+    if not gone:
+        return plain
+    notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
+    table.keep(kept)
+    return plain._replace(values=plain.values[kept])
 
 
 # ---- keys
@@ -227,18 +228,18 @@ def named_columns(spec: Any) -> Iterator[tuple[str, int | None, str]]:
 
 
 def column_mistakes(
-    spec: Any, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None
+    spec: Any, names: Sequence[str], table: TextTable | None = None
 ) -> Iterator[tuple[str, int | None, str, str | None]]:
     """Iterate over (key, position in its list, message, hint) for every key that names a wrong column.
 
-    names: the columns of the file. columns: their fields, where they are read.
+    names: the columns of the file. table: with their fields, where they are read.
     """
     there = set(names)
     used: dict[str, str] = {}  # the key that named a column first
     for key, at, name in named_columns(spec):
         if name not in there:
             what = "label column" if key == "label" else f"column of {key}:"
-            yield key, at, f"there is no {what} '{short(name, 60)}'", column_hint(name, names, columns)
+            yield key, at, f"there is no {what} '{short(name, 60)}'", column_hint(name, names, table)
             continue
         other = used.setdefault(name, key)
         if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
@@ -257,12 +258,12 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     where = str(table.path)
     found = [
         ConfigError(text, where=where, hint=hint)
-        for _, _, text, hint in column_mistakes(spec, table.names, table.columns)
+        for _, _, text, hint in column_mistakes(spec, table.names, table)
     ]
     if found:
         raise found[0] if len(found) == 1 else ConfigErrors(found)
     left_out = {spec.label, spec.groups, *spec.ignore, *spec.id}
-    features = [name for name in table.columns if name not in left_out]
+    features = [name for name in table.names if name not in left_out]
     if not features:
         raise ConfigError("no features are left besides the label", where=where)
     return features
@@ -273,36 +274,34 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
 
 def _check_labels(file: TextTable, label: str) -> None:
     """Raise DataError for rows without a label, and for a label that is too long for a class."""
-    texts = file.columns[label]
-    missing = [(at, text) for at, text in zip(file.lines, texts, strict=True) if is_missing(text)]
-    if missing:
-        where = f"{file.path}, {at_lines([at for at, _ in missing], file.unit)}, column '{label}'"
-        given = quoted(sorted({text for _, text in missing if text}))
+    texts = file.texts(label)
+    if "" in texts.distinct:
+        missing = np.flatnonzero(~texts.where(bool))
+        where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column '{label}'"
+        given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
         message = f"the label is missing ({given})" if given else "the label is missing"
         raise DataError(message, where=where, hint="give it, or take the rows out of the file")
-    row, longest = max(enumerate(texts), key=lambda entry: len(entry[1]))
+    longest = max(texts.distinct, key=len)
     if len(longest) > LONGEST_LABEL:
         raise DataError(
             f"the label has {len(longest)} characters, a class label has at most {LONGEST_LABEL}",
-            where=file.where(row, label),
+            where=file.where(int(np.argmax(texts.where(lambda text: text == longest))), label),
             hint="is it the right column, and is a quote missing?",
         )
 
 
 def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndarray:
     """Return (n,) int64 if every label is a whole number in its usual form, else text."""
-    texts = [text for file in files for text in file.columns[label]]
-    distinct = set(texts)
-    if all(_INTEGER.fullmatch(text) for text in distinct):
-        return np.array([int(text.partition(".")[0]) for text in texts], dtype=np.int64)
-    train = files[0].columns[label]
-    known = list(dict.fromkeys(train))
-    for test in files[1:]:
-        texts = [*train, *spelled_as(test.columns[label], known, label, str(test.path))]
-    distinct = set(texts)
-    for variants in label_variants(sorted(distinct)):
+    columns = [file.texts(label) for file in files]
+    if all(_INTEGER.fullmatch(text) for texts in columns for text in texts.distinct):
+        values = [np.array([int(text.partition(".")[0]) for text in texts.distinct]) for texts in columns]
+        return np.concatenate([value[texts.codes] for value, texts in zip(values, columns, strict=True)])
+    known = columns[0].distinct
+    for at, test in enumerate(columns[1:], start=1):
+        columns[at] = Texts(spelled_as(test.distinct, known, label, str(files[at].path)), test.codes)
+    for variants in label_variants(sorted({text for texts in columns for text in texts.distinct})):
         notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
-    return _texts(texts)
+    return np.concatenate([np.array(texts.distinct, dtype=str)[texts.codes] for texts in columns])
 
 
 def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
@@ -348,13 +347,13 @@ def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
         return None
     columns = []
     for name in names:
-        parts = [file.columns[name] if name in file.columns else [""] * len(file) for file in files]
-        columns.append(_texts([text for part in parts for text in part]))
+        columns.append(_texts([file.fields(name) if name in file else [""] * len(file) for file in files]))
     return np.column_stack(columns)
 
 
-def _texts(texts: Sequence[str]) -> np.ndarray:
+def _texts(parts: Sequence[Sequence[str]]) -> np.ndarray:
     """Return (n,) text; numpy takes 4 bytes per character of the longest one for each."""
+    texts = list(itertools.chain(*parts))
     longest = max(map(len, texts), default=1)
     require_memory(4 * longest * len(texts), f"a column of texts of up to {longest} characters")
     return np.array(texts, dtype=str)

@@ -1,27 +1,36 @@
-"""The text of CSV files: from bytes to text, and from text to records of fields with their lines.
+"""The text of CSV files: from bytes to text, and from text to columns of fields with their lines.
 
-The fields are divided by `csv.reader`, from the first quote or blank on. `pandas.read_csv` is not used: it
-gives no lines for messages, fills short rows, and converts values before they can be checked.
+`pyarrow.csv` divides the records. Blocks that RFC 4180 does not allow, or whose records have different
+lengths, are divided by `csv.reader`, which finds the line of a mistake. Everything is read as text:
+`pyarrow` would make 7 of 007, dates of texts, and bytes of Latin-1.
 """
 
 import codecs
+import contextlib
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
 from confml.data.memory import check_width
-from confml.data.text_table import TextTable, numbered_names, short
+from confml.data.text_table import numbered_names
+from confml.data.unpack import too_large
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
-_BLOCK = 1 << 16  # bytes that are decoded at a time
 _LOOKED_AT = 200  # records from which the separator is detected
-_TOGETHER = 1024  # lines that are looked at together
+_HEAD = 1 << 22  # characters from which it is detected
+_LONGEST = 1 << 24  # characters of a record
+_BLANKS = [chr(code) for code in range(0x3001) if chr(code).isspace()]  # as str.strip sees them
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -31,7 +40,6 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
 )
 # Control characters in latin-1; dashes, quotes and the euro sign in cp1252.
 _WINDOWS = re.compile(rb"[\x80-\x9f]")
-NO_HEADER = "every field of the file is empty: it has no header line"
 _UTF8 = ("utf-8", "utf-8-sig")
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
@@ -50,146 +58,72 @@ class CsvFormat(NamedTuple):
     header: bool = True
 
 
-# ---- tables
+class Header(NamedTuple):
+    """The names of columns, the line that they stand on, and the separator."""
 
-
-def parse(path: Path, content: str, separator: str | None = None, has_header: bool = True) -> TextTable:
-    """Return the table in the text of a whole CSV file. Parameters are as of `read_table`.
-
-    Raises DataError with the file and the line for text that is not a table.
-    """
-    if not content.strip():
-        raise DataError("the file is empty", where=str(path))
-    taken = sniff(content) if separator is None else separator_of(separator)
-    records = records_in(content, taken, path)
-    line, header = first = next(records, (0, []))
-    if not header:
-        raise DataError(NO_HEADER, where=str(path))
-    if not has_header:
-        records, header = chain([first], records), numbered_names(len(header))
-    columns, lines = columns_in(records, len(header))
-    if len(header) == 1 and columns:
-        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
-        raise DataError(
-            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
-            where=str(path),
-            hint="give the right separator",
-        )
-    if columns and not lines:
-        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
-    if columns and header[-1]:
-        table = TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=taken)
-    else:
-        whole = list(records_in(content, taken, path))
-        table = table_of(path, header, line, whole[1:] if has_header else whole, taken)
-    if separator is None and taken != ",":
-        words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(taken, repr(taken))
-        table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
-    return table
-
-
-def table_of(
-    path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]], separator: str
-) -> TextTable:
-    """Return the table of records under a header. Raises DataError for records of another length."""
-    if records:
-        header = even_records(path, header, line, records)
-    columns, lines = columns_in(iter(records), len(header))
-    return TextTable.of(path, header, columns, lines, f"{path}, line {line}", separator=separator)
-
-
-def columns_in(records: Iterator[tuple[int, list[str]]], count: int) -> tuple[list[list[str]], list[int]]:
-    """Return the columns of records and their lines; no columns if a record has not ``count`` fields.
-
-    Few records are held at a time: lists of fields take as much memory as the fields.
-    """
-    columns: list[list[str]] = [[] for _ in range(count)]
-    lines: list[int] = []
-    while part := list(islice(records, _TOGETHER)):
-        at, rows = zip(*part, strict=True)
-        if {*map(len, rows)} != {count}:
-            return [], lines
-        lines += at
-        for column, fields in zip(columns, zip(*rows, strict=True), strict=True):
-            column += fields
-    return columns, lines
+    names: list[str]
+    line: int
+    separator: str
 
 
 # ---- bytes to text
 
 
-def check_is_text(path: Path, data: bytes) -> None:
-    """Raise DataError for data that begin like a file of another kind."""
-    for magic, what, todo in _NOT_TEXT:
-        if data.startswith(magic):
-            raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=todo)
+def text_blocks(
+    path: Path,
+    stream: BinaryIO,
+    encoding: str | None,
+    usual: str | None,
+    sizes: Iterator[int],
+    limit: int | None = None,
+) -> Iterator[str]:
+    """Yield the text of a stream in blocks, with plain line ends.
 
-
-def marked_encoding(data: bytes) -> str | None:
-    """Return the encoding that a byte-order mark names, None without a mark."""
-    return next((name for bom, name in _BOMS if data.startswith(bom)), None)
-
-
-def decode(path: Path, data: bytes, encoding: str | None) -> str:
-    """Return the text of a whole file with plain line ends; raise DataError with the byte that is wrong."""
-    if encoding is not None:
-        check_encoding(encoding)
-    marked = marked_encoding(data)
-    chosen = marked or encoding or "utf-8"  # a mark is as good as certain, whatever was said
-    try:
-        text = data.decode(chosen)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = f"byte {error.start + 1} of the file, 0x{data[error.start]:02X}"
-        other = other_encoding(chosen, data)
-        hint = f"say encoding: {other} (--encoding {other})"
-        raise DataError(f"not {chosen} text ({byte})", where=f"{path}, line {line}", hint=hint) from None
-    except UnicodeError as error:
-        raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
-        raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line}", hint=hint)
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def decoded_lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
-    """Yield the lines of a stream of text without their ends.
-
-    encoding: of the file, or None. usual: that of the training file, for a file without a byte-order mark.
+    encoding: of the file, or None. usual: that of the training file, for a file without a byte-order mark;
+    text in UTF-8 where another encoding is usual is an error. sizes: of the blocks in bytes. limit: bytes.
 
     Raises DataError with the line for bytes that are not text in the encoding.
     """
-    data = stream.read(_BLOCK)
-    check_is_text(path, data)
-    chosen = marked_encoding(data) or encoding or usual or "utf-8"
-    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+    for name in filter(None, (encoding, usual)):
+        check_encoding(name)
+    data = stream.read(next(sizes))
+    for magic, what, remedy in _NOT_TEXT:
+        if data.startswith(magic):
+            raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=remedy)
+    marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
+    chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain, whatever was said
+    inner = codecs.getincrementaldecoder(chosen)()
+    decoder = io.IncrementalNewlineDecoder(inner, translate=True)
     is_unsure = chosen == usual and encoding is None and codecs.lookup(chosen).name not in _UTF8
-    pending, line = "", 1
+    line, begin = 1, 0  # of the block
     while True:
         if is_unsure and not data.isascii():
             _check_is_not_utf8(path, data, chosen)
             is_unsure = False
+        begin -= len(inner.getstate()[0])  # bytes of a letter that the last block began
         try:
             block = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line += error.object.count(b"\n", 0, error.start)
+            byte = f"byte {begin + error.start + 1} of the file, 0x{error.object[error.start]:02X}"
+            other = "utf-8" if not chosen.startswith("utf-8") else "latin-1"
+            other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
+            hint = f"say encoding: {other} (--encoding {other})"
+            raise DataError(f"not {chosen} text ({byte})", where=f"{path}, line {line}", hint=hint) from None
         except UnicodeError as error:
-            raise DataError(
-                f"not {chosen} text: {error}",
-                where=f"{path}, line {line} or later",
-                hint=f"name the encoding of this file: --encoding {other_encoding(chosen, data)}",
-            ) from None
+            raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
         if "\0" in block:
-            raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")
-        if line == 1 and not pending:
-            block = block.removeprefix("\ufeff")
-        *whole, pending = (pending + block).split("\n")
-        line += len(whole)
-        yield from whole
+            where = f"{path}, line {line + block.count(chr(10), 0, block.index(chr(0)))}"
+            hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
+            raise DataError("there are zero bytes: this is not text", where=where, hint=hint)
+        yield block.removeprefix("\ufeff") if line == 1 else block
         if not data:
-            break
-        data = stream.read(_BLOCK)
-    if pending:
-        yield pending
+            return
+        line += block.count("\n")
+        begin += len(data) + len(inner.getstate()[0])
+        if limit is not None and begin > limit:
+            raise DataError(too_large(limit).message, where=str(path))
+        data = stream.read(next(sizes))
 
 
 def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
@@ -211,13 +145,6 @@ def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
     )
 
 
-def other_encoding(chosen: str, data: bytes) -> str:
-    """Return a likely encoding of data that are not text in the chosen one."""
-    if not chosen.startswith("utf-8"):
-        return "utf-8"
-    return "cp1252" if _WINDOWS.search(data) else "latin-1"
-
-
 def check_encoding(encoding: str) -> None:
     """Raise ConfigError for an encoding that Python does not have."""
     try:
@@ -227,7 +154,200 @@ def check_encoding(encoding: str) -> None:
         raise ConfigError(f"unknown encoding '{encoding}'", hint=hint) from None
 
 
-# ---- text to records
+# ---- text to tables
+
+
+def read_blocks(
+    path: Path,
+    blocks: Iterator[str],
+    form: CsvFormat,
+    rows: int | None,
+    expected: Collection[str] = (),
+    tried: str | None = None,
+) -> tuple[Header, Iterator[tuple[pa.Table, np.ndarray]]]:
+    """Return the header of a CSV file, and its rows with their lines in one table per block.
+
+    blocks: of text. form: of the file. rows: that may be in memory as lists of fields; None for all of them.
+    expected: names of columns; without a separator in ``form``, the one is taken that finds most of them in
+    the header; ``tried`` is tried first.
+
+    Raises DataError with the line for text that is not a table.
+    """
+    text = ""
+    for block in blocks:
+        text += block
+        has_line = "\n" in text.lstrip()
+        if has_line and (text.count("\n") >= 2 * _LOOKED_AT or len(text) > _HEAD) or len(text) > _LONGEST:
+            break
+    if not text.strip():
+        raise DataError("the file is empty: it has no header line", where=str(path))
+    head = text[:_HEAD].split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT]
+    if len(text) > _HEAD and len(head) < 2 * _LOOKED_AT:
+        head = head[:-1] or text.split("\n", 1)[:1]  # the last line is cut
+    if form.separator is None:
+        separator = _likeliest(head, expected, tried)
+    else:
+        separator = separator_of(form.separator)
+    lines = iter(text.split("\n", len(head))[: len(head)])
+    line, names = next(records_of(lines, separator, path), (0, []))
+    if not names:
+        raise DataError("every field of the file is empty: it has no header line", where=str(path))
+    check_width(len(names), f"{path}, line {line}")
+    first = line
+    if form.header:
+        first = 1 + len(head) - sum(1 for _ in lines)
+    else:
+        names = numbered_names(len(names))
+    body = text.split("\n", first - 1)[first - 1 :]
+    header = Header(names, line, separator)
+    return header, _tables(path, header, first, "".join(body), blocks, rows)
+
+
+def _tables(
+    path: Path, header: Header, line: int, text: str, blocks: Iterator[str], rows: int | None
+) -> Iterator[tuple[pa.Table, np.ndarray]]:
+    """Yield the rows of a text that begins on a line and goes on in blocks."""
+    is_first = True
+    block: str | None = ""
+    while block is not None:
+        end, block = _end_of_records(text), ""
+        if not end:
+            block = next(blocks, None)
+            if block is not None and len(text) < _LONGEST:
+                text += block
+                continue
+        parsed = _parsed(text[:end] if end else text, header) if end or block is None else None
+        if parsed is None:
+            lines = _lines_in(chain([text, block or ""], blocks))
+            records = records_of(lines, header.separator, path, line)
+            while (part := list(islice(records, rows))) or is_first:
+                yield _even(path, header, part, is_first)
+                is_first = False
+            return
+        yield parsed[0], parsed[1] + line
+        line, is_first = line + text.count("\n", 0, end), False
+        text = text[end:]
+
+
+def _lines_in(blocks: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a text in blocks."""
+    pending = ""
+    for block in blocks:
+        *whole, pending = (pending + block).split("\n")
+        yield from whole
+    yield pending
+
+
+def _end_of_records(text: str) -> int:
+    """Return the end of the last record of a text that is followed by another; 0 if there is none."""
+    end = text.rfind("\n")
+    quotes = text.count('"', 0, end) if end >= 0 else 0
+    while end >= 0 and quotes % 2:
+        start = text.rfind("\n", 0, end)
+        quotes -= text.count('"', start + 1, end)
+        end = start
+    return end + 1
+
+
+def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray] | None:
+    """Return the rows of whole records, and (n,) their lines from 0.
+
+    None if a record has not as many fields as the header, and if quotes stand anywhere but at both ends of a
+    field, or in pairs inside: there `csv.reader` and `pyarrow` differ.
+    """
+    separator, names = header.separator, list(map(str, range(len(header.names))))
+    if separator == " ":
+        text = "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    data = text.encode(errors="replace")
+    raw = np.frombuffer(data, dtype=np.uint8)
+    breaks = ends = np.flatnonzero(raw == ord("\n"))
+    has_quotes = '"' in text
+    if has_quotes:
+        quotes = np.flatnonzero(raw == ord('"'))
+        if not _are_regular(raw, quotes, separator):
+            return None
+        ends = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+    starts = np.concatenate([[0], ends + 1])
+    lengths = np.append(ends, len(raw)) - starts
+    starts, lengths = starts[lengths > 0], lengths[lengths > 0]
+    if not len(starts):
+        return pa.table([pa.array([], pa.string())] * len(names), names=names), starts
+    if not separator.isascii():
+        return None
+    try:
+        table = arrow_csv.read_csv(
+            pa.py_buffer(data),
+            arrow_csv.ReadOptions(
+                use_threads=False,
+                block_size=min(max(1 << 20, 1000 * int(lengths.max())), len(data) + 1),
+                column_names=names,
+            ),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=has_quotes),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), check_utf8=False),
+        )
+    except pa.ArrowInvalid:
+        return None
+    lines = np.searchsorted(breaks, starts)
+    inside = "" if has_quotes else separator + "\n"
+    if blanks := "".join(blank for blank in _BLANKS if blank not in inside and blank in text):
+        table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
+    empty = np.ones(len(lines), dtype=bool)
+    for column in table.columns:
+        if not empty.any():
+            return table, lines
+        empty &= pc.equal(column, "").to_numpy()
+    return table.filter(pa.array(~empty)), lines[~empty]
+
+
+def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:
+    """Return whether quotes enclose whole fields, and others stand in pairs inside them."""
+    if len(quotes) % 2 or not separator.isascii():
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    twins = np.flatnonzero(opening[1:] == closing[:-1] + 1)
+    padded = np.concatenate([[ord("\n")], raw, [ord("\n")]])
+    before, after = np.delete(padded[opening], twins + 1), np.delete(padded[closing + 2], twins)
+    return bool(np.isin(np.concatenate([before, after]), [ord("\n"), ord(separator)]).all())
+
+
+def _even(
+    path: Path, header: Header, records: list[tuple[int, list[str]]], is_first: bool
+) -> tuple[pa.Table, np.ndarray]:
+    """Return records that have the length of the header; empty fields at the ends of all lines do not count.
+
+    is_first: whether they are the first ones of the file. Raises DataError for records of another length.
+    """
+    expected = len(header.names)
+    longest = max((len(fields) for _, fields in records), default=0)
+    check_width(longest, f"{path}, line {header.line}")
+
+    def filled(fields: list[str]) -> int:
+        return max((at for at, field in enumerate(fields, 1) if field), default=0)
+
+    width = max([filled(header.names), *(filled(fields) for _, fields in records)])
+    kept = min(expected, width)
+    ragged = [(line, min(len(fields), width)) for line, fields in records if min(len(fields), width) != kept]
+    if ragged:
+        line, got = ragged[0]
+        rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
+        hint = "a field with the separator inside must stand in double quotes"
+        if is_first and len(ragged) == len(records):
+            hint = f"no row fits: is line {header.line} the header?"
+            if all(length == kept + 1 for _, length in ragged):
+                hint = (
+                    f"every row has one field more: does the header (line {header.line}) lack a name for the "
+                    "first column?"
+                )
+        message = f"{got} fields, expected {kept} as in the header{rest}"
+        raise DataError(message, where=f"{path}, line {line}", hint=hint)
+    columns = list(zip(*([*fields, *[""] * expected][:expected] for _, fields in records), strict=True))
+    columns = columns or [()] * expected
+    names = list(map(str, range(expected)))
+    lines = np.array([line for line, _ in records], dtype=np.int64)
+    return pa.table([pa.array(column, pa.string()) for column in columns], names=names), lines
+
+
+# ---- separators and records
 
 
 def separator_of(given: str) -> str:
@@ -241,72 +361,53 @@ def separator_of(given: str) -> str:
     return taken
 
 
-def sniff(text: str) -> str:
-    """Return the separator that cuts the first records into most columns, equally many in each if one does
+def _likeliest(head: list[str], expected: Collection[str], tried: str | None) -> str:
+    """Return the separator that finds most of the expected columns in the header.
+
+    Without one, it is the one that cuts the first records into most columns, equally many in each if one does
     so.
     """
-    text = "\n".join(text.split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT])
-    best, best_score = None, (False, 1)
+    best, best_score = ",", (False, 1)
     for candidate in (*_SNIFFED, " "):
-        widths = []
-        try:
-            for _, fields in records_in(text, candidate, Path()):
-                widths.append(len(fields))
-                if len(widths) == _LOOKED_AT:
-                    break
-        except DataError:  # broken quotes: said where the file is really read
-            pass
+        widths = [len(fields) for _, fields in _head_records(head, candidate)]
         even = len(set(widths)) == 1
         score = (even, widths[0] if widths else 0)
         if candidate == " " and (best_score[0] or not even):
             continue  # blanks also stand inside texts: only if nothing else separates as well
         if score[1] > 1 and score > best_score:
             best, best_score = candidate, score
-    return best or ","
+    most = 0
+    first = () if tried is None else (separator_of(tried),)
+    for candidate in dict.fromkeys((*first, best, *SEPARATORS.values())) if expected else ():
+        _, names = next(_head_records(head, candidate), (0, []))
+        common = len(set(expected) & {" ".join(name.split()) for name in names})
+        if common > most:
+            best, most = candidate, common
+    return best
 
 
-def records_in(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records that hold anything, with the line on which each begins."""
-    yield from records_of(_lines_in(text), separator, path, len(text) + 1)
-
-
-def _lines_in(text: str) -> Iterator[str]:
-    """Yield the lines of a text, of which few are held at a time."""
-    start = 0
-    while start >= 0:
-        stop = text.find("\n", start + _BLOCK)
-        yield from (text[start:stop] if stop >= 0 else text[start:]).split("\n")
-        start = stop + 1 if stop >= 0 else -1
+def _head_records(head: list[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    with contextlib.suppress(DataError):  # broken quotes: said where the file is really read
+        yield from islice(records_of(head, separator, Path()), _LOOKED_AT)
 
 
 def records_of(
-    lines: Iterable[str], separator: str, path: Path, longest: int
+    lines: Iterable[str], separator: str, path: Path, line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records in lines without their ends, as `records_in`; fields have at most ``longest``
-    characters. Raises DataError for broken quotes.
+    """Yield the records that hold anything, with the line on which each begins.
+
+    line: the number of the first of the ``lines``. Raises DataError for broken quotes.
     """
-    lines, passed = iter(lines), 0
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
-    else:
-        while part := list(islice(lines, _TOGETHER)):
-            if not _is_plain("".join(part), separator, longest):
-                lines = chain(part, lines)
-                break
-            for number, line in enumerate(part, passed + 1):
-                if line.strip(separator):
-                    yield number, line.split(separator)
-            passed += len(part)
-        else:
-            return
     # The csv module refuses fields above a limit of the whole process. It is only ever raised: that is safe
     # for other threads.
-    csv.field_size_limit(max(csv.field_size_limit(), min(longest, 2**31 - 1)))
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
     reader = csv.reader(
-        (line + "\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
+        (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
     while True:
-        begins = passed + reader.line_num + 1
+        begins = line + reader.line_num
         try:
             fields = next(reader)
         except StopIteration:
@@ -320,49 +421,3 @@ def records_of(
         fields = [entry.strip() for entry in fields]
         if any(fields):
             yield begins, fields
-
-
-def _is_plain(text: str, separator: str, longest: int) -> bool:
-    """Return whether a text has no quotes, no blanks and no long fields, so that lines are divided as they
-    are.
-    """
-    if '"' in text or len(text) > longest:
-        return False
-    text = text.replace("\t", "") if separator == "\t" else text
-    return not text or text.split(None, 1) == [text]
-
-
-def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
-    """Return the header, once every record has its length; empty fields at the ends of all lines do not
-    count. Raises DataError for records of another length.
-    """
-    widths = {len(fields) for _, fields in records} | {len(header)}
-    longest = max(widths)
-    check_width(longest, f"{path}, line {line}")
-    if len(widths) == 1 and header[-1]:
-        return header
-    while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):
-        longest -= 1  # a separator at the end of lines
-        for fields in _all(header, records):
-            del fields[longest:]
-    ragged = [(at, len(fields)) for at, fields in records if len(fields) != len(header)]
-    if not ragged:
-        return header
-    at, got = ragged[0]
-    rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
-    hint = "a field with the separator inside must stand in double quotes"
-    if len(ragged) == len(records) and all(length == len(header) + 1 for _, length in ragged):
-        hint = (
-            f"every row has one field more: does the header (line {line}) lack a name for the first column?"
-        )
-    elif len(ragged) == len(records):
-        hint = f"no row fits: is line {line} the header?"
-    raise DataError(
-        f"{got} fields, expected {len(header)} as in the header{rest}", where=f"{path}, line {at}", hint=hint
-    )
-
-
-def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[list[str]]:
-    yield header
-    for _, fields in records:
-        yield fields

@@ -4,6 +4,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
 from confml.data.text_table import TextTable, number_text, numbered_names
 from confml.errors import DataError
@@ -21,7 +24,13 @@ def frame_table(frame: "pd.DataFrame", name: str) -> TextTable:
     if not len(frame.columns):
         raise DataError("the DataFrame has no columns", where=name)
     header = [str(column) for column in frame.columns]
-    return TextTable.of(Path(name), header, _texts(frame), range(1, len(frame) + 1), name, unit="row")
+    lines = np.arange(1, len(frame) + 1)
+    return TextTable.of(Path(name), header, _data(_texts(frame)), lines, where=name, unit="row")
+
+
+def _data(columns: list[list[str]]) -> pa.Table:
+    names = list(map(str, range(len(columns))))
+    return pa.table([pa.array(column, pa.string()) for column in columns], names=names)
 
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
@@ -44,12 +53,12 @@ def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None
     names, columns, lines, notes = _read(path, kind, what, has_header, sheet)
     if not names:
         raise DataError("the table has no columns", where=str(path))
-    kept = [any(fields) for fields in zip(*columns, strict=True)]  # rows without a value are left out
-    if not any(kept):
+    kept = np.array([any(fields) for fields in zip(*columns, strict=True)])  # not rows without a value
+    if not kept.any():
         raise DataError("the table has no rows", where=str(path))
-    table = TextTable.of(path, names, columns, lines, f"{path}, header", unit="row", notes=notes)
-    if not all(kept):
-        table.keep(kept)
+    lines = np.array(lines)
+    table = TextTable.of(path, names, _data(columns), lines, where=f"{path}, header", unit="row", notes=notes)
+    table.keep(kept)
     return table
 
 

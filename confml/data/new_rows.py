@@ -12,6 +12,7 @@ from confml.data.coding import (
     code_columns,
     codes_of,
     numbers_of,
+    plain_numbers,
     spelled_as,
     without_marks,
 )
@@ -19,7 +20,7 @@ from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.large_integers import rounded_texts
-from confml.data.text_table import TextTable, at_lines, counted, is_missing, quoted, short
+from confml.data.text_table import Texts, TextTable, at_lines, counted, quoted, short
 from confml.errors import ConfigError, DataError, did_you_mean
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
@@ -31,7 +32,8 @@ class NewRows:
     """n new rows, coded as the training set is.
 
     X: (n, d) and table: (n, a), as in `DataSet`. complete: (n,) bool, whether no feature is missing. lines:
-    (n,). ids: (n, k) text. labels: (n,) texts, None where the file has no label column.
+    (n,). ids: (n, k) text. labels: (n,) texts, None where the file has no label column. labelled: (n,) bool,
+    which rows have a label that is not missing.
     """
 
     X: np.ndarray
@@ -40,12 +42,7 @@ class NewRows:
     lines: np.ndarray
     ids: np.ndarray
     labels: list[str] | None
-
-    def labelled(self) -> np.ndarray:
-        """Return (n,) bool, which rows have a label that is not missing."""
-        if self.labels is None:
-            return np.zeros(len(self.lines), dtype=bool)
-        return np.array([not is_missing(text) for text in self.labels], dtype=bool)
+    labelled: np.ndarray
 
 
 @dataclass
@@ -161,9 +158,9 @@ class RowCoder:
 
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
-        lacking = [name for name in self.features if name not in table.columns]
+        lacking = [name for name in self.features if name not in table]
         known = set(self.columns)
-        more = [name for name in table.columns if name not in known]
+        more = [name for name in table.names if name not in known]
         if lacking:
             column = "a column" if len(lacking) == 1 else "columns"
             similar = did_you_mean(lacking[0], more, list_all=False)
@@ -179,7 +176,7 @@ class RowCoder:
             notes.append(
                 f"{table.path.name}: columns that the training rows do not have are not used: {quoted(more)}"
             )
-        gone = [name for name in self.id_columns if name not in table.columns]
+        gone = [name for name in self.id_columns if name not in table]
         if gone:
             notes.append(
                 f"{table.path.name}: identifier columns of the training rows are missing: {quoted(gone)}"
@@ -193,77 +190,88 @@ class RowCoder:
         spell all values of a column in another way.
         """
         n, names = len(table), self.features
-        values = np.empty((n, len(names)))
-        for j, (name, codes) in enumerate(zip(names, self._codes, strict=True)):
-            texts = table.columns[name]
-            column = (
-                self._numbers(table, name, texts)
+        numeric = [j for j, codes in enumerate(self._codes) if codes is None]
+        values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
+        values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], self.decimal)
+        for j in np.flatnonzero(~plain | (np.abs(values) >= 2**53).any(axis=0)):
+            codes, texts = self._codes[j], table.texts(names[j])
+            values[:, j] = (
+                self._numbers(table, names[j], texts)
                 if codes is None
-                else self._places(table, name, texts, codes, first)
+                else self._places(table, names[j], texts, codes, first)
             )
-            values[:, j] = column
+        self._check_finite(table, values)
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
         X, _ = code_columns(values, names, self.categories, self._coding)
-        ids = [table.columns[name] if name in table.columns else [""] * n for name in self.id_columns]
-        labels = None if self.label is None or self.label not in table.columns else table.columns[self.label]
-        if labels is not None and self.class_texts:
-            labels = spelled_as(labels, self.class_texts, str(self.label), str(table.path), first)
+        ids = [table.fields(name) if name in table else [""] * n for name in self.id_columns]
+        labels, labelled = None, np.zeros(n, dtype=bool)
+        if self.label is not None and self.label in table:
+            texts, labels = table.texts(self.label), table.fields(self.label)
+            labelled = texts.where(bool)
+            if self.class_texts:
+                spelled = spelled_as(texts.distinct, self.class_texts, self.label, str(table.path), first)
+                of_rows = Texts(spelled, texts.codes).as_list()
+                labels = [text or field for text, field in zip(of_rows, labels, strict=True)]
         return NewRows(
             X,
             values,
             complete,
-            np.array(table.lines, dtype=np.int64),
+            table.lines,
             np.array(ids, dtype=object).reshape(len(ids), n).T,
             labels,
+            labelled,
         )
 
-    def _numbers(self, table: TextTable, name: str, texts: Sequence[str]) -> np.ndarray:
+    def _numbers(self, table: TextTable, name: str, texts: Texts) -> np.ndarray:
         marks = tuple(self.number_marks.get(name, ()))
-        plain = without_marks(texts, marks, self.decimal) if marks else texts
-        column, wrong = numbers_of(plain, self.decimal)
+        plain = without_marks(texts.distinct, marks, self.decimal) if marks else texts.distinct
+        numbers, wrong = numbers_of(plain, self.decimal)
         if wrong and table.separator is None:  # not from a CSV file: numbers have a point
-            column, wrong = numbers_of(texts, ".")
+            numbers, wrong = numbers_of(texts.distinct, ".")
         if wrong:
             hint = "correct the fields, or leave them empty if the values are missing"
             other = "," if self.decimal == "." else "."
-            if table.separator is not None and not numbers_of(texts, other)[1]:
+            if table.separator is not None and not numbers_of(texts.distinct, other)[1]:
                 hint = f"name the decimal mark of this file: --decimal {other}"
+            rows = np.flatnonzero(np.isin(texts.codes, wrong))
             raise DataError(
                 f"column '{short(name, 60)}' must be numbers as in the training rows, got "
-                f"'{short(texts[wrong[0]])}' ({at_lines([table.lines[row] for row in wrong], table.unit)})",
+                f"'{short(texts.distinct[wrong[0]])}' ({at_lines(table.lines[rows].tolist(), table.unit)})",
                 where=str(table.path),
                 hint=hint,
             )
-        infinite = np.flatnonzero(np.isinf(column))
-        if len(infinite):
-            row = int(infinite[0])
-            message = f"the value is infinite ('{short(texts[row])}')"
-            raise DataError(
-                message, where=table.where(row, name), hint="give a number, or leave the field empty"
-            )
-        self._remember(table, name, plain, list(rounded_texts(plain, column)))
-        return column
+        self._remember(table, name, Texts(plain, texts.codes), list(rounded_texts(plain, numbers)))
+        return numbers[texts.codes]
+
+    def _check_finite(self, table: TextTable, values: np.ndarray) -> None:
+        columns = np.flatnonzero(np.isinf(values).any(axis=0))
+        if len(columns):
+            name, row = self.features[columns[0]], int(np.flatnonzero(np.isinf(values[:, columns[0]]))[0])
+            message = f"the value is infinite ('{short(table.text(row, name))}')"
+            hint = "give a number, or leave the field empty"
+            raise DataError(message, where=table.where(row, name), hint=hint)
 
     def _places(
-        self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float], first: bool
+        self, table: TextTable, name: str, texts: Texts, codes: dict[str, float], first: bool
     ) -> np.ndarray:
-        texts, column = category_codes(texts, codes, name, str(table.path), first)
-        self._remember(table, name, texts, np.flatnonzero(column == -1.0).tolist())
+        spelled, column = category_codes(texts, codes, name, str(table.path), first)
+        self._remember(table, name, spelled, np.unique(texts.codes[column == -1.0]).tolist())
         return column
 
-    def _remember(self, table: TextTable, name: str, texts: Sequence[str], rows: Sequence[int]) -> None:
-        """Add the texts of rows to ``unknown``."""
-        if rows:
+    def _remember(self, table: TextTable, name: str, texts: Texts, codes: Sequence[int]) -> None:
+        """Add distinct texts to ``unknown``."""
+        rows = np.flatnonzero(np.isin(texts.codes, codes))
+        if len(rows):
             found = self.unknown.setdefault(
                 name, UnknownCategory(place=f"{table.unit} {table.lines[rows[0]]}")
             )
             found.rows += len(rows)
-            for row in rows:
+            for code in codes:
                 if len(found.texts) == _KEPT_CATEGORIES:
                     break
-                found.texts.add(texts[row])
+                found.texts.add(texts.distinct[code])
 
     def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
         """Return the features of each new row that are filled in from the training rows; None if none is

@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable, is_missing, listed, short
+from confml.data.text_table import TextTable, is_number, listed, short
 from confml.errors import DataError
 
 SPLIT_COLUMNS = ("repeat", "fold")
@@ -90,7 +90,7 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
     keys = _key_columns(table, data)
     known = _rows_by_key(table, data, keys, fixed_split)
     probabilities = _probabilities(table, columns)
-    has_draws = DRAW_COLUMN in table.columns and DRAW_COLUMN not in labels
+    has_draws = DRAW_COLUMN in table and DRAW_COLUMN not in labels
     places: dict[SplitKey, np.ndarray] = {}
     lines_of: list[list[int]] = []
     for at, (split, key) in enumerate(zip(_splits(table), _keys(table, keys), strict=True)):
@@ -132,12 +132,10 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
 def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> list[str]:
     """Return the column of each class; raise DataError for columns that are missing or unknown."""
     own = {*SPLIT_COLUMNS, *KEY_COLUMNS, DRAW_COLUMN, *data.id_columns}
-    by_label = {
-        label: next((c for c in (label, f"prob[{label}]") if c in table.columns), None) for label in labels
-    }
+    by_label = {label: next((c for c in (label, f"prob[{label}]") if c in table), None) for label in labels}
     found = set(by_label.values())
     missing = [label for label, column in by_label.items() if column is None]
-    extra = [name for name in table.columns if name not in own and name not in found]
+    extra = [name for name in table.names if name not in own and name not in found]
     where = f"{table.path}, line 1" if table.unit == "line" else str(table.path)
     if missing:
         message = f"there is no column of class '{short(missing[0])}'"
@@ -154,11 +152,11 @@ def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> li
 
 def _key_columns(table: TextTable, data: DataSet) -> tuple[str, ...]:
     """Return the columns that identify rows."""
-    part = ("part",) if "part" in table.columns else ()
-    if data.id_columns and all(name in table.columns for name in data.id_columns):
+    part = ("part",) if "part" in table else ()
+    if data.id_columns and all(name in table for name in data.id_columns):
         return (*part, *data.id_columns)
     for name in ("line", "row"):
-        if name in table.columns and not (name == "line" and data.lines is None):
+        if name in table and not (name == "line" and data.lines is None):
             return (*part, name)
     ways = [f"the id columns ({listed(data.id_columns)})"] if data.id_columns else []
     ways += ["line (of the data file)"] if data.lines is not None else []
@@ -204,7 +202,7 @@ def _rows_by_key(
 
 def _keys(table: TextTable, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Iterate over the values of the key columns; numbers in one form."""
-    for fields in zip(*(table.columns[name] for name in keys), strict=True):
+    for fields in zip(*(table.fields(name) for name in keys), strict=True):
         numeric = keys[-1] in ("line", "row") and re.fullmatch("[0-9]{1,15}", fields[-1])
         yield (*fields[:-1], str(int(fields[-1]))) if numeric else fields
 
@@ -214,7 +212,7 @@ def _splits(table: TextTable) -> Iterator[SplitKey]:
     numbers: dict[str, list[int | None]] = {}
     for name in SPLIT_COLUMNS:
         numbers[name] = [None] * len(table)
-        for at, text in enumerate(table.columns[name] if name in table.columns else ()):
+        for at, text in enumerate(table.fields(name) if name in table else ()):
             if not re.fullmatch("[0-9]{1,9}", text):
                 message = f"{name} must be a whole number from 0, got '{short(text)}'"
                 raise DataError(message, where=table.where(at, name), hint="repeats and folds count from 0")
@@ -224,7 +222,7 @@ def _splits(table: TextTable) -> Iterator[SplitKey]:
 
 def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
     """Return (q, s) lines in the order of the draws; every row needs the same draws, each once."""
-    names = table.columns[DRAW_COLUMN]
+    names = table.fields(DRAW_COLUMN)
     found = [sorted(lines, key=lambda at: (len(names[at]), names[at])) for lines in lines_of]
     expected = [names[at] for at in found[0]] if found else []
     for lines in found:
@@ -248,11 +246,8 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
     """Return (r, c) probabilities with sum 1 per row."""
     probabilities = np.empty((len(table), len(columns)))
     for j, name in enumerate(columns):
-        for at, text in enumerate(table.columns[name]):
-            try:
-                value = float("nan") if is_missing(text) or "_" in text else float(text)
-            except ValueError:
-                value = float("nan")
+        for at, text in enumerate(table.fields(name)):
+            value = float(text) if is_number(text) else float("nan")
             if not 0 <= value <= 1:
                 got = f"'{short(text)}'" if text else "an empty field"
                 message = f"a probability must be a number from 0 to 1, got {got}"

@@ -1,11 +1,9 @@
 """Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
 `read_files` reads the files of a card as `Rows`; a reader raises a DataError that names the file, the row and
-the column. Numbers are rounded correctly (as ``float(text)`` does): ties between distances depend on it, and
-fast readers do not promise it.
+the column. Numbers are rounded correctly (as ``float(text)`` does): ties between distances depend on it.
 """
 
-import io
 import math
 import struct
 from collections import defaultdict
@@ -14,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn
-from confml.data.parsed import LEAST_BYTES, keep_parsed, parsed_key, read_parsed
 from confml.data.unpack import decompress, zip_member
 from confml.errors import DataError
 
@@ -230,14 +229,7 @@ def read_delimited(
     text_columns: columns that are not numbers. The label's column is text unless all of it is numbers.
     missing: the marker of a missing value. Raises DataError for a file of another form.
     """
-    data = read_bytes(path, compressed)
-    key = None
-    if names is not None and not text_columns and missing is None and len(data) >= LEAST_BYTES:
-        key = parsed_key(data, separator, len(names), skip_lines)
-        known = read_parsed(key)
-        if known is not None:
-            return Rows(tuple(names), known[:, 1:], lines=known[:, 0].astype(np.int64))
-    lines = decoded(data).split("\n")
+    lines = read_text(path, compressed).split("\n")
     first = skip_lines
     if names is None:
         if first >= len(lines) or not lines[first].strip():
@@ -248,8 +240,6 @@ def read_delimited(
         values = _all_numbers(lines[first:], separator, len(names))
         if values is not None:
             there = np.array([at for at, line in enumerate(lines[first:], start=first + 1) if line.strip()])
-            if key is not None:
-                keep_parsed(key, np.column_stack([there, values]))
             return Rows(tuple(names), values, lines=there)
     text_columns = set(text_columns) | ({label} if label is not None else set())
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
@@ -319,16 +309,25 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
-    """Return (n, columns) numbers by numpy's parser, or None where a field is no number."""
-    if not any(line.strip() for line in lines):
-        return None
+    """Return (n, columns) numbers, or None where a field is no finite number."""
+    text = "\n".join(lines)
+    if separator == "blanks":
+        text = text.replace("\t", " ")
+        while "  " in text:
+            text = text.replace("  ", " ")
+        text = text.replace("\n ", "\n").replace(" \n", "\n").strip(" ")
+    names = list(map(str, range(columns)))
     try:
-        values = np.loadtxt(
-            io.StringIO("\n".join(lines)), delimiter=SEPARATORS[separator], comments=None, ndmin=2
+        table = csv.read_csv(
+            pa.py_buffer(text.encode()),
+            csv.ReadOptions(use_threads=False, column_names=names, block_size=1 << 24),
+            csv.ParseOptions(delimiter=SEPARATORS[separator] or " ", quote_char=False),
+            csv.ConvertOptions(column_types=dict.fromkeys(names, pa.float64())),
         )
-    except ValueError:
+    except pa.ArrowInvalid:
         return None
-    return values if values.shape[1] == columns and np.isfinite(values).all() else None
+    values = np.column_stack([column.to_numpy() for column in table.columns])
+    return values if np.isfinite(values).all() and len(values) else None
 
 
 def _coded(

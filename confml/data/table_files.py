@@ -2,24 +2,29 @@
 
 import contextlib
 import io
+import itertools
 import os
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from confml.data import csv_text as text
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confml.data import csv_text
 from confml.data.frame_table import read_frame
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, numbered_names
-from confml.data.unpack import BROKEN, compression_of, decompress, in_words, open_compressed
+from confml.data.text_table import TextTable, short
+from confml.data.unpack import BROKEN, compression_of, in_words, open_compressed
 from confml.errors import ConfigError, DataError
 
 FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
 _TEXTS = (".csv", ".tsv", ".txt", ".dat")
 _COMPRESSED = (".gz", ".bz2", ".zst")
+_BLOCK = 1 << 26  # bytes of a file that are read at once
 
 
 def table_name(path: Path | str) -> str:
@@ -71,19 +76,22 @@ def opened(path: Path, pipes: bool = False) -> BinaryIO:
         raise file_error(path, error) from None
 
 
-def _read_bytes(path: Path) -> bytes:
-    """Return the bytes of a text file, uncompressed."""
+@contextlib.contextmanager
+def _unpacked(path: Path, stream: BinaryIO) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open a stream that may be compressed; with the largest number of bytes that it may unpack to."""
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+    kind = compression_of(buffered.peek(8)[:8])
+    if kind is None:
+        yield buffered, None
+        return
     try:
-        with opened(path) as stream:
-            data = stream.read()
-            if kind := compression_of(data):
-                data = decompress(kind, data, (available_memory() or 1 << 32) // 8)
-    except OSError as error:
-        raise file_error(path, error) from None
-    except DataError as error:
-        raise DataError(error.message, where=str(path), hint=error.hint) from None
-    text.check_is_text(path, data)
-    return data
+        with open_compressed(kind, buffered) as unpacked:
+            yield unpacked, (available_memory() or 1 << 32) // 8
+    except DataError:
+        raise
+    except BROKEN as error:
+        message = f"the compressed data are broken ({kind}): {in_words(error)}"
+        raise DataError(message, where=str(path)) from None
 
 
 # ---- whole tables
@@ -109,7 +117,36 @@ def read_table(
         opened(path).close()
         return read_frame(path, kind, has_header, sheet)
     _refuse_sheet(path, sheet)
-    return text.parse(path, text.decode(path, _read_bytes(path), encoding), separator, has_header)
+    form = csv_text.CsvFormat(encoding, separator, has_header)
+    with opened(path) as file, _unpacked(path, file) as (stream, limit):
+        blocks = csv_text.text_blocks(path, stream, encoding, None, itertools.repeat(_BLOCK), limit)
+        header, parts = csv_text.read_blocks(path, blocks, form, None)
+        tables, lines = zip(*parts, strict=True)
+    table = _under(path, header, pa.concat_tables(tables), np.concatenate(lines))
+    if len(header.names) == 1:
+        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(header.separator)
+        raise DataError(
+            f"there is only one column, '{short(header.names[0], 60)}': nothing is separated by {known}",
+            where=str(path),
+            hint="give the right separator",
+        )
+    if not len(table):
+        raise DataError(f"there are no rows under the header (line {header.line})", where=str(path))
+    if separator is None and header.separator != ",":
+        words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}[header.separator]
+        table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
+    return table
+
+
+def _under(path: Path, header: csv_text.Header, data: pa.Table, lines: np.ndarray) -> TextTable:
+    """Return the rows under a header, without the last columns that have neither a name nor a field."""
+    width = len(header.names)
+    while not header.names[width - 1] and not pc.any(pc.not_equal(data.column(width - 1), "")).as_py():
+        width -= 1
+    names, where = header.names[:width], f"{path}, line {header.line}"
+    return TextTable.of(
+        path, names, data.select(range(width)), lines, where=where, separator=header.separator
+    )
 
 
 def column_names_of(
@@ -120,11 +157,11 @@ def column_names_of(
     sheet: str | None = None,
 ) -> list[str]:
     """Return the names of the columns of a table file, from its beginning. Raises as `read_table`."""
-    path, usual = Path(path), text.CsvFormat(header=has_header)
+    path, usual = Path(path), csv_text.CsvFormat(header=has_header)
     if path.suffix.lower() in FRAMES:
         return read_table(path, has_header=has_header, sheet=sheet).names
     require_regular(path)
-    return next(table_chunks(path, rows=0, separator=separator, encoding=encoding, usual=usual)).names
+    return next(table_chunks(path, rows=1, separator=separator, encoding=encoding, usual=usual)).names
 
 
 def _refuse_sheet(path: Path, sheet: str | None) -> None:
@@ -135,8 +172,6 @@ def _refuse_sheet(path: Path, sheet: str | None) -> None:
 # ---- tables in chunks
 
 CHUNK_ROWS = 4096
-_HEAD_LINES = 400  # lines from which the separator is detected
-_LONGEST_FIELD = 1 << 24  # characters
 
 
 def table_chunks(
@@ -147,7 +182,7 @@ def table_chunks(
     separator: str | None = None,
     encoding: str | None = None,
     expected: Collection[str] = (),
-    usual: text.CsvFormat | None = None,
+    usual: csv_text.CsvFormat | None = None,
     sheet: str | None = None,
 ) -> Iterator[TextTable]:
     """Iterate over the rows of a table file in chunks: at least one, without rows if the file has none.
@@ -157,90 +192,37 @@ def table_chunks(
     usual: the format of the training file. Its encoding is used without ``encoding`` and without a byte-order
     mark, and its separator is tried first. Text in UTF-8 where another encoding is usual is an error. sheet:
     of a workbook.
-    A CSV file needs memory for one chunk, a Parquet file or an Excel workbook is read as a whole. Raises
-    DataError as `confml.data.table_files.read_table` does.
+    A CSV file needs memory for one chunk and one block of text, a Parquet file or an Excel workbook is read
+    as a whole. Raises DataError as `confml.data.table_files.read_table` does.
     """
-    usual = usual or text.CsvFormat()
+    usual = usual or csv_text.CsvFormat()
     path = Path(path)
     if stream is None and path.suffix.lower() in FRAMES:
         yield from chunks_of(read_table(path, has_header=usual.header, sheet=sheet), rows)
         return
     _refuse_sheet(path, sheet)
-    with contextlib.nullcontext(stream) if stream is not None else opened(path, pipes=True) as source:
-        yield from _chunks(path, source, rows, separator, encoding, expected, usual)
+    source = contextlib.nullcontext(stream) if stream is not None else opened(path, pipes=True)
+    with source as packed, _unpacked(path, packed) as (unpacked, _):
+        # Small ones first, for the first answers; larger ones take less time for many columns.
+        sizes = (1 << min(exponent, 20) for exponent in itertools.count(16))
+        blocks = csv_text.text_blocks(path, unpacked, encoding, usual.encoding, sizes)
+        form = csv_text.CsvFormat(encoding, separator, usual.header)
+        header, parts = csv_text.read_blocks(path, blocks, form, rows, expected, usual.separator)
+        table = _under(path, header, *next(parts))
+        yield table.part(0, rows)
+        table = table.part(rows, len(table))
+        for data, lines in parts:
+            data = data.select(range(len(table.names))).rename_columns(table.names)
+            lines = np.concatenate([table.lines, lines])
+            table = replace(table, data=pa.concat_tables([table.data, data]), lines=lines)
+            for _ in range(len(table) // rows):
+                yield table.part(0, rows)
+                table = table.part(rows, len(table))
+        if len(table):
+            yield from chunks_of(table, rows)
 
 
 def chunks_of(table: TextTable, rows: int = CHUNK_ROWS) -> Iterator[TextTable]:
     """Iterate over the rows of a table in chunks: at least one, without rows if the table has none."""
     for first in range(0, max(1, len(table)), rows):
-        part = slice(first, first + rows)
-        columns = {name: texts[part] for name, texts in table.columns.items()}
-        notes = [] if first else list(table.notes)
-        yield replace(table, columns=columns, lines=table.lines[part], notes=notes)
-
-
-def _chunks(
-    path: Path,
-    stream: BinaryIO,
-    rows: int,
-    separator: str | None,
-    encoding: str | None,
-    expected: Collection[str],
-    usual: text.CsvFormat,
-) -> Iterator[TextTable]:
-    lines = _lines(path, stream, encoding, usual.encoding)
-    head = list(islice(lines, _HEAD_LINES))
-    if not any(line.strip() for line in head):
-        raise DataError("the file is empty: it has no header line", where=str(path))
-    taken = text.separator_of(separator) if separator else _likeliest(head, path, expected, usual.separator)
-    records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
-    at, header = next(records, (0, []))
-    if not header:
-        raise DataError(text.NO_HEADER, where=str(path))
-    part = list(islice(records, rows))
-    if not usual.header:
-        part, header = [(at, header), *part], numbered_names(len(header))
-    width, table = len(header), text.table_of(path, header, at, part, taken)
-    yield table
-    names = table.names
-    while part := list(islice(records, rows)):
-        for fields in (fields for _, fields in part if len(fields) == width > len(names)):
-            del fields[len(names) :]  # the first chunk has nothing in these columns, nor has the header
-        text.even_records(path, names, at, part)
-        columns, numbers = text.columns_in(iter(part), len(names))
-        yield replace(table, columns=dict(zip(names, columns, strict=True)), lines=numbers, notes=[])
-
-
-def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: str | None) -> str:
-    """Return the separator that finds most of the expected columns in the header, or else most columns."""
-    sniffed = text.sniff("\n".join(head))
-    best, most = sniffed, 0
-    first = () if usual is None else (text.separator_of(usual),)
-    for candidate in dict.fromkeys((*first, sniffed, *text.SEPARATORS.values())):
-        try:
-            _, header = next(text.records_of(iter(head), candidate, path, _LONGEST_FIELD), (0, []))
-        except DataError:  # broken quotes: reported where the file is read
-            continue
-        found = len(set(expected) & {" ".join(name.split()) for name in header})
-        if found > most:
-            best, most = candidate, found
-    return best
-
-
-def _lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
-    """Yield the lines of a stream without their ends."""
-    for one in filter(None, (encoding, usual)):
-        text.check_encoding(one)
-    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-    kind = compression_of(buffered.peek(8)[:8])
-    if kind is None:
-        yield from text.decoded_lines(path, buffered, encoding, usual)
-        return
-    try:
-        with open_compressed(kind, buffered) as unpacked:
-            yield from text.decoded_lines(path, unpacked, encoding, usual)
-    except BROKEN as error:
-        if isinstance(error, DataError):
-            raise
-        message = f"the compressed data are broken ({kind}): {in_words(error)}"
-        raise DataError(message, where=str(path)) from None
+        yield table.part(first, rows)

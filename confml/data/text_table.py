@@ -1,11 +1,15 @@
 """`TextTable`: a table file as columns of text, whatever its format, and the words of messages about it."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
 
 from confml.data.memory import check_width
 from confml.errors import DataError, did_you_mean, in_quotes
@@ -13,6 +17,7 @@ from confml.errors import DataError, did_you_mean, in_quotes
 _IN_ANY_CASE = (
     *("", "?", "na", "n/a", "nan", "-nan", "+nan", "null"),
     *("<na>", "#na", "#n/a", "#n/a n/a", "#ind", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+    *("1,#ind", "-1,#ind", "1,#qnan", "-1,#qnan"),
 )
 MISSING = frozenset(
     "".join(letters)
@@ -23,37 +28,53 @@ SHOWN = 3  # places that one message names
 HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The distinct texts of a column, in the order of their first rows, and (n,) the text of each row.
+
+    Missing values are the empty text.
+    """
+
+    distinct: list[str]
+    codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def where(self, chosen: Callable[[str], Any]) -> np.ndarray:
+        """Return (n,) bool, whether the text of each row is chosen."""
+        return np.array([bool(chosen(text)) for text in self.distinct], dtype=bool)[self.codes]
+
+    def as_list(self) -> list[str]:
+        """Return the n texts."""
+        return [self.distinct[code] for code in self.codes.tolist()]
+
+
 @dataclass
 class TextTable:
     """The fields of a table file as text, without the blanks around them.
 
-    columns: the n fields of each column, by its name. lines: (n,) the line of the file on which each row
-        begins, counted from 1; the row of the sheet or of the Parquet file where ``unit`` is ``row``.
-    separator: of a CSV file, else None. notes: sentences.
+    data: one column of strings per column. lines: (n,) the line of the file on which each row begins, counted
+        from 1; the row of the sheet or of the Parquet file where ``unit`` is ``row``.
+    separator: of a CSV file, else None. notes: sentences. missing: the texts of missing values.
     """
 
     path: Path
-    columns: dict[str, list[str]]
-    lines: list[int]
+    data: pa.Table
+    lines: np.ndarray
     separator: str | None = None
     unit: str = "line"
     notes: list[str] = field(default_factory=list)
+    missing: frozenset[str] = MISSING
 
     @classmethod
-    def of(
-        cls,
-        path: Path,
-        header: Sequence[str],
-        columns: Sequence[list[str]],
-        lines: Sequence[int],
-        where: str,
-        **others,
-    ) -> Self:
+    def of(cls, path: Path, header: Sequence[str], data: pa.Table, lines: np.ndarray, **others) -> Self:
         """Return the table of columns under a header: names get one form, and missing ones are made up.
 
-        others: ``separator``, ``unit`` and further ``notes``. Raises DataError, placed at ``where``, for
-        more columns than the limit and for two columns of one name.
+        others: further fields, and ``where``, the place of the header in messages. Raises DataError for more
+        columns than the limit and for two columns of one name.
         """
+        where = others.pop("where")
         check_width(len(header), where)
         names, notes = [" ".join(name.split()) for name in header], list(others.pop("notes", ()))
         unnamed = [at for at, name in enumerate(names) if not name]
@@ -69,25 +90,57 @@ class TextTable:
             if first != at:
                 message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
                 raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
-        return cls(path, dict(zip(names, columns, strict=True)), list(lines), notes=notes, **others)
+        return cls(path, data.rename_columns(names), lines, notes=notes, **others)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each column by its name."""
+        return {name: at for at, name in enumerate(self.data.column_names)}
 
     @property
     def names(self) -> list[str]:
         """The names of the columns, all different."""
-        return list(self.columns)
+        return list(self.places)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def fields(self, name: str) -> list[str]:
+        """Return the fields of a column as they are."""
+        return self.data.column(self.places[name]).to_pylist()
+
+    def text(self, row: int, name: str) -> str:
+        """Return one field as it is."""
+        return self.data.column(self.places[name])[int(row)].as_py()
+
+    def texts(self, name: str) -> Texts:
+        """Return the texts of a column."""
+        encoded = self.data.column(self.places[name]).dictionary_encode().unify_dictionaries()
+        distinct = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
+        codes = [chunk.indices.to_numpy() for chunk in encoded.chunks] or [np.empty(0, dtype=np.int32)]
+        texts = ["" if text in self.missing else text for text in distinct]
+        place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        merged = np.array([place[text] for text in texts], dtype=np.intp)
+        return Texts(list(place), merged[np.concatenate(codes)])
 
     def where(self, row: int, name: str | None = None) -> str:
         """Return the place of a row, and of its field in a column, for messages."""
         place = f"{self.path}, {self.unit} {self.lines[row]}"
         return place if name is None else f"{place}, column '{name}'"
 
-    def keep(self, kept: Sequence[bool]) -> None:
+    def keep(self, kept: np.ndarray) -> None:
         """Leave out the rows that are not to be kept."""
-        self.columns = {name: list(compress(texts, kept)) for name, texts in self.columns.items()}
-        self.lines = list(compress(self.lines, kept))
+        self.data, self.lines = self.data.filter(pa.array(kept)), self.lines[kept]
+
+    def part(self, first: int, rows: int) -> "TextTable":
+        """Return ``rows`` rows from the ``first`` on; only the first ones of a table have its notes."""
+        lines = self.lines[first : first + rows]
+        return replace(
+            self, data=self.data.slice(first, rows), lines=lines, notes=[] if first else self.notes
+        )
 
 
 def numbered_names(columns: int) -> list[str]:
@@ -95,48 +148,41 @@ def numbered_names(columns: int) -> list[str]:
     return [f"column-{at}" for at in range(1, columns + 1)]
 
 
-def header_hint(names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None) -> str | None:
+def header_hint(names: Sequence[str], table: TextTable | None = None) -> str | None:
     """Return the remedy for a header that looks like a row of data, None for another one.
 
     It does if a name is a number and the numbers are no sequence such as 0, 1, 2, or if most names are values
-    of their columns. columns: of the table, where it is read.
+    of their columns. table: with these columns, where it is read.
     """
     numbers = [float(name) for name in names if is_number(name)]
     sequence = [number for number in numbers[:1] for number in range(int(number), int(number) + len(numbers))]
-    repeated = sum(name in texts[:1000] for name, texts in (columns or {}).items())
+    head = {} if table is None else table.data.slice(0, 1000).to_pydict()
+    repeated = sum(name in texts for name, texts in head.items())
     if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
         return "the first line looks like data: if the file has no header, say header: false (--no-header)"
     return None
 
 
-def column_hint(name: str, names: Sequence[str], columns: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return the hint on a column that a table does not have. columns: of the table, where it is read."""
+def column_hint(name: str, names: Sequence[str], table: TextTable | None = None) -> str:
+    """Return the hint on a column that a table does not have. table: where it is read."""
     there = f"the columns are {listed(names, 20)}"
     if list(names) == numbered_names(len(names)):
         return f"{there}; {HAS_HEADER}"
     hint = did_you_mean(name, names[:2000], list_all=False)
     hint = f"{hint} ({there})" if hint else there
-    of_header = header_hint(names, columns)
+    of_header = header_hint(names, table)
     return f"{hint}; {of_header}" if of_header else hint
 
 
 # ---- words of messages
 
 
-def is_missing(text: str) -> bool:
-    """Return whether a field is a missing value, in every column of every table file and DataFrame."""
-    return text in MISSING
-
-
 def is_number(text: str) -> bool:
-    """Return whether a field is a number as Python reads it, without underscores; a missing value is none."""
-    if "_" in text or is_missing(text):
-        return False
+    """Return whether a field is a number as Python reads it, without underscores; nan is none."""
     try:
-        float(text)
+        return "_" not in text and not math.isnan(float(text))
     except ValueError:
         return False
-    return True
 
 
 def at_lines(lines: Iterable[int], unit: str = "line") -> str:

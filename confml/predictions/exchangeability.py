@@ -71,7 +71,7 @@ class ExchangeabilityCheck:
         facts, labels = self.model.facts, batch.rows.labels or []
         columns = {str(label): column for column, label in enumerate(batch.prediction.classes.tolist())}
         at = np.flatnonzero(batch.predicted)
-        rows = np.flatnonzero(batch.rows.labelled()[at]).tolist()
+        rows = np.flatnonzero(batch.rows.labelled[at]).tolist()
         if not (rows := [row for row in rows if labels[at[row]] in columns]):
             return
         own = np.array([columns[labels[at[row]]] for row in rows], dtype=np.int64)

@@ -73,7 +73,7 @@ class BatchMonitor:
             return
         at = np.flatnonzero(batch.predicted)
         labels = [batch.rows.labels[row] for row in at]
-        kept = np.flatnonzero(batch.rows.labelled()[at]).tolist()
+        kept = np.flatnonzero(batch.rows.labelled[at]).tolist()
         classes = batch.prediction.classes
         texts = {str(label): label for label in classes.tolist()}
         prediction = batch.prediction.take(kept)

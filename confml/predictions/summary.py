@@ -87,7 +87,7 @@ class Summary:
         columns = {str(label): column for column, label in enumerate(prediction.classes.tolist())}
         labels, at = batch.rows.labels or [], np.flatnonzero(batch.predicted)
         self.check.add_labels(batch)
-        for row in np.flatnonzero(batch.rows.labelled()[at]).tolist():
+        for row in np.flatnonzero(batch.rows.labelled[at]).tolist():
             label = labels[at[row]]
             column = columns.get(label, -1)
             self.labels += 1

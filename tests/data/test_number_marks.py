@@ -85,6 +85,9 @@ def test_thousands_separators_of_the_test_file_only(tmp_path):
     assert data.X.ravel().tolist() == [5000, 6000, 7000, 5000, 6500]
 
 
-def test_missing_values_with_a_point_beside_decimal_commas():
-    values, wrong = numbers_of(["1,5", "1.#QNAN", "-1,#IND", "2.5"], ",")
-    assert values[0] == 1.5 and np.isnan(values[1:]).all() and wrong == [3]
+def test_missing_values_with_a_point_beside_decimal_commas(tmp_path):
+    path = written(tmp_path / "a.csv", {"x": ["1,5", "1.#QNAN", "-1,#IND", "2"]})
+    values = load({"csv": path, "label": "label", "decimal": ",", "missing": "mean"}).table[:, 0]
+    assert values[[0, 3]].tolist() == [1.5, 2] and np.isnan(values[1:3]).all()
+    values, wrong = numbers_of(["1,5", "", "2.5"], ",")
+    assert values[0] == 1.5 and np.isnan(values[1:]).all() and wrong == [2]

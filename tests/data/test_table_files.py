@@ -6,13 +6,12 @@ import bz2
 import csv
 import gzip
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.csv_text import CsvFormat, records_of
+from confml.data.csv_text import CsvFormat
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table, table_chunks
 from confml.errors import DataError
@@ -26,11 +25,11 @@ def chunks(text, **options):
 
 
 def rows_of(table):
-    return [list(fields) for fields in zip(*table.columns.values(), strict=True)]
+    return [list(fields) for fields in zip(*map(table.fields, table.names), strict=True)]
 
 
 def literal_records(lines, separator):
-    """`records_of` by csv.reader only."""
+    """The rows and their lines by `csv.reader` only."""
     reader = csv.reader(
         (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t"
     )
@@ -43,17 +42,18 @@ def literal_records(lines, separator):
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
-@pytest.mark.parametrize("odd", [[], ['"x,y"'], ['"x\ty\nz"'], [" a", "b\u00a0"], ["", "\x1f7"], ["\u3000"]])
-def test_plain_lines_are_divided_as_by_the_csv_module(separator, odd):
-    """Lines without quotes and blanks are divided without it, before and after the first odd line."""
+@pytest.mark.parametrize(
+    "odd", ["1", '"x,y"', '"x\ty\nz"', " a", "b\u00a0", "\x1f7", "\u3000", '"a""b"', '5" x', ' "q"', '"\n"']
+)
+def test_rows_are_those_of_the_csv_module(separator, odd):
     rng = np.random.default_rng(3)
-    for place in (0, 1023, 1024, 2500):
-        rows = [[rng.choice(["1.5", "", "nan", "-2e9", "\xe9"]) for _ in range(3)] for _ in range(2600)]
-        rows[place][1:2] = odd
-        text = "\n".join(separator.join(row) for row in rows)
-        lines = text.split("\n")
-        found = list(records_of(iter(lines), separator, Path("x.csv"), 10**6))
-        assert found == list(literal_records(lines, separator)) and len(found) > 2000
+    for place in (0, 1023, 2500):
+        rows = [[str(rng.choice(["1.5", "", "nan", "-2e9", "\xe9"])) for _ in range(3)] for _ in range(2600)]
+        rows[place][1] = odd
+        lines = "\n".join(separator.join(row) for row in [["a", "b", "c"], *rows]).split("\n")
+        parts = chunks("\n".join(lines), separator=separator, rows=1000)
+        found = [row for part in parts for row in zip(part.lines.tolist(), rows_of(part), strict=True)]
+        assert found == list(literal_records(lines, separator))[1:] and len(found) > 2000
 
 
 @pytest.mark.parametrize("rows", [1, 7, 25, 100])
@@ -63,7 +63,7 @@ def test_chunks_are_the_whole_file(tmp_path, rows):
     whole = read_table(path)
     parts = list(table_chunks(path, rows=rows))
     assert [row for part in parts for row in rows_of(part)] == rows_of(whole)
-    assert [line for part in parts for line in part.lines] == whole.lines
+    assert [line for part in parts for line in part.lines] == whole.lines.tolist()
     assert all(part.names == whole.names and len(part) <= rows for part in parts)
 
 
@@ -184,7 +184,7 @@ def test_a_line_too_long_in_a_later_chunk():
 def test_a_field_without_a_name_in_a_later_chunk(rows):
     parts = chunks("a,b,\n1,2,\n3,4,\n5,6,note\n7,8,\n", rows=rows)
     assert all({"a", "b"} <= set(part.names) for part in parts)
-    assert [text for part in parts for text in part.columns["b"]] == ["2", "4", "6", "8"]
+    assert [text for part in parts for text in part.fields("b")] == ["2", "4", "6", "8"]
     with pytest.raises(DataError, match="stream, line 4: 3 fields, expected 2"):
         chunks("a,b\n1,2\n3,4\n5,6,note\n", rows=2)
 
