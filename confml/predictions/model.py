@@ -23,7 +23,6 @@ from confml.measures.costs import Costs, Decider
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction
 from confml.plugins.by import BY_KEYS, divisions_in
-from confml.predictions.known_rows import KnownRows
 from confml.steps.pipeline import StepPipeline
 
 # Up to these, the form of a method for few rows takes less time than the import of compiled kernels.
@@ -188,8 +187,8 @@ class Model:
 
     coder: reads new rows. takes_codes: whether the method takes the codes of categories. steps: transform new
     rows before the method. view: name of the view. none: its form without rows. probability_view: name of
-    the first view that holds probabilities, or None. known: recognises training rows. point: the certified
-    operating point, None if none was asked for. costs: of decisions by default, None without. notes:
+    the first view that holds probabilities, or None. point: the certified operating point, None if none
+    was asked for. costs: of decisions by default, None without. notes:
     differences between a stored model and this installation. damaged: makes the error of a model file whose
     values have the right form and no meaning. by: places of the columns of ``by`` in the table of new rows,
     which the method gets as its last columns. held_out: rows that ``fdr`` counts, None without.
@@ -205,7 +204,6 @@ class Model:
     view: str
     none: Prediction
     probability_view: str | None
-    known: KnownRows
     point: OperatingPoint | None = None
     costs: Costs | None = None
     parts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
@@ -222,7 +220,6 @@ class Model:
         "view": "str",
         "none": "Prediction",
         "probability_view": "str | None",
-        "known": "KnownRows",
         "point": "OperatingPoint | None",
         "costs": "Costs | None",
         "by?": "tuple[int]",

@@ -40,14 +40,14 @@ class Summary:
     """The guarantee for new rows, and a check of their exchangeability.
 
     rows, predicted: numbers of new rows, and of those with a prediction. reasons: for each level, the number
-    of rows per reason. known: number of new rows with the features of a training row.
+    of rows per reason.
     """
 
     def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
         self.model, self.levels, self.remedies = model, tuple(map(float, levels)), remedies
         self.guarantee = Guarantee(model, self.levels, remedies)
         self.check = ExchangeabilityCheck(model, self.guarantee)
-        self.rows = self.predicted = self.known = 0
+        self.rows = self.predicted = 0
         self.reasons: dict[float, Counter[str]] = {level: Counter() for level in self.levels}
         self.labels = self.errors = self.absent = 0
         self.covered: Counter[float] = Counter()
@@ -69,7 +69,6 @@ class Summary:
             self.reasons[level].update(reasons.tolist())
         groups = batch.prediction.extra.get("group")
         self.ungrouped += 0 if groups is None else int((groups < 0).any(axis=1).sum())
-        self.known += self.model.known.count(batch.rows.table)
         self.check.add(batch)
         for names in batch.filled or ():
             self.filled_rows += bool(names)
@@ -195,7 +194,7 @@ class Summary:
         )
 
     def notes(self) -> list[str]:
-        """Return warnings on unknown categories, rows without prediction, unreachable levels, known rows."""
+        """Return warnings on unknown categories, rows without prediction, unreachable levels."""
         model = self.model
         notes = [note for note in map(level_note, self._shown()) if note is not None]
         notes += model.coder.unknown_notes()
@@ -223,11 +222,6 @@ class Summary:
                 model.facts.class_counts if by_class and not groups else None,
                 noun="calibration row" if model.facts.is_conformal else "training row",
                 group_counts=groups,
-            )
-        if self.known and 2 * self.known >= self.rows:
-            notes.append(
-                f"{self.known} of {row_count(self.rows)} {have(self.known)} the features of a training row: "
-                "errors on training rows do not estimate errors on new rows"
             )
         return notes
 

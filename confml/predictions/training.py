@@ -27,7 +27,6 @@ from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import WRAPPERS, wrapper_of
 from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
-from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import (
     Facts,
     HeldOut,
@@ -180,7 +179,6 @@ class _Fit:
             view=chosen,
             none=views[chosen].take(np.arange(0)),
             probability_view=first_probability_view({**views, **self._of_classifier()}),
-            known=KnownRows.of(self.data.table[self.rows]),
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             by=self.parts.by,
