@@ -111,8 +111,6 @@ OF_FIT = {
 @click.option(
     "--confidence", type=RATE, help="Probability with which the bound of --risk holds.  [default: 0.95]"
 )
-@click.option("--fcr", type=RATE, help="Mark certain rows: mean share of errors at most this.")
-@click.option("--fdr", type=RATE, help="Select rows: mean share of errors at most this.")
 @click.option(
     "--selection-part",
     type=RATE,
@@ -179,11 +177,6 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     certified and no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold
     is tested on 30 % of the training rows, which the method is not fitted to.
 
-    --fcr adds certain (it needs p-values) and --fdr adds selected, each with a bound on the expected share of
-    wrong rows among those marked in NEW. It is an average over batches: the same row may be marked in one
-    file and not in another. --fdr counts errors on 30 % of the training rows, which the method is not fitted
-    to.
-
     --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests whether the
     p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
     that differ, and what to do.
@@ -244,8 +237,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
         drift = Drift(model)
     size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
-    selection = {name: options[name] for name in ("fcr", "fdr")}
-    session = Session(model, output, remedies, **selection, batch_rows=size, drift=drift)
+    session = Session(model, output, remedies, batch_rows=size, drift=drift)
     with destination(options["out"]) as file:
         writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
         for batch in session.answers(tables_of(new, model, options), say):
@@ -308,7 +300,6 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
         view=options["view"],
         risk=risk,
         selection_part=options["selection_part"],
-        fdr=options["fdr"] is not None,
         saved=options["save"] is not None,
         trust=options["trust"],
     )

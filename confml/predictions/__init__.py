@@ -76,8 +76,6 @@ def predict(
     risk: float | None = None,
     confidence: float = 0.95,
     selection_part: float | None = None,
-    fcr: float | None = None,
-    fdr: float | None = None,
     save: str | Path | None = None,
     trust: Sequence[str] = (),
     seed: int = 1,
@@ -132,11 +130,6 @@ def predict(
     selection_part : float, optional
         Fraction of the training rows that only fit steps and select parameters. P-values count the other
         rows, so that their guarantee holds for any number of rows.
-    fcr : float, optional
-        Mark rows as ``certain`` such that the expected share of wrong ones among them is at most this. It is
-        an average over batches: which rows are certain depends on all rows of ``new``.
-    fdr : float, optional
-        The same for the predictions of any method, as ``selected``: 30 % of the training rows are held out.
     save : str or Path, optional
         Write the fitted model to this file, for `load_model` and ``confml predict``.
     trust : sequence of str, default=()
@@ -156,8 +149,7 @@ def predict(
         the number of the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``,
         ``confidence``, ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each
         level ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
-        ``atypical``). With ``risk`` also ``accepted``, with ``fcr`` ``certain``, with
-        ``fdr`` ``selected``; with ``costs`` ``decision`` (a label or ``abstain``)
+        ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``)
         and ``expected_cost``; with ``explain`` ``runner_up``, ``lines@predicted``, ``distances@predicted``,
         ``lines@runner-up``, ``distances@runner-up`` and ``features@predicted`` (the features in which the row
         differs most from the nearest training row of the predicted class); with ``missing="mean"`` ``filled``
@@ -197,16 +189,13 @@ def predict(
     of_choice = {
         **{"conformal": conformal, "per_class": per_class, "view": view},
         **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
-        "fdr": fdr,
     }
     of_file = {"saved": save is not None, "trust": trust}
     read, stored = None, False
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
     if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
-        _check_no_fit(
-            {key: one for key, one in {**of_data, **of_method, **of_choice}.items() if key != "fdr"}
-        )
+        _check_no_fit({**of_data, **of_method, **of_choice})
         stored = True
         model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
     else:
@@ -225,7 +214,7 @@ def predict(
         )
     output = Output(tuple(map(float, levels)), no_empty, explain, read)
     remedies = Remedies(in_python=True, stored=stored)
-    session = Session(model, output, remedies, fcr=fcr, fdr=fdr, batch_rows=batch_rows)
+    session = Session(model, output, remedies, batch_rows=batch_rows)
     frames = [batch.frame() for batch in session.answers(tables, say)]
     summary, monitor = session.summary, session.monitor
     told = [*model.facts.notes, *summary.warnings(), *summary.lines(), summary.score()]
@@ -282,7 +271,6 @@ def _fitted(
         data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
     choice = dict(of_choice)
     risk, confidence = choice.pop("risk"), choice.pop("confidence")
-    choice["fdr"] = choice["fdr"] is not None
     target = None if risk is None else RiskTarget(risk, confidence)
     chosen = Choice(**choice, risk=target)
     return fit_model(config, chosen, data, say)

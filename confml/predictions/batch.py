@@ -67,9 +67,8 @@ class Batch:
     rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
     each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
     the k rows, None without costs. explanation: of the k rows, None if not asked for. filled: the features of
-    each row that are filled in, None if missing values are not. id_columns: names. certain, selected: (k,)
-    bool, selected from the whole batch (`Selection`), None if not asked for. thresholds: values of the
-    certainty that divide accepted or selected rows from others.
+    each row that are filled in, None if missing values are not. id_columns: names. thresholds: values of the
+    certainty that divide accepted rows from others.
     """
 
     rows: NewRows
@@ -82,8 +81,6 @@ class Batch:
     explanation: Explanation | None
     filled: list[tuple[str, ...]] | None
     id_columns: tuple[str, ...]
-    certain: np.ndarray | None = None
-    selected: np.ndarray | None = None
     thresholds: tuple[float, ...] = ()
 
     def csv(self, digits: int = ALL_DIGITS) -> tuple[list[str], list[list[str]]]:
@@ -135,8 +132,8 @@ class Batch:
         for level, region in self.regions.items():
             yield f"region@{level!r}", region, regions
             yield f"reason@{level!r}", self.reasons[level], PLAIN
-        masks = {"accepted": self.accepted, "certain": self.certain, "selected": self.selected}
-        yield from ((name, mask, PLAIN) for name, mask in masks.items() if mask is not None)
+        if self.accepted is not None:
+            yield "accepted", self.accepted, PLAIN
         if self.decisions is not None:
             yield "decision", self.decisions.labels, PLAIN
             yield "expected_cost", self.decisions.costs, NUMBERS

@@ -171,16 +171,6 @@ class TrainingRows:
     }
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """Confidences (n,) of labelled rows that the method is not fitted to, and whether it is wrong on them."""
-
-    confidence: np.ndarray
-    wrong: np.ndarray
-
-    stored = {"confidence": "f8(n)", "wrong": "b1(n)"}
-
-
 @dataclass(repr=False)
 class Model:
     """A method that is fitted to training rows, with the coding of new rows.
@@ -191,7 +181,7 @@ class Model:
     was asked for. costs: of decisions by default, None without. notes:
     differences between a stored model and this installation. damaged: makes the error of a model file whose
     values have the right form and no meaning. by: places of the columns of ``by`` in the table of new rows,
-    which the method gets as its last columns. held_out: rows that ``fdr`` counts, None without.
+    which the method gets as its last columns.
 
     parts: functions that return the larger parts: ``method``, the fitted method; ``few``, its form for a few
     rows or None; ``neighbours``, the `TrainingRows`.
@@ -210,7 +200,6 @@ class Model:
     notes: tuple[str, ...] = ()
     damaged: Callable[[str], ConfmlError] | None = None
     by: tuple[int, ...] = ()
-    held_out: HeldOut | None = None
 
     stored: ClassVar[Mapping[str, str]] = {
         "facts": "Facts",
@@ -223,7 +212,6 @@ class Model:
         "point": "OperatingPoint | None",
         "costs": "Costs | None",
         "by?": "tuple[int]",
-        "held_out?": "HeldOut | None",
     }
 
     def check_stored(self) -> None:

@@ -1,14 +1,13 @@
 """`Session`: the answers about the rows of one table, and all that is counted and tested of them."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from confml.data.text_table import TextTable
 from confml.predictions.batch import Batch, Output, predict_tables
 from confml.predictions.guarantee import Remedies
 from confml.predictions.model import Model
-from confml.predictions.selection import Selection
 from confml.predictions.summary import Summary
 
 if TYPE_CHECKING:  # it takes long to import, and few sessions have it
@@ -21,7 +20,7 @@ BATCH_ROWS = 200
 class Session:
     """Answers of a model about new rows.
 
-    fcr, fdr: as for `Selection`. batch_rows: size of the batches of labelled rows that are tested; None for
+    batch_rows: size of the batches of labelled rows that are tested; None for
     no tests. drift: test of the new rows without labels, or None.
 
     notes: on the data of the fit, the model, and columns that are not used.
@@ -33,16 +32,12 @@ class Session:
         output: Output,
         remedies: Remedies | None = None,
         *,
-        fcr: float | None = None,
-        fdr: float | None = None,
         batch_rows: int | None = None,
         drift: "Drift | None" = None,
     ):
         self.model, self.output, self.drift = model, output, drift
         self.notes = [*model.facts.notes, *model.notes]
         self.summary = Summary(model, output.levels, remedies or Remedies())
-        if fcr is not None or fdr is not None:
-            self.summary.selection = Selection(model, fcr, fdr)
         self.monitor = None
         if batch_rows is not None:
             from confml.predictions.monitoring import BatchMonitor
@@ -55,10 +50,7 @@ class Session:
         for note in self.model.coder.check_columns(first):
             self.notes.append(note)
             say(f"note: {note}")
-        batches: Iterable[Batch] = predict_tables(self.model, itertools.chain([first], tables), self.output)
-        if self.summary.selection is not None:
-            batches = self.summary.selection.apply(batches)
-        for batch in batches:
+        for batch in predict_tables(self.model, itertools.chain([first], tables), self.output):
             for one in (self.summary, self.monitor, self.drift):
                 if one is not None:
                     one.add(batch)

@@ -30,7 +30,6 @@ from confml.predictions.operating_point import point_sentence
 
 if TYPE_CHECKING:
     from confml.predictions.monitoring import BatchMonitor
-    from confml.predictions.selection import Selection
 
 FEW_FOR_SHIFT = 100  # new rows below which estimated class frequencies are called uncertain
 _SHOWN = 5  # features that one warning names
@@ -58,7 +57,6 @@ class Summary:
         self.decided = Counter[str]()
         self.expected_cost = self.cost = 0.0
         self.ungrouped = 0
-        self.selection: Selection | None = None
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
@@ -114,7 +112,7 @@ class Summary:
         tests = self.check.sentences(self.kind, self.predicted, self.reasons)
         kind = self.kind or self.model.none.kind
         bound = self.guarantee.sentences() if kind == "p-value" else [self._without_bound(kind)]
-        found = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions(), *self._chosen()]
+        found = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions()]
         return [sentence for sentence in found if sentence]
 
     def lines(self) -> list[str]:
@@ -135,7 +133,7 @@ class Summary:
             found = self.guarantee.lines(self._fit(), tested)
         else:
             found = [f"{self._fit()}. {self._without_bound(kind)}", f"{tested} ({MORE})".strip()]
-        return [one for one in (*found, self._point(), self._decisions(), *self._chosen()) if one]
+        return [one for one in (*found, self._point(), self._decisions()) if one]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -270,9 +268,6 @@ class Summary:
         params = f" {{{', '.join(shown)}}}" if shown else ""
         part = " (its training part)" if facts.training_rows < facts.rows else ""
         return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}"
-
-    def _chosen(self) -> list[str]:
-        return [] if self.selection is None else self.selection.sentences()
 
     def _without_bound(self, kind: str) -> str:
         """Return that a view without p-values has no guarantee."""

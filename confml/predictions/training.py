@@ -29,7 +29,6 @@ from confml.methods.wrappers import WRAPPERS, wrapper_of
 from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
 from confml.predictions.model import (
     Facts,
-    HeldOut,
     Model,
     StepFacts,
     TrainingRows,
@@ -59,8 +58,7 @@ class Choice:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
     fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
-    fdr: whether rows are held out for `Selection`. saved: whether the model will be saved; trust: types that
-    skops may store then.
+    saved: whether the model will be saved; trust: types that skops may store then.
     """
 
     dataset: str | None = None
@@ -71,7 +69,6 @@ class Choice:
     view: str | None = None
     risk: RiskTarget | None = None
     selection_part: float | None = None
-    fdr: bool = False
     saved: bool = False
     trust: Sequence[str] = ()
 
@@ -182,7 +179,6 @@ class _Fit:
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             by=self.parts.by,
-            held_out=self._held_out(chosen),
             parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
         )
 
@@ -232,14 +228,14 @@ class _Fit:
             rows = np.asarray(data.train_rows)
         if protocol.absent:
             rows = rows[[str(label) not in protocol.absent for label in data.y[rows].tolist()]]
-        if self.choice.risk is None and not self.choice.fdr:
+        if self.choice.risk is None:
             return rows, rows[:0], rows[:0]
         if data.groups is not None:
             raise ConfigError(
-                "--risk and --fdr need independent rows, and the rows of a group are not independent",
-                hint="leave out --risk and --fdr, or groups if rows of one group are not alike",
+                "--risk needs independent rows, and the rows of a group are not independent",
+                hint="leave out --risk, or groups if rows of one group are not alike",
             )
-        self._refuse_noise("--risk and --fdr")
+        self._refuse_noise("--risk")
         return held_out_rows(rows, self._generator("held out"))
 
     def _selection_rows(self, params: Mapping[str, Any]) -> np.ndarray:
@@ -313,24 +309,12 @@ class _Fit:
         """Return the operating point that the held-out rows certify, None if none was asked for."""
         if self.choice.risk is None:
             return None
-        certainty, correct = self._of_held_out(view)
-        return certified_point(certainty, correct, len(self.grid_rows), self.choice.risk)
-
-    def _held_out(self, view: str) -> HeldOut | None:
-        """Return the held-out rows that ``fdr`` counts, None if it is not asked for."""
-        if not self.choice.fdr:
-            return None
-        certainty, correct = self._of_held_out(view)
-        return HeldOut(certainty, ~correct)
-
-    def _of_held_out(self, view: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the certainty of each held-out row, and whether its prediction is correct."""
         rows = np.concatenate([self.grid_rows, self.test_rows])
         X = self.data.table[rows] if self.parts.takes_codes else self.data.X[rows]
         X = self.parts.with_by(self.parts.transform(X), rows)
         prediction = self.method.confident_predict(X, self._generator("certify"))[view]
         correct = np.asarray(prediction.labels) == self.data.y[rows]
-        return prediction.certainty, correct
+        return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
 
     def _neighbours(self) -> TrainingRows:
         """Return the training rows for distances, also where a wrapper learns the steps itself."""

@@ -120,7 +120,7 @@ def test_groups_and_noise_are_refused(tmp_path, monkeypatch):
     (tmp_path / "noise.yaml").write_text(config % ", ignore: site" + "noise: {labels: 0.1}\n")
     for name, words in (
         ("groups", "the rows of a group are not independent"),
-        ("noise", "--risk and --fdr cannot be used with noise"),
+        ("noise", "--risk cannot be used with noise"),
     ):
         result = CliRunner().invoke(predict, [f"{name}.yaml", "new.csv", "--risk", "0.1"])
         assert words in str(result.exception)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 import numpy as np
 import pandas as pd
 import processes
 import pytest
-from reference.promises import certain_rows as literal_certain
 from report.report_cases import make_config, make_run
 from scipy.stats import beta
 
@@ -119,30 +116,3 @@ def test_selected_rows_of_a_run(folder):
     accepted = table[table.selection == "accepted"].set_index(["label", "rate"]).selected
     assert accepted["plain", 0.4] >= accepted["plain", 0.2] >= 0 and accepted["plain", 0.4] > 0
     assert (folder / "res2" / "figures" / "selection-mine.svg").exists()
-
-
-def test_selected_new_rows(folder):
-    config, model, new = folder / "c.yaml", folder / "s.confml", folder / "new.csv"
-    rates = ("--fcr", "0.1", "--fdr", "0.25")
-    fitted = command("predict", config, new, "--method", "plain", *rates, "--save", model, "--force")
-    stored = command("predict", model, new, *rates)
-    assert fitted.stdout == stored.stdout
-    assert "are certain (column certain" in stored.stderr and "may not be in another" in stored.stderr
-    frame = pd.read_csv(folder / "new.csv").assign(line=range(2, 102))
-    answers = pd.read_csv(StringIO(stored.stdout)).merge(frame[["line", "y"]], on="line")
-    assert answers.certain.any() and answers.selected.any()
-    p = answers[[name for name in answers if name.startswith("p[")]].to_numpy()
-    assert answers.certain.tolist() == literal_certain(p.tolist(), 0.1, True)
-    plain = command("predict", config, new, "--method", "plain", "--save", model, "--force")
-    assert "certain," not in plain.stdout.splitlines()[0].replace("reason@", "")
-    assert "fit and save it with --fdr" in command("predict", model, new, "--fdr", "0.1", code=2).stderr
-    margins = (
-        "predict",
-        config,
-        new,
-        "--method",
-        "plain",
-        "--set",
-        "methods.0={name: ovo-svm, label: plain}",
-    )
-    assert "certain rows need p-values" in command(*margins, "--fcr", "0.1", code=2).stderr

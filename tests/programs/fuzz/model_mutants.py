@@ -47,7 +47,7 @@ METHODS += [  # further parts of a model
     ("naive-bayes", {"conformal": "split", "params": {"conformal__by": "kind"}}),
     ("naive-bayes", {"conformal": "split", "params": {"conformal__shift": "label"}}),
     ("tcm-nn", {"risk": 0.4, "selection_part": 0.2, "steps": ["standardise"]}),
-    ("tcm-nn", {"fdr": 0.3, "params": {"by": "kind"}}),
+    ("tcm-nn", {"params": {"by": "kind"}}),
     (
         "naive-bayes",
         {"costs": {"matrix": {a: {b: 1 for b in "012" if b != a} for a in "012"}, "abstain": 0.3}},
