@@ -15,7 +15,7 @@ from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
-from confml.config.values import Between, Level, Name, NameList, Seed, Share, Whole, Words, one_of
+from confml.config.values import Level, Name, NameList, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
 CONDITIONAL_TESTS = ("worst-slab", "ert")
@@ -121,12 +121,6 @@ class Config(Part):
     thresholds: tuple[Share, ...] = Field(
         (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
     )
-    selection: tuple[Between, ...] = Field(
-        (),
-        description="Bounds on the expected share of errors among selected rows, in selection.csv: certain "
-        "rows and accepted predictions of the test part as one batch.",
-        examples=[[0.05, 0.1]],
-    )
     coverage_by: NameList = Field(
         (),
         description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns "
@@ -208,7 +202,7 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        for key in ("aim", "silence", "selection", "coverage-by", "conditional-tests"):
+        for key in ("aim", "silence", "coverage-by", "conditional-tests"):
             if not plain.get(key):
                 plain.pop(key, None)
         return plain

@@ -89,17 +89,6 @@ PROMISES: Mapping[str, Promise] = {
         "new row is accepted and wrong with probability at most the limit", "all new rows",
         "rows exchangeable with held-out rows", ANY_ROWS, "Angelopoulos et al. 2022", ("risk-control",),
     ),
-    "false-coverage-rate": Promise(
-        "expected share of errors among the certain rows of a batch at most the rate",
-        "rows with a region of one label after selection",
-        f"{EXCHANGEABLE}; `split` as it is, other methods at a smaller rate", ANY_ROWS,
-        "Gazin et al. 2024; Benjamini, Yekutieli 2001", ("selected-certain",),
-    ),
-    "false-discovery-rate": Promise(
-        "expected share of errors among the accepted predictions of a batch at most the rate",
-        "selected rows of any method", "new rows exchangeable with held-out rows", ANY_ROWS,
-        "Jin, Candes 2023", ("selected-accepted",),
-    ),
     "venn-calibration": Promise(
         "one of the probabilities of a Venn predictor is calibrated", "all new rows, on average",
         f"{EXCHANGEABLE}; `venn`, `venn-knn`", ANY_ROWS, "Vovk, Petej 2014", ("venn-abers", "venn-knn"),

@@ -1,5 +1,4 @@
-"""Literal definitions of guarantees for groups, after selection, after a choice of method, and from wrong
-labels."""
+"""Literal definitions of guarantees for groups, and after a choice of method."""
 
 from __future__ import annotations
 
@@ -55,29 +54,6 @@ def programme_threshold(scores, members, new, level):
         bounds=bounds,
     )  # fmt: skip
     return best.fun
-
-
-def certain_rows(p, rate, shared):
-    """Rows that are certain at a false coverage rate: definition of Gazin et al., row by row."""
-    m, rate = len(p), Fraction(str(rate))
-    if not shared:
-        rate /= sum(Fraction(1, i) for i in range(1, m + 1))
-    p = [[Fraction(value).limit_denominator(10**6) for value in row] for row in p]
-    q = [sorted(row)[-2] if len(row) > 1 else 0 for row in p]
-    r = max([r for r in range(1, m + 1) if sum(one <= rate * r / m for one in q) >= r], default=0)
-    return [r > 0 and q[i] <= rate * r / m and max(p[i]) > rate * r / m for i in range(m)]
-
-
-def accepted_rows(confidence, known, wrong, rate):
-    """Rows above the smallest threshold whose estimated false discovery proportion is at most the rate."""
-    m, n, rate = len(confidence), len(known), Fraction(str(rate))
-    fine = [
-        t
-        for t in confidence
-        if Fraction(m, n + 1) * (1 + sum(w and k >= t for k, w in zip(known, wrong, strict=True)))
-        / sum(k >= t for k in confidence) <= rate
-    ]  # fmt: skip
-    return [bool(fine) and k >= min(fine) for k in confidence]
 
 
 def best_of_p_value(known, labels, new, label, level):

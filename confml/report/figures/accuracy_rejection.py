@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
-from confml.measures.selected import ACCEPTED, CERTAIN
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.curves import Word
@@ -26,7 +25,6 @@ from confml.report.figures.style import (
     panel_columns,
     rate_band,
 )
-from confml.report.numbers.certificates import CERTIFIED, SelectedShares
 from confml.report.numbers.outcomes import MACHINES, VOLUMES, RejectionCurves, ThresholdCurve, limit_machines
 from confml.report.numbers.published_points import rejections_of
 
@@ -320,39 +318,4 @@ REJECTION_BY_THRESHOLD = Figure(
     "over the splits; bars: ± 1 standard error of both means. threshold-curves.csv has the numbers. A run of "
     "1000 chords has the effective sample size of a few independent draws, so that too many examples have "
     "confidence 1 and its curve ends early.",
-)
-
-
-MOST_VIEWS = 8
-
-
-def draw_selection(subject: Subject):
-    shown, title = subject.some_of(
-        subject.numbers(SelectedShares), MOST_VIEWS, "no view has predictions of one classifier"
-    )
-    panels = Panels(2, height=2.4, widths=(COLUMN, PAGE), sharey=True)
-    for name, one in shown.items():
-        colour = subject.look(name)["color"]
-        for place, kind, dash in ((0, CERTAIN, "-"), (1, ACCEPTED, "-"), (1, CERTIFIED, "--")):
-            if kind in one.shares:
-                shares = 100 * np.array(one.shares[kind])
-                (line,) = panels.axes[place].plot(*shares.T, dash, color=colour, linewidth=1)
-                panels.handles.setdefault(name, line)
-    if any(CERTIFIED in one.shares for one in shown.values()):
-        (panels.handles["certified threshold"],) = panels.axes[1].plot([], "--", color=BLACK, linewidth=1)
-    panels.axes[0].set_title("certain rows (false coverage rate)", loc="left", fontsize=7)
-    panels.axes[1].set_title("accepted predictions (false discovery rate)", loc="left", fontsize=7)
-    panels.label_x("bound on the errors among the selected (%)")
-    return panels.finish(title, "share of the batch selected (%)")
-
-
-SELECTION = Figure(
-    name="selection",
-    about="share of a batch that is certain or accepted, against the bound on the errors among these rows",
-    draw=draw_selection,
-    numbers=(SelectedShares,),
-    caption="Mean share of the rows of a batch that are selected, against the bound on the expected share of "
-    "errors among them. Left: certain rows of views with p-values; the batch is the test part. Right: "
-    "accepted predictions of all views; the batch is one half of the test part, the other half has the "
-    "labelled rows. Dashed: certified threshold for the same risk, whose bound holds with probability 95 %.",
 )

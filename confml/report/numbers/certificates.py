@@ -1,4 +1,4 @@
-"""Halves of test parts, thresholds that are certified together, and rows selected with few errors."""
+"""Halves of test parts, and thresholds that are certified together."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,17 +9,8 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
-from confml.measures.certified import certify, threshold_grid, threshold_grids
+from confml.measures.certified import threshold_grids
 from confml.measures.certified_paths import Path
-from confml.measures.prediction import Prediction
-from confml.measures.selected import (
-    ACCEPTED,
-    CERTAIN,
-    accepted_threshold,
-    certain_rows,
-    shares_one_calibration,
-)
-from confml.report.numbers.variant_numbers import VariantNumbers
 from confml.runner.results import CellResult
 
 RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
@@ -94,10 +85,6 @@ def _of_splits(parts: Sequence[Part], candidates: int) -> list[SplitPaths]:
     return [dict(own) for own in paths]
 
 
-RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
-CERTIFIED = "certified"
-
-
 def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the calibration half and of the other half, equal for all methods."""
     return _halves(result.cell.dataset, result.cell.split, len(result.truth))
@@ -110,76 +97,11 @@ def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray
     return half, rest
 
 
-def is_certifiable(prediction: Prediction) -> bool:
-    """Return whether a view has rows for both halves, all predicted by one classifier."""
-    return len(prediction) >= 2 and "learnt" not in prediction.extra
-
-
 def has_halves(case: Case) -> bool:
-    """Return whether the rows of a view are certifiable and have confidences."""
-    return case.once(
-        "has halves", lambda: is_certifiable(case.prediction) and not np.isnan(case.certainty).any()
-    )
+    """Return whether a view has rows with confidences for both halves, all predicted by one classifier."""
+    return case.once("has halves", lambda: _has_halves(case))
 
 
-class SplitSelection(NamedTuple):
-    """One selection on one split: fraction of the batch selected, and of errors among these (0 without any).
-
-    certified: fraction above the certified threshold of the same risk, None for certain rows.
-    """
-
-    rows: int
-    selected: float
-    errors: float
-    certified: float | None
-
-
-def selections_of(result: CellResult, case: Case, rate: float) -> Iterator[tuple[str, SplitSelection]]:
-    """Yield the certain and the accepted rows of a view of a cell at a rate.
-
-    The batch of certain rows is the test part. Accepted rows are those of one half of it, and the other half
-    has the labelled rows; the halves are those of ``certified.csv``.
-    """
-    prediction = case.prediction
-    wrong = ~case.correct
-    if prediction.kind == "p-value" and "own_share" not in prediction.extra:
-        certain, _ = certain_rows(prediction.scores, rate, shares_one_calibration(result.cell.params))
-        yield CERTAIN, SplitSelection(len(certain), *_shares(certain, wrong), None)
-    if np.isnan(case.certainty).any():
-        return
-    half, rest = halves(result)
-    threshold = accepted_threshold(case.certainty[rest], case.certainty[half], wrong[half], rate)
-    grid = threshold_grid(case.certainty[rest], len(half), rate, DELTA)
-    point = certify(case.certainty[half], case.correct[half], grid, rate, DELTA)
-    certified = 0.0 if point.threshold is None else float((case.certainty[rest] >= point.threshold).mean())
-    accepted = case.certainty[rest] >= threshold
-    yield ACCEPTED, SplitSelection(len(rest), *_shares(accepted, wrong[rest]), certified)
-
-
-def _shares(selected: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
-    return float(selected.mean()), float(wrong[selected].mean()) if selected.any() else 0.0
-
-
-class SelectedShares(VariantNumbers):
-    """Mean share of a batch that is selected. shares: (rate, share) by kind of selection."""
-
-    def start(self, options):
-        self.rates = sorted({*RATES, *map(float, self.results.config.selection)})
-        self._found: dict[str, dict[float, list[float]]] = {}
-
-    @classmethod
-    def takes(cls, result, case):
-        return is_certifiable(case.prediction)
-
-    def add(self, result, view, case):
-        for rate in self.rates:
-            for kind, one in selections_of(result, case, rate):
-                self._found.setdefault(kind, {}).setdefault(rate, []).append(one.selected)
-                if one.certified is not None:
-                    self._found.setdefault(CERTIFIED, {}).setdefault(rate, []).append(one.certified)
-
-    def finish(self):
-        self.shares = {
-            kind: [(rate, float(np.mean(values))) for rate, values in found.items()]
-            for kind, found in self._found.items()
-        }
+def _has_halves(case: Case) -> bool:
+    rows = case.prediction
+    return len(rows) >= 2 and "learnt" not in rows.extra and not np.isnan(case.certainty).any()

@@ -1,12 +1,11 @@
-"""Guarantees in groups, of rows selected from a batch, and after a choice of method."""
+"""Guarantees in groups, and after a choice of method."""
 
 from __future__ import annotations
 
 import numpy as np
-from _entries import AT_MOST, Claim, Entry, p_value_claims, rejected, sample, true_p_value
+from _entries import Entry, p_value_claims, rejected, sample, true_p_value
 from sklearn.naive_bayes import GaussianNB
 
-from confml.measures.selected import accepted_threshold, certain_rows
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.methods.tcm_nn import TCMNN
@@ -47,29 +46,6 @@ def p_value(rng, rows, classes, method, by, levels=None, group=3):
     return rejected(float(p[known][0])) if known.any() else [False, False]
 
 
-def selected(rng, rows, batch, classes, method, kind, rate, shift=0.0):
-    """Share of errors among the certain rows, or the accepted predictions, of a batch."""
-    X, y = grouped(rng, rows, classes)
-    T, truth = grouped(rng, batch, classes)
-    X, T = X[:, :2], T[:, :2]
-    if method == "tcm-nn":
-        model = TCMNN()
-    else:
-        params = {"mondrian": True} if method == "mondrian" else {}
-        model = Conformal(GaussianNB(), calibration=0.5, random_state=int(rng.integers(2**31)), **params)
-    if kind == "certain":
-        view = model.fit(X, y).confident_predict(T)["p-value"]
-        chosen, _ = certain_rows(view.scores, rate, method != "tcm-nn")
-    else:
-        half = rows // 2
-        model.fit(X[:half], y[:half])
-        known, view = (model.confident_predict(Z)["p-value"] for Z in (X[half:], T))
-        threshold = accepted_threshold(view.confidence, known.confidence, known.labels != y[half:], rate)
-        chosen = view.confidence >= threshold
-    wrong = view.labels != truth
-    return [float(wrong[chosen].mean()) if chosen.any() else 0.0]
-
-
 def best_of(rng, rows, classes, candidates):
     """p-value of the true label; candidates differ in k only, so that luck decides which one looks best."""
     X, y = sample(rng, rows + 1, classes)
@@ -80,12 +56,7 @@ def best_of(rng, rows, classes, candidates):
     return rejected(true_p_value(model, X, y, rows))
 
 
-def share_of_errors(setting):
-    return [Claim(f"mean share of errors at {setting['rate']:g}", setting["rate"], AT_MOST, is_mean=True)]
-
-
 SIZES = ({"rows": 60, "classes": 3}, {"rows": 200, "classes": 10})
-BATCHES = ({"rows": 160, "batch": 40, "classes": 3}, {"rows": 300, "batch": 20, "classes": 10})
 TWO = [["site"], ["age"]]
 EACH = "in each group the p-value of the true label is at most e with probability at most e"
 ENTRIES = (
@@ -102,16 +73,6 @@ ENTRIES = (
     Entry("groups-programme", "region, conformal: split, by-levels", EACH,
           [{**size, "method": "split", "by": TWO, "levels": [0.05, 0.2]} for size in SIZES],
           p_value_claims(), p_value, fraction=0.4),
-    Entry("selected-certain", "confml predict --fcr, selection.csv", "the expected share of errors among the"
-          " certain rows of a batch is at most the rate",
-          [{**batch, "method": method, "kind": "certain", "rate": 0.2}
-           for batch in BATCHES for method in ("split", "mondrian", "tcm-nn")],
-          share_of_errors, selected, fraction=0.4),
-    Entry("selected-accepted", "confml predict --fdr, selection.csv", "the expected share of errors among the"
-          " accepted predictions of a batch is at most the rate",
-          [{**batch, "method": method, "kind": "accepted", "rate": 0.2}
-           for batch in BATCHES for method in ("split", "tcm-nn")],
-          share_of_errors, selected, fraction=0.4),
     Entry("best-of", "p-value, conformal: split, best-of", "the true label's p-value is at most e with"
           " probability at most e, though one of the methods is chosen for its small regions",
           [{"rows": 40, "classes": 3, "candidates": 10}, {"rows": 200, "classes": 10, "candidates": 10}],

@@ -22,8 +22,7 @@ methods:
   - {name: tcm-nn, by: site, label: tcm}
 protocol: {kind: holdout, test-size: 0.4, repeats: 3}
 levels: [0.1, 0.3]
-figures: [{name: groups, level: 0.3}, selection]
-selection: [0.2, 0.4]
+figures: [{name: groups, level: 0.3}]
 """
 
 
@@ -104,15 +103,3 @@ def test_new_groups_and_wrong_columns(folder):
     assert "in groups without calibration rows: all labels have p-value 1" in found.stderr
     wrong = command("plan", folder / "c.yaml", "--set", "methods.3.by=sity", code=2)
     assert "has no column 'sity'" in wrong.stderr and "site" in wrong.stderr
-
-
-def test_selected_rows_of_a_run(folder):
-    command("run", folder / "c.yaml", "--out", folder / "res2", "--set", "protocol.repeats=2")
-    table = pd.read_csv(folder / "res2" / "selection.csv")
-    assert set(table.selection) == {"certain", "accepted"} and set(table.rate) == {0.2, 0.4}
-    assert (table[table.label == "plain"].any_dependence == 0).all()
-    certain = table[table.selection == "certain"]
-    assert (certain[certain.label != "plain"].any_dependence == 1).all() and certain.certified.isna().all()
-    accepted = table[table.selection == "accepted"].set_index(["label", "rate"]).selected
-    assert accepted["plain", 0.4] >= accepted["plain", 0.2] >= 0 and accepted["plain", 0.4] > 0
-    assert (folder / "res2" / "figures" / "selection-mine.svg").exists()
