@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures.certified import counts_at
-from confml.measures.risk_control import betting_p_value, binomial_p_value
+from confml.measures.risk_p_values import betting_p_value, binomial_p_value
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,10 +85,6 @@ PROMISES: Mapping[str, Promise] = {
         "independent rows, with probability 95 % over held-out rows", ANY_ROWS, "Geifman, El-Yaniv 2017",
         ("certified", "predict-risk"),
     ),
-    "risk-control": Promise(
-        "new row is accepted and wrong with probability at most the limit", "all new rows",
-        "rows exchangeable with held-out rows", ANY_ROWS, "Angelopoulos et al. 2022", ("risk-control",),
-    ),
     "venn-calibration": Promise(
         "one of the probabilities of a Venn predictor is calibrated", "all new rows, on average",
         f"{EXCHANGEABLE}; `venn`, `venn-knn`", ANY_ROWS, "Vovk, Petej 2014", ("venn-abers", "venn-knn"),

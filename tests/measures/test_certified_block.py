@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from confml.measures.certified import certify, certify_all, threshold_grid
-from confml.measures.risk_control import (
-    binomial_p_value,
-    risk_controlled_threshold,
-    risk_controlled_thresholds,
-)
+from confml.measures.risk_p_values import binomial_p_value
 from confml.report.numbers.certificates import (
     ALL,
     DELTA,
@@ -44,18 +40,6 @@ def test_operating_points_of_many_parts(seed, n, m, infinite, risk):
     assert certify_all(confidence, correct, others, risk, DELTA) == expected
     if risk == 0.3 and n > 15:
         assert any(point.threshold is not None for point in expected)
-
-
-@pytest.mark.parametrize("limit", [0.2, 0.05])
-@pytest.mark.parametrize("n, m, infinite", INFINITE)
-@pytest.mark.parametrize("seed", range(4))
-def test_controlled_thresholds_of_many_parts(seed, n, m, infinite, limit):
-    confidence, correct, others = random_parts(seed, n, m, infinite)
-    expected = [
-        risk_controlled_threshold(one, ~right, other, limit)
-        for one, right, other in zip(confidence, correct, others, strict=True)
-    ]
-    assert risk_controlled_thresholds(confidence, ~correct, others, limit) == expected
 
 
 @pytest.mark.parametrize("rows", [[30, 31, 31], [260, 250]])

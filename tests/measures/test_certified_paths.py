@@ -8,7 +8,7 @@ from reference import certified_paths as literal
 
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
-from confml.measures.risk_control import betting_p_value, binomial_p_value
+from confml.measures.risk_p_values import betting_p_value, binomial_p_value
 
 
 def path_of(p_values, name="path"):

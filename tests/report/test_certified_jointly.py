@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 from reference import certified_paths as literal
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import dataset, entry, make_config, make_run, result_of
 from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
@@ -139,5 +139,32 @@ def test_online_runs_have_none(tmp_path):
     info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
     write_report(make_run(make_config([entry("good")]), online, info, ["r0"]), tmp_path)
     assert (tmp_path / "metrics.csv").exists()
-    for name in ("certified-jointly.csv", "certified.csv", "risk-control.csv"):  # of one classifier
+    for name in ("certified-jointly.csv", "certified.csv"):  # of one classifier
         assert not (tmp_path / name).exists()
+
+
+TWO_COSTS = {"matrix": {"a": {"b": 1.0}, "b": {"a": 4.0}}, "abstain": 0.4}
+
+
+def test_data_with_groups_have_no_guarantee(tmp_path):
+    """The rows of a group are alike, so the counts of a calibration half are not binomial."""
+    classes = np.array(["a", "b"])
+
+    def predict(cell):
+        rng = np.random.default_rng(5)
+        p = rng.uniform(0.5, 1, 300)
+        truth = classes[(rng.random(300) > p).astype(int)]
+        return result_of(
+            cell, {"reject": Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")}, truth
+        )
+
+    info = {name: DatasetInfo(name, 300, 2, 2) for name in ("grouped", "plain")}
+    columns = (("grouped", "site"), ("plain", None))
+    specs = [dataset(name, column) for name, column in columns]
+    config = make_config([entry("knn")], costs=TWO_COSTS, datasets=specs)
+    write_report(make_run(config, predict, info, ["r0"]), tmp_path)
+    for row in read(tmp_path / "certified-jointly.csv"):
+        assert row["guarantee"].startswith("None: the rows of a group") == (row["dataset"] == "grouped")
+    notes = (tmp_path / "notes.txt").read_text()
+    assert "grouped: the thresholds of certified.csv" in notes and "(groups: site)" in notes
+    assert "plain: the thresholds" not in notes

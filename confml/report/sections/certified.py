@@ -121,9 +121,8 @@ class Certified(Section):
             for dataset, column in group_columns(self.results).items():
                 if any(key[0] == dataset for key in found):
                     yield Note(
-                        f"{dataset}: the thresholds of certified.csv, certified-jointly.csv and"
-                        " risk-control.csv have no guarantee, because the rows of a group are not independent"
-                        f" (groups: {column})"
+                        f"{dataset}: the thresholds of certified.csv and certified-jointly.csv have no"
+                        f" guarantee, because the rows of a group are not independent (groups: {column})"
                     )
 
 

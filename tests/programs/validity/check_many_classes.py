@@ -1,4 +1,4 @@
-"""p-values for many classes, batches of labelled rows, and conformal risk control."""
+"""p-values for many classes, and batches of labelled rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from confml.data.concepts import many_classes
 from confml.measures.ranks import holm
-from confml.measures.risk_control import risk_controlled_threshold
 from confml.measures.validity import distance_from_uniform
 from confml.methods.conformal import Conformal
 from confml.predictions.monitoring import ks_p_value
@@ -71,14 +70,6 @@ def batches(rng, batches, rows, calibration, by_class):
     return [found[0] <= 0.05, bool(np.any(holm(found) <= 0.05))]
 
 
-def risk_control(rng, rows, limit):
-    """Whether a new row is accepted and wrong."""
-    confidence = rng.random(rows + 1).round(2)
-    wrong = rng.random(rows + 1) < 0.4 * (1 - confidence)
-    threshold = risk_controlled_threshold(confidence[:-1], wrong[:-1], np.arange(0, 1, 0.02), limit)
-    return [threshold is not None and bool(confidence[-1] >= threshold and wrong[-1])]
-
-
 ENTRIES = (
     Entry("clustered", "p-value, conformal, classes: clustered",
           "the bounds hold for each cluster of classes, and about so over all classes",
@@ -98,8 +89,4 @@ ENTRIES = (
           lambda setting: [Claim("one batch: p <= 0.05", 0.05, ABOUT),
                            Claim("any of 10 batches: adjusted p <= 0.05", 0.05, ABOUT)], batches,
           fraction=0.4),
-    Entry("risk-control", "risk-control.csv", "a new row is accepted and wrong with probability at most the"
-          " limit, on average over calibration halves",
-          [{"rows": rows, "limit": limit} for rows, limit in ((40, 0.1), (200, 0.05))],
-          lambda setting: [Claim("accepted and wrong", setting["limit"])], risk_control),
 )  # fmt: skip
