@@ -18,9 +18,6 @@ from confml.config.protocol import Protocol
 from confml.config.values import Level, Name, NameList, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
-CONDITIONAL_TESTS = ("worst-slab", "ert")
-
-
 _COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "default": None}
 
 
@@ -127,12 +124,6 @@ class Config(Part):
         "or the groups column; numbers are divided into 5 bins.",
         examples=[["sex", "region"]],
     )
-    conditional_tests: tuple[Annotated[str, one_of(*CONDITIONAL_TESTS)], ...] = Field(
-        (),
-        description="Tests of the coverage given the features, in conditional-tests.csv: worst-slab, ert; "
-        "they need the data.",
-        examples=[["worst-slab", "ert"]],
-    )
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
@@ -202,7 +193,7 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        for key in ("aim", "silence", "coverage-by", "conditional-tests"):
+        for key in ("aim", "silence", "coverage-by"):
             if not plain.get(key):
                 plain.pop(key, None)
         return plain

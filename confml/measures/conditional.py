@@ -1,4 +1,4 @@
-"""Coverage of groups of test examples: by class, by region size, by values of a column, in a slab."""
+"""Coverage of groups of test examples: by class, by region size, by values of a column."""
 
 import functools
 import math
@@ -17,7 +17,6 @@ from confml.measures.p_values import counted_examples
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
-CHOOSING = 2500  # largest number of rows that choose a slab, whose time grows with their square
 
 
 class GroupCoverage(NamedTuple):
@@ -77,61 +76,6 @@ def mean_deviation(rows: int, counted: int | None, level: float) -> float:
         return math.nan
     chances = covered_probabilities(rows, counted, level)
     return float(chances @ np.abs(np.arange(rows + 1) / rows - (1 - level)))
-
-
-class Slab(NamedTuple):
-    """Test rows x with low <= direction . x <= high, x standardised; chosen on one half of the rows.
-
-    rows, covered: of the other half, on which it is counted. chosen_share: on the half that it was chosen on,
-    which is too small.
-    """
-
-    direction: np.ndarray
-    low: float
-    high: float
-    rows: int
-    covered: int
-    chosen_share: float
-
-
-def worst_slab(
-    X: np.ndarray, covered: np.ndarray, seed: int = 0, directions: int = 1000, least: float = 0.1
-) -> Slab | None:
-    """Return the slab of test rows X (n, d) with the smallest coverage; None with fewer than 4 rows.
-
-    covered: (n,) bool. A random half of the rows, at most `CHOOSING` of them, chooses among all slabs with a
-    share of at least ``least`` of them, along the features and random directions. Only the coverage of the
-    other rows is unbiased.
-    """
-    from confml.measures._kernels_slabs import projections, worst_interval
-
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(X))
-    half = min(len(X) // 2, CHOOSING)
-    one, other = order[:half], order[half:]
-    if len(one) < 2:
-        return None
-    centre, spread = X[one].mean(axis=0), X[one].std(axis=0)
-    scaled = (X - centre) / np.where(spread > 0, spread, 1.0)
-    random = rng.normal(size=(directions, X.shape[1]))
-    random /= np.linalg.norm(random, axis=1, keepdims=True)
-    choosing, counting = (np.ascontiguousarray(scaled[half]) for half in (one, other))
-    fewest = max(1, math.ceil(least * len(one) - 1e-9))
-    best: tuple[float, np.ndarray, float, float] | None = None
-    for direction in np.vstack([np.eye(X.shape[1]), random]):
-        values = projections(choosing, direction)
-        ranks = np.argsort(values, kind="stable")
-        values = values[ranks]
-        share, first, last = worst_interval(values, covered[one][ranks].astype(np.int64), fewest)
-        if share <= 1 and (best is None or share < best[0]):
-            best = share, direction, float(values[first]), float(values[last])
-    if best is None:
-        return None
-    share, direction, low, high = best
-    values = projections(counting, direction)
-    inside = (low <= values) & (values <= high)
-    held = int(np.count_nonzero(inside & covered[other]))
-    return Slab(direction, low, high, int(np.count_nonzero(inside)), held, float(share))
 
 
 def shares_of(groups: np.ndarray, covered: np.ndarray) -> dict[object, tuple[int, int]]:

@@ -24,7 +24,7 @@ from confml.runner.results import CellResult
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = (
     *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
-    *("figure-formats", "coverage-by", "conditional-tests"),
+    *("figure-formats", "coverage-by"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Coverage of groups: strata, intervals, expected gaps, and the worst slab against all slabs."""
+"""Coverage of groups: strata, intervals, expected gaps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import beta, betabinom, binom
 
 from confml.measures import Case, Context, evaluate
-from confml.measures._kernels_slabs import worst_interval
 from confml.measures.conditional import (
     GroupCoverage,
     equal_mass_groups,
@@ -17,7 +16,6 @@ from confml.measures.conditional import (
     mean_deviation,
     size_strata,
     stratum_name,
-    worst_slab,
 )
 from confml.measures.coverage_band import coverage_band
 from confml.measures.prediction import Prediction
@@ -102,47 +100,3 @@ def test_equal_mass_groups_do_not_divide_equal_values():
     assert equal_mass_groups(np.arange(10.0)).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     groups = equal_mass_groups(np.array([1.0, 1.0, 1.0, 0.0, 2.0]))
     assert len(set(groups[:3].tolist())) == 1 and groups[3] < groups[0] < groups[4]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_worst_interval_equals_all_intervals(seed):
-    """Ties included: the interval ends at distinct values only."""
-    rng = np.random.default_rng(seed)
-    n = 40
-    values = np.sort(rng.integers(0, [5, 15, 1000][seed % 3], n)).astype(float)
-    covered = (rng.random(n) < 0.8).astype(np.int64)
-    least = int(rng.integers(2, 9))
-    shares = [
-        covered[(values >= a) & (values <= b)].mean()
-        for a in values
-        for b in values
-        if np.count_nonzero((values >= a) & (values <= b)) >= least
-    ]
-    share, first, last = worst_interval(values, covered, least)
-    assert share == min(shares)
-    assert covered[(values >= values[first]) & (values <= values[last])].mean() == share
-
-
-@pytest.mark.parametrize("n", [203, 206])
-def test_equal_rows_are_on_one_side_of_a_slab(n):
-    """Products by BLAS have another last digit at another place: the slab lost one of the equal rows."""
-    rng = np.random.default_rng(1)
-    kinds = rng.integers(0, 2, (7, 8)).astype(float)
-    kinds[6] = 1 - kinds[0]
-    places = rng.integers(0, 7, n)
-    found = worst_slab(kinds[places], places != 0, directions=40, least=0.05)
-    counted = np.random.default_rng(0).permutation(n)[n // 2 :]
-    assert (found.rows, found.covered) == (np.count_nonzero(places[counted] == 0), 0)
-
-
-def test_the_held_out_half_is_not_fooled():
-    """Constant coverage looks bad where it was chosen, and a true slab is bad on the other half too."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 4))
-    constant = worst_slab(X, rng.random(1000) < 0.9, directions=100)
-    assert constant.chosen_share < 0.85
-    assert constant.covered / constant.rows > 0.85
-    slab = np.abs(X[:, 1]) < 0.3
-    found = worst_slab(X, rng.random(1000) < np.where(slab, 0.5, 0.95), directions=100)
-    assert found.covered / found.rows < 0.7
-    assert worst_slab(X[:3], np.ones(3, dtype=bool)) is None

@@ -137,7 +137,6 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
         levels=[0.2],
         thresholds=[0.9],
         figures=[{"reliability": {"bins": True, "draws": 20}}],
-        **{"conditional-tests": ["worst-slab", "ert"]},
     )
     page = (out / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert ("95 % Wilson intervals" in page) == (not groups)
@@ -148,8 +147,6 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
     assert about.split(".")[0].endswith("(%)") == groups and ("Below: under the 95 % band" in about) == (
         not groups
     )
-    for row in read(out / "conditional-tests.csv"):
-        assert (row["low"] == row["high"] == row["evidence"] == "") == groups and row["value"]
     for row in read(out / "calibration.csv"):
         assert (row["ece_null"] == row["ece_null_95"] == row["above"] == "") == groups and row["ece"]
     for row in read(out / "shift-classes.csv"):

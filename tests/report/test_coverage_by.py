@@ -1,23 +1,18 @@
-"""Coverage by the columns of ``coverage-by``, and tests of the coverage given the features, from a config."""
+"""Coverage by the columns of ``coverage-by``."""
 
 from __future__ import annotations
 
 import csv
-import math
 
 import numpy as np
 import pytest
 from scipy.stats import beta, betabinom
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 import confml
 from confml.errors import ConfigError
-from confml.measures.excess_risk import excess_risks
 from confml.report.figures import pictures
 from confml.report.numbers.groups import column_groups
 from confml.report.run.stored import open_run
-from confml.report.sections.coverage import ert_row
-from confml.report.write import write_report
 
 
 def read(path):
@@ -151,80 +146,6 @@ def test_missing_values_are_a_group_and_names_are_unique():
     assert column_groups(np.full(2, np.nan))[1] == ["missing"]
     close = 1 + 1e-9 * np.repeat(np.arange(5), 20)
     assert len(set(column_groups(close)[1])) == 5
-
-
-# ---- tests of the coverage given the features
-
-
-def literal_ert(X, covered, level, seed):
-    folds = np.random.default_rng(seed).permutation(np.arange(len(X)) % 5)
-    l1, brier = [0.0] * len(X), [0.0] * len(X)
-    for i in range(len(X)):
-        others = folds != folds[i]
-        model = HistGradientBoostingClassifier(
-            max_depth=2, max_iter=30, early_stopping=False, random_state=seed
-        )
-        h = model.fit(X[others], covered[others]).predict_proba(X[i : i + 1])[0, 1]
-        target, z = 1 - level, float(covered[i])
-        l1[i] = math.copysign(1, target - h) * (target - z) if h != target else 0.0
-        brier[i] = (target - z) ** 2 - (h - z) ** 2
-    return l1, brier
-
-
-def test_excess_risk_equals_its_definition():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(45, 2)).round(1)
-    covered = rng.random(45) < np.where(X[:, 0] > 0, 0.5, 0.98)
-    found = excess_risks(X, covered, 0.1, seed=3)
-    for risk, terms in zip(found, literal_ert(X, covered, 0.1, 3), strict=True):
-        half = 1.959963984540054 * np.std(terms, ddof=1) / math.sqrt(45)
-        assert risk == pytest.approx((np.mean(terms), np.mean(terms) - half, np.mean(terms) + half))
-
-
-def test_excess_risk_finds_two_half_spaces_and_accepts_constant_coverage():
-    """True l1: 0.09. Coverage 0.99 and 0.81 on the two sides of an attribute."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(1000, 5))
-    l1, brier = excess_risks(X, rng.random(1000) < np.where(X[:, 0] > 0, 0.99, 0.81), 0.1)
-    assert 0.04 < l1.value < 0.14 and l1.low > 0 and brier.low > 0
-    l1, brier = excess_risks(X, rng.random(1000) < 0.9, 0.1)
-    assert l1.low < 0 and brier.low < 0
-    assert excess_risks(X[:9], np.ones(9, dtype=bool), 0.1) is None
-    assert excess_risks(X[:20], np.ones(20, dtype=bool), 0.1)[0].value == pytest.approx(-0.1 * -1)
-
-
-def test_few_rows_without_an_error_are_no_evidence():
-    """12 of 12 rows are covered with probability 0.28 at a coverage of 0.9 everywhere."""
-    X, covered = np.zeros((12, 1)), np.ones(12, dtype=bool)
-    for name, risk in zip(("ert-l1", "ert-brier"), excess_risks(X, covered, 0.1), strict=True):
-        row = ert_row(name, risk, covered, 0.1)
-        assert row.low > 0 and row.few == 1 and row.evidence == 0
-
-
-def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
-    """The labels of x > 1 are noise, and the regions of a linear classifier do not cover them."""
-    rng = np.random.default_rng(2)
-    x, other = rng.normal(size=3000), rng.normal(size=3000)
-    label = np.where(x > 1, rng.random(3000) < 0.5, x > 0)
-    lines = [f"{int(y)},{a!r},{b!r}" for y, a, b in zip(label, x.tolist(), other.tolist(), strict=True)]
-    (tmp_path / "people.csv").write_text("\n".join(["label,x,other", *lines]) + "\n", encoding="utf-8")
-    wanted = config(
-        tmp_path, dataset={"id": []}, **{"coverage-by": [], "conditional-tests": ["worst-slab", "ert"]}
-    )
-    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
-    rows = {row["test"]: row for row in read(tmp_path / "out" / "conditional-tests.csv")}
-    assert list(rows) == ["worst-slab", "ert-l1", "ert-brier"]
-    assert all(row["evidence"] == "1" for row in rows.values())
-    slab = rows["worst-slab"]
-    assert float(slab["value"]) == int(slab["covered"]) / int(slab["rows"]) < float(slab["high"]) < 0.9
-    assert "x" in slab["where"] and float(slab["chosen"]) < 0.7
-    before = (tmp_path / "out" / "conditional-tests.csv").read_text()
-    write_report(open_run(tmp_path / "out"), tmp_path / "out")
-    assert (tmp_path / "out" / "conditional-tests.csv").read_text() == before
-    (tmp_path / "people.csv").unlink()
-    write_report(open_run(tmp_path / "out"), tmp_path / "out")
-    assert not (tmp_path / "out" / "conditional-tests.csv").exists()
-    assert "conditional-tests.csv has no rows" in (tmp_path / "out" / "notes.txt").read_text()
 
 
 def test_rows_of_an_absent_class_are_never_covered_in_the_band(tmp_path):

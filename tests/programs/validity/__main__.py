@@ -49,8 +49,6 @@ REMARKS = """\
   proved of the delay after a change.
 - Weighted p-values (`shift`) have no band: with known weights for a shift of one standard deviation, the
   binomial band misses their coverage on about 40 % of the test parts.
-- `ert-l1` compares with a classifier that learns by chance that all rows are covered too often or too rarely,
-  so its evidence has two sides: 5 % and not 2.5 %.
 """
 COLUMNS = (
     *("entry", "quantity", "guarantee", "setting", "event", "promised", "kind", "draws", "events", "seen"),

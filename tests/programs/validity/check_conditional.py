@@ -1,13 +1,11 @@
-"""Conditional coverage: intervals of groups, expected gaps, worst slab, excess risk of constant coverage."""
+"""Conditional coverage: intervals of groups, expected gaps."""
 
 from __future__ import annotations
 
 import numpy as np
 from _entries import ABOUT, Claim, Entry
 
-from confml.measures.conditional import GroupCoverage, mean_deviation, worst_slab
-from confml.measures.excess_risk import excess_risks
-from confml.report.sections.coverage import ert_row, slab_row
+from confml.measures.conditional import GroupCoverage, mean_deviation
 
 LEVEL, COVERAGE = 0.1, 0.9
 
@@ -29,21 +27,6 @@ def gap(rng, classes, rows, calibration):
     return [found - mean_deviation(rows, calibration + 1, LEVEL)]
 
 
-def slab(rng, rows, features):
-    """Evidence of the worst slab although every row is covered with probability 0.9."""
-    X, covered = rng.normal(size=(rows, features)), rng.random(rows) < COVERAGE
-    found = worst_slab(X, covered, int(rng.integers(2**31)))
-    names = tuple(f"x{place}" for place in range(features))
-    return [found is not None and found.rows > 0 and slab_row(found, LEVEL, names).evidence]
-
-
-def excess(rng, rows, features):
-    """Evidence of the excess risks although every row is covered with probability 0.9."""
-    X, covered = rng.normal(size=(rows, features)), rng.random(rows) < COVERAGE
-    found = excess_risks(X, covered, LEVEL, int(rng.integers(2**31)))
-    return [ert_row(name, risk, covered, LEVEL).evidence for name, risk in zip("ab", found, strict=True)]
-
-
 ENTRIES = (
     Entry("group-intervals", "interval, conditional-coverage.csv",
           "at 95 % for all groups of one column together",
@@ -53,14 +36,4 @@ ENTRIES = (
           [{"classes": classes, "rows": rows, "calibration": m}
            for classes, rows, m in ((3, 40, 59), (20, 20, 19))],
           lambda setting: [Claim("covgap minus covgap_expected", 0.0, ABOUT, True)], gap, fraction=0.2),
-    Entry("worst-slab", "worst-slab, conditional-tests.csv",
-          "the slab is chosen on one half and counted on the other; interval at 95 %, one end counts",
-          [{"rows": rows, "features": features} for rows, features in ((400, 2), (1000, 8))],
-          lambda setting: [Claim("evidence with a coverage of 0.9 everywhere", 0.025)], slab,
-          fraction=0.05),
-    Entry("excess-risk", "ert, conditional-tests.csv",
-          "a valid predictor has evidence of ert-l1 in about 5 % of the test parts",
-          [{"rows": 300, "features": 2}],
-          lambda setting: [Claim(f"evidence of {name} with a coverage of 0.9 everywhere", 0.05, ABOUT)
-                           for name in ("ert-l1", "ert-brier")], excess, fraction=0.03),
 )  # fmt: skip
