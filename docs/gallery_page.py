@@ -50,15 +50,15 @@ def gallery_page(results: Path, kinds: Mapping[str, str]) -> tuple[str, dict[str
     """
     drawn: dict[str, list[Drawn]] = {}
     for one in _of_gallery(results / "gallery"):
-        drawn.setdefault(one.kind, []).append(one)
+        if one.kind in kinds:
+            drawn.setdefault(one.kind, []).append(one)
     missing = [kind for kind in kinds if kind not in drawn]
     for kind, one in _of_reference(results / "reference", list(kinds)).items():
         drawn.setdefault(kind, [one])
-    names = sorted({*kinds, *drawn})
     entries, sentences = _entries(), yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
-    lines = [_INTRO, _MISSING if missing else "", *_thumbnails(names, drawn)]
-    for kind in names:
-        lines += [f"## {kind}", "", _sentence(kinds.get(kind, "figure of `confml compare`")), ""]
+    lines = [_INTRO, _MISSING if missing else "", *_thumbnails(sorted(kinds), drawn)]
+    for kind in sorted(kinds):
+        lines += [f"## {kind}", "", _sentence(kinds[kind]), ""]
         lines += [f"In a config: `figures: [{entries[kind]}]`.", ""] if kind in entries else []
         lines += [f"In a paper: {sentences[kind]}", ""] if kind in sentences else []
         if kind not in drawn:
@@ -94,13 +94,12 @@ def _of_gallery(folder: Path) -> Iterator[Drawn]:
     """Iterate over the figures of ``make gallery``: for each kind and run, those of the first data set."""
     for index in sorted(folder.glob("*/figures/index.md")):
         run = index.parent.parent.name
-        config = f"configs/gallery/{run}.yaml"
-        source = f"`{config}`" if run != "compared" else "`confml compare`"
         first: dict[str, str] = {}
         for entry in _ENTRY.finditer(index.read_text(encoding="utf-8")):
             if first.setdefault(entry["kind"], entry["data"]) == entry["data"]:
                 path = index.parent / entry["file"]
-                yield Drawn(entry["kind"], path, f"{entry['caption']} From {source}.", f"{run}/{path.name}")
+                caption = f"{entry['caption']} From `configs/gallery/{run}.yaml`."
+                yield Drawn(entry["kind"], path, caption, f"{run}/{path.name}")
 
 
 def _of_reference(folder: Path, kinds: list[str]) -> dict[str, Drawn]:

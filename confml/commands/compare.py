@@ -15,7 +15,7 @@ from confml.terminal import echo, width_of
 @click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
 @click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
-@click.option("--out", type=FOLDER, metavar="DIR", help="Write tables and figures there.")
+@click.option("--out", type=FOLDER, metavar="DIR", help="Write tables there.")
 @click.option(
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
     help="Differences within +-WIDTH of 0 are practically equivalent, for tests over data sets.",
@@ -38,14 +38,13 @@ def compare(
     """Compare methods on the same splits.
 
     With one run, compare each method with --against. With two runs, compare methods of the same name. Print
-    differences of error, of areas under risk-coverage curves, and of sure and unsure rates at the run's
-    thresholds. They have the t test of the test rows, whose variance is at least the variance of Nadeau and
-    Bengio. Intervals are simultaneous over all pairs of methods and views of the data set, and p-values are
-    corrected by Holm's method over the same pairs. A star marks a method that is shown to be worse than the
-    best one. --json and --out also give the intervals and p-values of single differences. Each common view is
-    compared. If two methods have no common view (reject and p-value, for example), each view of one is
-    compared with each view of the other. --out writes CSV files and a figure of the difference at each
-    rejection rate.
+    differences of error, and of sure and unsure rates at the run's thresholds. They have the t test of the
+    test rows, whose variance is at least the variance of Nadeau and Bengio. Intervals are simultaneous over
+    all pairs of methods and views of the data set, and p-values are corrected by Holm's method over the same
+    pairs. A star marks a method that is shown to be worse than the best one. --json and --out also give the
+    intervals and p-values of single differences. Each common view is compared. If two methods have no common
+    view (reject and p-value, for example), each view of one is compared with each view of the other. --out
+    writes CSV files.
 
     With two data sets or more, also print the Bayesian signed-rank test of the mean differences (Benavoli et
     al. 2017). It has three probabilities: the first is better, both are practically equivalent (differences
@@ -64,7 +63,7 @@ def compare(
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
-    rows, curves, constants = compare_runs(runs, against, view)
+    rows, constants = compare_runs(runs, against, view)
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in metrics:
         if name not in known:
@@ -92,7 +91,7 @@ def compare(
                 for note in grid.notes:
                     echo(note)
     if out is not None:
-        for path in write_comparison(rows, curves, out, tests):
+        for path in write_comparison(rows, out, tests):
             if not quiet:
                 say(f"wrote {path}")
 

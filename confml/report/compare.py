@@ -1,8 +1,7 @@
 """Comparison of two methods on the same splits: ``confml compare RUN [RUN]``.
 
-It computes differences of metrics and of accuracy-rejection curves at each rejection rate with the test of
-`confml.report.answers.differences`, and over several data sets the Bayesian signed-rank test
-(`confml.measures.ranks`).
+It computes differences of metrics with the test of `confml.report.answers.differences`, and over several
+data sets the Bayesian signed-rank test (`confml.measures.ranks`).
 """
 
 import functools
@@ -22,17 +21,14 @@ from confml.report.answers.evidence import Evidence
 from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
-from confml.report.captions import figure_file_name
-from confml.report.files import remove_earlier, safe_name, write_csv
-from confml.report.items import Grid, Picture
+from confml.report.files import remove_earlier, write_csv
+from confml.report.items import Grid
 from confml.report.method_pairs import (
     Asked,
-    CurveDifference,
     Pair,
     RowValues,
     ViewRows,
     Views,
-    curve_difference,
     loss_table,
     pairs_of,
     run_names,
@@ -41,13 +37,8 @@ from confml.report.method_pairs import (
 from confml.report.numbers.metric_rows import Metrics
 from confml.report.run.stored import open_run
 from confml.report.tables.grid import named_once
-from confml.report.write import write_items
 
 Families = dict[Asked, Family]
-CAPTION = (
-    "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
-    "over the splits; below 0 the first is better. Band: pointwise 95 % interval at each rate. Data set:"
-)
 
 
 class ComparisonRow(NamedTuple):
@@ -82,10 +73,10 @@ class ComparisonRow(NamedTuple):
 
 def compare(
     runs: Sequence[Path | str], against: str | None = None, view: str | None = None
-) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]], dict[str, list[Majority]]]:
+) -> tuple[list[ComparisonRow], dict[str, list[Majority]]]:
     """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
 
-    Return the rows, the differences of the curves, and the errors of the majority class by data set.
+    Return the rows, and the errors of the majority class by data set.
 
     Each common view is compared. If two methods have no common view, each view of the first is compared with
     each view of the second. view: select pairs with this view. Raises ConfmlError if no results can be
@@ -115,8 +106,7 @@ def compare(
     found = {name: families(standings, name, values) for name in names}
     pairs = [_on_common_splits(pair, found[pair.dataset]) for pair in pairs]
     rows = [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
-    curves = [(pair, curve_difference(pair)) for pair in pairs]
-    return rows, curves, {name: majority_of(standings, name) for name in names}
+    return rows, {name: majority_of(standings, name) for name in names}
 
 
 def _on_common_splits(pair: Pair, found: Families) -> Pair:
@@ -332,61 +322,11 @@ def _notes(rows: Sequence[ComparisonRow]) -> list[str]:
 
 
 def write_comparison(
-    rows: Sequence[ComparisonRow],
-    curves: Sequence[tuple[Pair, CurveDifference]],
-    folder: Path,
-    tests: Sequence[SignedRankRow] = (),
+    rows: Sequence[ComparisonRow], folder: Path, tests: Sequence[SignedRankRow] = ()
 ) -> list[Path]:
-    """Write ``comparisons.csv``, ``curve-differences.csv`` and a figure of the latter per data set.
-
-    With tests over several data sets also ``signed-rank.csv``.
-    """
-    header = ("dataset", "view", "first", "second", "rejection_rate", "difference", "low", "high")
-    points = [
-        (*pair[:4], *map(float, values))
-        for pair, found in curves
-        for values in zip(found.grid, found.difference, found.low, found.high, strict=True)
-    ]
-    paths = [
-        write_csv(folder / "comparisons.csv", ComparisonRow._fields, rows),
-        write_csv(folder / "curve-differences.csv", header, points),
-    ]
+    """Write ``comparisons.csv``, and with tests over several data sets ``signed-rank.csv``."""
+    paths = [write_csv(folder / "comparisons.csv", ComparisonRow._fields, rows)]
     if tests:
         paths.append(write_csv(folder / "signed-rank.csv", SignedRankRow._fields, tests))
     remove_earlier(folder, ["signed-rank.csv"], paths)
-    pictures = []
-    for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
-        own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
-        path = f"figures/{figure_file_name(safe_name(f'curve-difference-{dataset}'))}"
-        draw = functools.partial(_draw, dataset, own)
-        splits = max(len(pair.sides[0]) for pair, _ in own)
-        caption = f"{CAPTION} {dataset}, {splits} splits."
-        pictures.append(Picture(path, draw, f"curve-difference of {dataset}", caption))
-    drawn, _ = write_items(pictures, folder)
-    return [*paths, *drawn]
-
-
-def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
-    """Draw one panel per view: difference of sure incorrect against unsure, below 0 if the first is
-    better."""
-    from confml.report.figures.style import COLUMN, GREY, PAGE, Panels, lines_of
-
-    views = list(dict.fromkeys(pair.view for pair, _ in curves))
-    names = list(dict.fromkeys(f"{pair.first} - {pair.second}" for pair, _ in curves))
-    lines = dict(zip(names, lines_of(len(names)), strict=True))
-    panels = Panels(len(views), height=2.2, widths=(COLUMN * 1.2, PAGE, PAGE), sharey=True)
-    for axes, view in zip(panels.axes, views, strict=True):
-        axes.axhline(0.0, color=GREY, linewidth=0.6)
-        for pair, found in curves:
-            if pair.view == view:
-                name = f"{pair.first} - {pair.second}"
-                x = 100 * found.grid
-                (handle,) = axes.plot(x, 100 * found.difference, **lines[name], markevery=7, linewidth=1.0)
-                panels.handles.setdefault(name, handle)
-                axes.fill_between(
-                    x, 100 * found.low, 100 * found.high, color=lines[name]["color"], alpha=0.13, linewidth=0
-                )
-        axes.set_title(view, loc="left", fontsize=7)
-        axes.set_xlabel("unsure (%)")
-    panels.label_y("difference of\nsure incorrect (%)")
-    return panels.finish(f"{dataset}; band: pointwise 95 % interval at each rate")
+    return paths

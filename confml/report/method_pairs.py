@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.jackknife import CurveRows
-from confml.measures.rejection import curve_of
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
 from confml.report.answers.standings import Line
 from confml.report.run.one_pass import Collector
@@ -21,15 +19,14 @@ Asked = tuple[str, float | None]  # metric and threshold
 class ViewRows(NamedTuple):
     """The test rows (n,) of one view on one split.
 
-    truth: true labels. shared: whether regions depend on common calibration rows. curve: the
-    accuracy-rejection curve. values: (n,) by metric and threshold.
+    truth: true labels. shared: whether regions depend on common calibration rows. values: (n,) by metric and
+    threshold.
     """
 
     rows: np.ndarray
     truth: np.ndarray
     train_rows: int
     shared: bool
-    curve: CurveRows
     values: Mapping[Asked, np.ndarray]
 
     @classmethod
@@ -37,13 +34,7 @@ class ViewRows(NamedTuple):
         """Return the rows of a view of a finished cell."""
         prediction = result.views[view]
         correct = prediction.labels == result.truth
-        curve = CurveRows.of(curve_of(prediction, result.truth), prediction.certainty, correct)
-        found: dict[Asked, np.ndarray] = {
-            ("error", None): curve.wrong,
-            ("augrc", None): curve.augrc(),
-            ("aurc", None): curve.aurc(),
-            ("auroc_correct", None): curve.auroc(),
-        }
+        found: dict[Asked, np.ndarray] = {("error", None): (~correct).astype(np.float64)}
         for threshold in thresholds:
             sure = prediction.accepted(threshold)
             found |= {
@@ -52,7 +43,7 @@ class ViewRows(NamedTuple):
                 ("sure_incorrect", threshold): sure & ~correct,
             }
         shared = prediction.kind == "p-value"
-        return cls(result.rows, result.truth, result.split_train_rows, shared, curve, found)
+        return cls(result.rows, result.truth, result.split_train_rows, shared, found)
 
 
 class RowValues(Collector):
@@ -72,7 +63,6 @@ class RowValues(Collector):
         }
 
 
-RATES = np.arange(50) / 50  # rejection rates of curves' differences
 Views = Mapping[str, ViewRows | None]
 
 
@@ -124,32 +114,6 @@ def loss_table(
         for side, given in zip(lines, values, strict=True)
     ]
     return LossTable(losses, kind, online, 1.0)
-
-
-class CurveDifference(NamedTuple):
-    """Difference of the curves of two methods on the same splits, first minus second (below 0: first better).
-
-    grid: (g,) rejection rates; difference, low, high: (g,) mean difference of sure-incorrect proportions and
-    its interval at each rate (not simultaneous). NaN at rates that one of the curves cannot attain.
-    """
-
-    grid: np.ndarray
-    difference: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def curve_difference(pair: Pair, rates: np.ndarray = RATES) -> CurveDifference:
-    """Return the difference of the curves of a pair at rejection rates."""
-    curves = [[one.curve for one in side.values()] for side in pair.sides]
-    reached = min(one.curve.most_rejected for side in curves for one in side)
-    values = [[one.sure_incorrect(rates) for one in side] for side in curves]
-    found = np.full((3, len(rates)), np.nan)
-    for place in np.flatnonzero(rates <= reached + 1e-12).tolist():
-        one = pair.table([[rows[place] for rows in side] for side in values]).pair(0, 1)
-        if one is not None:
-            found[:, place] = one.difference, *one.interval()
-    return CurveDifference(rates, *found)
 
 
 def run_names(opened: Sequence[RunResults]) -> list[str]:

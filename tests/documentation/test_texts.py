@@ -133,11 +133,11 @@ def test_text_of_docstrings_is_no_markup():
 KINDS = {"class-errors": "errors of classes", "error-against": "an error", "error-against-k": "an error by k"}
 
 
-def test_gallery_shows_runs_then_stored_figures_then_the_command(tmp_path):
+def test_gallery_shows_runs_then_stored_figures(tmp_path):
     run, stored = tmp_path / "gallery" / "plane" / "figures", tmp_path / "reference" / "pies" / "figures"
     run.mkdir(parents=True)
     stored.mkdir(parents=True)
-    entries = ("class-errors of wine", "class-errors of iris", "curve-difference of wine")
+    entries = ("class-errors of wine", "class-errors of iris")
     texts = [f"## {one}\n\n![{one}]({one.replace(' ', '-')}.svg)\n\nCaption of {one}.\n" for one in entries]
     (run / "index.md").write_text("# Figures\n\n" + "\n".join(texts))
     for name in ("pies-error-against-k_log=true-pies.svg", "pies-class-errors-pies.svg"):
@@ -145,11 +145,10 @@ def test_gallery_shows_runs_then_stored_figures_then_the_command(tmp_path):
     text, pictures = gallery_page.gallery_page(tmp_path, KINDS)
     assert pictures == {
         f"{gallery_page.FIGURES}/plane/class-errors-of-wine.svg": run / "class-errors-of-wine.svg",
-        f"{gallery_page.FIGURES}/plane/curve-difference-of-wine.svg": run / "curve-difference-of-wine.svg",
         f"{gallery_page.FIGURES}/reference/pies-figures-pies-error-against-k_log-true-pies.svg": stored
         / "pies-error-against-k_log=true-pies.svg",
     }
-    assert re.findall("^## (.*)$", text, re.MULTILINE) == [*sorted([*KINDS, "curve-difference"])]
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == sorted(KINDS)
     assert "Caption of class-errors of wine. From `configs/gallery/plane.yaml`." in text
     assert text.count("Not drawn yet") == 1 and "make gallery docs" in text.partition("##")[0]
 
