@@ -147,20 +147,3 @@ def _checked(p) -> list[float]:
     if p.ndim != 1 or not np.all((p >= 0.0) & (p <= 1.0)):
         raise ValueError("p-values must be numbers between 0 and 1 of shape (n,)")
     return p.tolist()
-
-
-def adaptive_levels(p, level: float, rate: float = 0.005) -> np.ndarray:
-    """Return (n,) the levels of adaptive conformal inference before each p-value (n,) of a true label.
-
-    ``alpha_1 = level``, and ``alpha_(t+1) = alpha_t + rate (level - error_t)`` with error_t = 1 if p_t <=
-    alpha_t. The error rate of n rows differs from ``level`` by at most (max(level, 1 - level) + rate) /
-    (rate n), for every sequence; no single region has a guarantee. Levels below 0 give regions with every
-    label, and levels of 1 or more empty ones. Source: Gibbs and Candes, Adaptive Conformal Inference Under
-    Distribution Shift, 2021.
-    """
-    levels = np.empty(len(p))
-    alpha = level
-    for row, value in enumerate(_checked(p)):
-        levels[row] = alpha
-        alpha += rate * (level - (alpha >= 1.0 or (alpha >= 0.0 and value <= alpha)))
-    return levels

@@ -1,4 +1,4 @@
-"""Martingales, CUSUM, Shiryaev-Roberts and adaptive levels, against their definitions."""
+"""Martingales, CUSUM and Shiryaev-Roberts, against their definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from reference import monitoring as literal
 
 from confml.measures.monitoring import (
     BETTORS,
-    adaptive_levels,
     cusum_alarms,
     log_martingale,
     shiryaev_roberts_alarms,
@@ -66,19 +65,6 @@ def test_shiryaev_roberts_has_one_alarm_in_at_least_c_rows():
     rows, threshold = 60_000, 100
     alarms = len(shiryaev_roberts_alarms(rng.random(rows), threshold))
     assert 0.7 < alarms / (rows / threshold) < 1.15  # 102 rows on average
-
-
-def test_adaptive_levels_keep_the_error_rate_of_any_sequence():
-    rng = np.random.default_rng(2)
-    p = np.append(rng.random(2000), rng.random(2000) ** 4)
-    levels = adaptive_levels(p, 0.1, 0.01)
-    errors = (p <= levels) & (levels >= 0) | (levels >= 1)
-    assert abs(errors.mean() - 0.1) <= (0.9 + 0.01) / (0.01 * 4000)
-    assert np.mean(p[2000:] <= 0.1) > 0.5 > 0.2 > errors[2000:].mean()
-    alpha = 0.1
-    for value, found in zip(p[:50], levels[:50], strict=True):
-        assert found == alpha
-        alpha += 0.01 * (0.1 - (value <= alpha))
 
 
 def test_mistakes():

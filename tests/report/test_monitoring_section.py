@@ -69,14 +69,6 @@ def test_a_quiet_pass_has_no_alarm(folder):
     assert "quiet" not in "".join(line for line in (folder / "notes.txt").open() if "alarm" in line)
 
 
-def test_adaptive_levels_lower_the_worst_error(folder):
-    rows = {row["dataset"]: row for row in read(folder / "adaptive-levels.csv")}
-    changed = rows["changed"]
-    assert float(changed["adaptive_worst_error"]) < float(changed["worst_error"]) > 0.3
-    assert float(changed["adaptive_mean_size"]) > float(changed["mean_size"])
-    assert abs(float(rows["quiet"]["adaptive_error"]) - 0.1) < 0.02
-
-
 def test_words():
     words = alarm_words(Alarm(1415, 1346, 9.3), 10_000)
     assert words.startswith("alarm after row 1,415, of which there is at most one in 10,000 rows on average")

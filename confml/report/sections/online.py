@@ -12,7 +12,6 @@ from confml.measures.monitoring import (
     BETTORS,
     CUSUM_RUNS,
     Alarm,
-    adaptive_levels,
     cusum_alarms,
     log_martingale,
     shiryaev_roberts_alarms,
@@ -83,7 +82,6 @@ def _whole(values: np.ndarray) -> list[str]:
 
 CUSUM_THRESHOLD, RARE = 20, 10_000  # of CUSUM and of Shiryaev-Roberts
 EVIDENCE = 100  # of a martingale against exchangeability
-RATE, WINDOW = 0.005, 200
 NAMES = ("dataset", "method", "params", "split", "view")
 
 
@@ -107,31 +105,22 @@ class MonitoringRow(NamedTuple):
 
 
 class Monitoring(Section):
-    """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
+    """``monitoring.csv``: changes that an online pass shows.
 
     The statistics bet against the smoothed p-values of the true labels, in the order of the rows.
     Three martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with
     probability at most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after
     each one, and estimate where the change is; one line per alarm, or one line that there is none.
     ``meaning`` explains each line.
-
-    ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
-    baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
-    error rate of 200 consecutive rows. Its error rate approaches the level for every sequence, but it raises
-    no alarm, and no single region has a guarantee.
     """
 
     name = "monitoring"
     place = 112
     needs = "protocol: {kind: online}"
-    files = {
-        "monitoring.csv": "martingales and alarms of a change in an online pass",
-        "adaptive-levels.csv": "adaptive conformal inference on an online pass",
-    }
+    files = {"monitoring.csv": "martingales and alarms of a change in an online pass"}
 
     def start(self) -> None:
         self._rows: list[tuple] = []
-        self._adaptive: list[tuple] = []
         self._alarms: list[str] = []
 
     def add(self, result: CellResult) -> None:
@@ -143,8 +132,6 @@ class Monitoring(Section):
             key = cell.dataset, cell.method, cell.variant, cell.split, view
             found = list(monitoring_rows(p, np.asarray(result.rows)))
             self._rows += [(*key, *row) for row in found]
-            for level in self.results.config.levels:
-                self._adaptive.append((*key, *_adaptive_row(case, level)))
             alarm = next((row for row in found if row.statistic == "shiryaev-roberts" and row.step), None)
             if alarm is not None:
                 self._alarms.append(f"{cell.dataset}, {self.results.label(cell)}: {alarm.meaning}")
@@ -152,10 +139,6 @@ class Monitoring(Section):
     def items(self) -> Iterator[Item]:
         if self._rows:
             yield Table("monitoring.csv", (*NAMES, *MonitoringRow._fields), self._rows)
-        if self._adaptive:
-            columns = ("level", "rate", "error", "adaptive_error", "worst_error", "adaptive_worst_error")
-            header = (*NAMES, *columns, "mean_size", "adaptive_mean_size")
-            yield Table("adaptive-levels.csv", header, self._adaptive)
         yield from map(Note, self._alarms)
         for name in dict.fromkeys(row[0] for row in self._rows if self.results.has_groups(row[0])):
             yield Note(f"{name}: alarms and martingales have no guarantee, because its rows are in groups")
@@ -212,25 +195,3 @@ def alarm_words(alarm: Alarm, run: int, simulated: bool = False) -> str:
         f" without a change; the estimated change is after row {alarm.change_after:,}: check how later"
         " rows were collected, and fit again with them"
     )
-
-
-def _adaptive_row(case: Case, level: float) -> tuple[float, ...]:
-    """Return the numbers of ``adaptive-levels.csv`` for one level."""
-    scores = case.prediction.scores
-    known = case.true_columns >= 0
-    p = np.where(known, scores[np.arange(len(scores)), case.true_columns], 0.0)
-    levels = adaptive_levels(p, level, RATE)
-    fixed, adaptive = p <= level, (levels >= 1.0) | ((levels >= 0.0) & (p <= levels))
-    regions = (scores > levels[:, None]) | (levels < 0.0)[:, None]
-    regions &= (levels < 1.0)[:, None]
-    return (
-        *(float(level), RATE, float(fixed.mean()), float(adaptive.mean()), _worst(fixed), _worst(adaptive)),
-        *(float((scores > level).sum(axis=1).mean()), float(regions.sum(axis=1).mean())),
-    )
-
-
-def _worst(errors: np.ndarray) -> float:
-    """Return the largest error rate of `WINDOW` consecutive rows, or of all if there are fewer."""
-    window = min(WINDOW, len(errors))
-    totals = np.append(0, np.cumsum(errors))
-    return float((totals[window:] - totals[:-window]).max() / window)
