@@ -194,9 +194,6 @@ def keeps_files(command):
     return keeping
 
 
-jobs_option = click.option(
-    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
-)
 quiet_option = click.option(
     "--quiet", "-q", is_flag=True, help="Print no progress and no tables; warnings are printed."
 )

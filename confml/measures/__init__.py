@@ -13,10 +13,8 @@ import numpy as np
 
 from confml.measures import (
     calibration,
-    conditional,
     confusion,
     costs,
-    decomposition,
     efficiency,
     entropies,
     martingales,
@@ -36,7 +34,7 @@ MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
     *(confusion.MEASURE, calibration.MEASURE),
-    *(decomposition.MEASURE, entropies.MEASURE, conditional.MEASURE, costs.MEASURE),
+    *(entropies.MEASURE, costs.MEASURE),
 )
 
 

@@ -34,20 +34,9 @@ class Bins(NamedTuple):
         return self.counts * np.abs(self.values - self.outcomes)
 
     @property
-    def debiased_squares(self) -> np.ndarray:
-        """(b,) squared gaps less their expectation under calibration, weighted by the counts."""
-        variance = self.outcomes * (1 - self.outcomes) / np.maximum(self.counts - 1, 1)
-        return self.counts * ((self.values - self.outcomes) ** 2 - np.where(self.counts > 1, variance, 0.0))
-
-    @property
     def error(self) -> float:
         """Expected calibration error: mean of `gaps`."""
         return float(np.sum(self.gaps) / self.counts.sum())
-
-    @property
-    def debiased_square(self) -> float:
-        """Mean of `debiased_squares`; it may be negative."""
-        return float(np.sum(self.debiased_squares) / self.counts.sum())
 
 
 def bin_starts(placed: np.ndarray, bins: int = BINS) -> np.ndarray:

@@ -21,8 +21,6 @@ from confml.measures.rejection import RejectionCurve
 
 MOST_ROWS = 10_000
 """Largest number of rows of a case that shares a block: joining longer arrays takes more time than calls."""
-MOST_RANKED = 1 << 22
-"""Largest number of scores of a block whose orders are kept for the measures that follow."""
 
 
 class Ranked(NamedTuple):
@@ -109,17 +107,8 @@ class Block:
         """Return the (s,) means of numbers (N,), NaN without rows."""
         return self.per_row(self.sums(values))
 
-    def ranked(self, name: Any, values: np.ndarray) -> Ranked:
-        """Return values (N,) sorted within each case; they are kept under a name."""
-        if self.whole.prediction.scores.size > MOST_RANKED:
-            return self._ranked(values)
-        return self.whole.once(("ranked", name), lambda: self._ranked(values))
-
-    def ranked_score(self, column: int) -> Ranked:
-        """Return the scores of a class, sorted within each case."""
-        return self.ranked(column, self.whole.prediction.scores[:, column])
-
-    def _ranked(self, values: np.ndarray) -> Ranked:
+    def ranked(self, values: np.ndarray) -> Ranked:
+        """Return values (N,) sorted within each case."""
         order = np.argsort(values) if len(self) == 1 else np.lexsort((values, self.of_case))
         placed = values[order]
         begins = np.ones(len(placed), dtype=bool)
@@ -187,7 +176,7 @@ class Block:
     @cached_property
     def curve_groups(self) -> Ranked:
         """Groups of equal certainty, the most certain first."""
-        return self._ranked(-self.whole.certainty)
+        return self.ranked(-self.whole.certainty)
 
     @cached_property
     def curve_counts(self) -> tuple[np.ndarray, np.ndarray]:

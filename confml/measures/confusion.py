@@ -18,7 +18,6 @@ def _compute(block: Block) -> Iterator[Column]:
     yield Column("precision_macro", None, _macro_means(correct, predicted, rows + predicted > 0))
     yield Column("recall_macro", None, _macro_means(correct, rows, rows + predicted > 0))
     yield Column("f1_macro", None, _macro_means(2 * correct, rows + predicted, rows + predicted > 0))
-    yield Column("f1_micro", None, block.shares(block.whole.correct))
 
 
 def _macro_means(part: np.ndarray, whole: np.ndarray, occurs: np.ndarray) -> np.ndarray:
@@ -57,15 +56,6 @@ MEASURE = Measure(
             _SOURCE,
             heading="macro F1",
             tables=(PAGE,),
-        ),
-        "f1_micro": share(
-            "F1 of the counts summed over the classes; with one label per row also the micro-averaged "
-            "precision and "
-            "recall, and the accuracy",
-            HIGHER,
-            "sum over c of 2 #{i: predicted c, y_i = c} / sum over c of (#{i: predicted c} + #{i: y_i = c})",
-            _SOURCE,
-            heading="micro F1",
         ),
     },
     compute=_compute,

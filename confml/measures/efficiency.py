@@ -24,7 +24,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.case import Case
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import LEVEL, LOWER, Metric, share_per_level
+from confml.measures.metric import LOWER, Metric
 
 
 def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
@@ -44,7 +44,7 @@ def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
 
 
 def _compute(block: Block) -> Iterator[Column]:
-    """Yield S, U, F, OU and OF, and E, OM and OE for each level; N and M are metrics of regions.
+    """Yield S, U, F, OU and OF; N and M are metrics of regions.
 
     U and OU are 0 if there is no second or no false label.
     """
@@ -52,72 +52,41 @@ def _compute(block: Block) -> Iterator[Column]:
         return
     for metric, values in _criteria_of_rows(block.whole).items():
         yield Column(metric, None, block.per_row([math.fsum(part.tolist()) for part in block.parts(values)]))
-    for level in block.levels:
-        sizes = block.whole.sizes(level)
-        false = sizes - block.whole.covered(level)  # a covered label is the true one
-        yield Column("excess", level, block.per_row(block.totals(np.maximum(sizes - 1, 0))))
-        yield Column("observed_multiple", level, block.shares(false != 0))
-        yield Column("observed_excess", level, block.per_row(block.totals(false)))
 
 
 VOVK_2016 = "Vovk, Fedorova, Nouretdinov and Gammerman 2016"
-_WITHOUT_LEVEL = {
-    "sum_of_p": Metric(
-        "mean sum of an example's p-values (criterion S of Vovk et al. 2016)",
-        LOWER,
-        "mean over i of sum_y p_i^y",
-        VOVK_2016,
-        heading="sum of p-values",
-    ),
-    "unconfidence": Metric(
-        "mean second largest p-value (criterion U)",
-        LOWER,
-        "mean over i of the second largest p_i^y",
-        VOVK_2016,
-    ),
-    "fuzziness": Metric(
-        "mean sum of an example's p-values without the largest (criterion F)",
-        LOWER,
-        "mean over i of sum_y p_i^y - max_y p_i^y",
-        VOVK_2016,
-    ),
-    "observed_unconfidence": Metric(
-        "mean largest p-value of a false label (criterion OU)",
-        LOWER,
-        "mean over i of max over y != y_i of p_i^y",
-        VOVK_2016,
-    ),
-    "observed_fuzziness": Metric(
-        "mean sum of the p-values of false labels (criterion OF)",
-        LOWER,
-        "mean over i of the sum over y != y_i of p_i^y",
-        VOVK_2016,
-    ),
-}
 MEASURE = Measure(
     metrics={
-        **_WITHOUT_LEVEL,
-        "excess": Metric(
-            "mean number of labels in a region in excess of one (criterion E)",
+        "sum_of_p": Metric(
+            "mean sum of an example's p-values (criterion S of Vovk et al. 2016)",
             LOWER,
-            "mean over i of max(|G_i| - 1, 0)",
+            "mean over i of sum_y p_i^y",
             VOVK_2016,
-            unit="labels",
-            per=LEVEL,
+            heading="sum of p-values",
         ),
-        "observed_multiple": share_per_level(
-            "share of regions that contain a false label (criterion OM)",
+        "unconfidence": Metric(
+            "mean second largest p-value (criterion U)",
             LOWER,
-            "#{i: G_i contains some y != y_i} / n",
+            "mean over i of the second largest p_i^y",
             VOVK_2016,
         ),
-        "observed_excess": Metric(
-            "mean number of false labels in a region (criterion OE)",
+        "fuzziness": Metric(
+            "mean sum of an example's p-values without the largest (criterion F)",
             LOWER,
-            "mean over i of #{y in G_i: y != y_i}",
+            "mean over i of sum_y p_i^y - max_y p_i^y",
             VOVK_2016,
-            unit="labels",
-            per=LEVEL,
+        ),
+        "observed_unconfidence": Metric(
+            "mean largest p-value of a false label (criterion OU)",
+            LOWER,
+            "mean over i of max over y != y_i of p_i^y",
+            VOVK_2016,
+        ),
+        "observed_fuzziness": Metric(
+            "mean sum of the p-values of false labels (criterion OF)",
+            LOWER,
+            "mean over i of the sum over y != y_i of p_i^y",
+            VOVK_2016,
         ),
     },
     compute=_compute,

@@ -88,7 +88,6 @@ def _rows(case: Case) -> Iterator[Row]:
         return
     mixture, power = simple_mixture(p), power_martingale(p)
     yield Row("log10_mixture_martingale", None, float(mixture[-1]))
-    yield Row("log10_mixture_martingale_max", None, float(mixture.max()))
     yield Row("log10_power_martingale", None, float(power[-1]))
 
 
@@ -102,13 +101,6 @@ MEASURE = Measure(
             "log10 of the simple mixture martingale at the end of an online pass",
             None,
             "log10 of the integral over e in [0, 1] of the product of e p_i^(e - 1)",
-            SOURCE,
-        ),
-        "log10_mixture_martingale_max": Metric(
-            "largest value of log10_mixture_martingale during the pass; M or more has probability at most "
-            "10^-M if examples are exchangeable",
-            None,
-            "max over the steps of log10_mixture_martingale",
             SOURCE,
         ),
         "log10_power_martingale": Metric(

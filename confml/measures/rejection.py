@@ -8,15 +8,12 @@ of which E are wrong, ``e_k`` is the expected number of errors among the first k
 Every area is defined here once, because public tools differ and most depend on the order of tied rows:
 
 - AURC (area under the risk-coverage curve) = (1/n) sum_k e_k / k, the mean risk over all coverages;
-- E-AURC (excess AURC) = AURC - (1/n) sum_{j=1..E} j / (n - E + j), the AURC minus that of the best order;
 - AUGRC (area under the generalised risk-coverage curve) = trapezoid of e_k / n over k/n from (0, 0)
   (Traub et al. 2024) = (1 - AUROC) acc err + err^2 / 2.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -42,11 +39,6 @@ class RejectionCurve:
     def n(self) -> int:
         return int(self.accepted[-1])
 
-    @cached_property
-    def expected_errors(self) -> np.ndarray:
-        """(n + 1,) e_k for k = 0, 1, ... n."""
-        return np.interp(np.arange(self.n + 1), self.accepted, self.errors)
-
     @property
     def most_rejected(self) -> float:
         """Largest rejection rate of any threshold; below 1 if some predictions are always accepted."""
@@ -54,38 +46,12 @@ class RejectionCurve:
 
     # ---- areas
 
-    def aurc(self) -> float:
-        """Return the area under the risk-coverage curve, 0 (best) to 1; NaN for no predictions."""
-        return float(np.mean(self.expected_errors[1:] / np.arange(1, self.n + 1))) if self.n else float("nan")
-
-    def e_aurc(self) -> float:
-        """Return AURC minus that of the best order of the same predictions; 0 for a perfect order."""
-        return self.aurc() - best_aurc(self.n, int(self.errors[-1]))
-
-    def e_aurc_limit(self) -> float:
-        """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
-        e = self.errors[-1] / self.n if self.n else float("nan")
-        return self.aurc() - e - (0.0 if e == 1.0 else (1.0 - e) * float(np.log1p(-e)))
-
     def augrc(self) -> float:
         """Return the area under the generalised risk-coverage curve (errors accepted / n), 0 to 1/2."""
         if not self.n:
             return float("nan")
         means = 0.5 * (self.errors[1:] + self.errors[:-1])
         return float(np.sum(means * np.diff(self.accepted))) / self.n**2
-
-    def auroc(self) -> float:
-        """Return the probability that a correct prediction is more confident than a wrong one, ties half.
-
-        NaN if all predictions are correct or all are wrong.
-        """
-        wrong = self.errors[-1]
-        right = self.n - wrong
-        if wrong == 0 or right == 0:
-            return float("nan")
-        rights = np.diff(self.accepted - self.errors)
-        wrongs_after = wrong - 0.5 * (self.errors[1:] + self.errors[:-1])
-        return float(np.sum(rights * wrongs_after) / (right * wrong))
 
     # ---- points
 
@@ -102,49 +68,6 @@ class RejectionCurve:
     def sure_incorrect_at(self, rejection_rate) -> np.ndarray:
         """Return the sure-incorrect proportion of all predictions if ``rejection_rate`` of all are unsure."""
         return (self.errors_at_coverage(1.0 - np.asarray(rejection_rate)) / self.n)[()]
-
-    def points(self) -> dict[str, np.ndarray]:
-        """Return the attainable points, strictest threshold first, as named columns (CSV, figures).
-
-        threshold (accept confidences at least as large), coverage, unsure, sure_correct, sure_incorrect (of
-        all), risk (error rate of the accepted; NaN if none is accepted).
-        """
-        kept = np.flatnonzero(self.accepted >= self.always_accepted)
-        accepted, errors = self.accepted[kept], self.errors[kept]
-        threshold = np.concatenate([[np.inf], self.confidences])[kept]
-        return {
-            "threshold": threshold,
-            "coverage": accepted / self.n,
-            "unsure": 1.0 - accepted / self.n,
-            "sure_correct": (accepted - errors) / self.n,
-            "sure_incorrect": errors / self.n,
-            "risk": np.divide(errors, accepted, out=np.full(len(kept), np.nan), where=accepted > 0),
-        }
-
-    def areas(self) -> dict[str, float]:
-        """Return augrc, aurc, e_aurc and auroc_correct by name, as `summary` does."""
-        aurc = self.aurc()
-        e_aurc = aurc - best_aurc(self.n, int(self.errors[-1]))
-        return {"augrc": self.augrc(), "aurc": aurc, "e_aurc": e_aurc, "auroc_correct": self.auroc()}
-
-    def summary(self) -> dict[str, float]:
-        """Return the areas and AUROC by name; compare methods by ``augrc``."""
-        return {
-            "augrc": self.augrc(),
-            "aurc": self.aurc(),
-            "e_aurc": self.e_aurc(),
-            "e_aurc_limit": self.e_aurc_limit(),
-            "auroc_correct": self.auroc(),
-        }
-
-
-@functools.lru_cache(maxsize=4096)  # of the few numbers of rows of a run
-def best_aurc(n: int, errors: int) -> float:
-    """Return the AURC of n predictions with the errors last; NaN for no predictions."""
-    if not n:
-        return float("nan")
-    wrong = np.arange(1, errors + 1)
-    return float(np.sum(wrong / (n - errors + wrong))) / n
 
 
 def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf) -> RejectionCurve:

@@ -16,10 +16,9 @@ from confml.measures.metric import (
     share,
     share_per_threshold,
 )
-from confml.measures.rejection import best_aurc
 
 _SOURCE = "Krzanowski et al. 2006"
-AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
+AREAS = ("augrc", "aurc", "auroc_correct")
 
 
 def _compute(block: Block) -> Iterator[Column]:
@@ -40,7 +39,7 @@ def _compute(block: Block) -> Iterator[Column]:
 
 
 def _areas(block: Block) -> tuple[np.ndarray, ...]:
-    """Return (s,) augrc, aurc, e_aurc and auroc_correct of the cases, as `RejectionCurve.areas` does."""
+    """Return (s,) augrc, aurc and auroc_correct of the cases."""
     n, groups = block.sizes, block.curve_groups
     accepted, errors = block.curve_counts
     of_case, first = groups.of_case, groups.first_group
@@ -61,8 +60,7 @@ def _areas(block: Block) -> tuple[np.ndarray, ...]:
     rank = np.arange(len(block.of_case)) - block.starts[block.of_case] + 1
     expected = np.interp(starts[block.of_case] + rank, points, heights)
     aurc = block.means(expected / rank)
-    best = [best_aurc(int(rows), int(e)) for rows, e in zip(n.tolist(), all_wrong.tolist(), strict=True)]
-    return augrc, aurc, aurc - np.array(best), auroc
+    return augrc, aurc, auroc
 
 
 MEASURE = Measure(
@@ -84,14 +82,6 @@ MEASURE = Measure(
             heading="AURC",
             digits=3,
             tables=(PAGE,),
-        ),
-        "e_aurc": share(
-            "excess aurc: aurc minus that of the best order of the same predictions, 0 at best",
-            LOWER,
-            "aurc - aurc of the order that accepts all correct predictions first",
-            "Geifman, Uziel and El-Yaniv 2019",
-            heading="E-AURC",
-            digits=3,
         ),
         "auroc_correct": Metric(
             "probability that a correct prediction is more confident than a wrong one",

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from confml.measures import Case, Prediction, evaluate, rows_of
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.confusion_matrix import Confusion
-from confml.measures.decomposition import isotonic
+from confml.measures.isotonic import isotonic
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS
 

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import beta, betabinom, binom
 
-from confml.measures import Case, Context, evaluate
+from confml.measures import Case
 from confml.measures.conditional import (
     GroupCoverage,
     equal_mass_groups,
     fewest_rows,
-    mean_deviation,
     size_strata,
     stratum_name,
 )
-from confml.measures.coverage_band import coverage_band
+from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.prediction import Prediction
 from confml.report.numbers.region_levels import CalibrationParts
 
@@ -41,24 +40,11 @@ def test_intervals_are_clopper_pearson_with_bonferroni():
 def test_expected_gaps_equal_de_moivre_and_the_beta_binomial():
     n, e = 20, 0.1
     v = math.floor(n * (1 - e) + 1e-9) + 1
-    assert mean_deviation(n, None, e) == pytest.approx(2 * v / n * e * binom.pmf(v, n, 1 - e))
+    assert expected_deviation([(n, None)], e) == pytest.approx(2 * v / n * e * binom.pmf(v, n, 1 - e))
     k = np.arange(n + 1)
     literal = np.sum(betabinom.pmf(k, n, 90, 10) * np.abs(k / n - 0.9))
-    assert mean_deviation(n, 100, e) == pytest.approx(literal)
-    assert mean_deviation(n, 5, e) == pytest.approx(0.1)  # everything is covered
-
-
-def test_metrics_by_hand():
-    """60 rows of class 0, of which 57 are covered by one label, and 60 of class 1 with both labels."""
-    p = np.concatenate([np.tile([0.5, 0.01], (57, 1)), np.tile([0.01, 0.5], (3, 1)), np.full((60, 2), 0.5)])
-    y = np.repeat([0, 1], 60)
-    context = Context(train_rows=99, train_class_counts={0: 50, 1: 49})
-    rows = evaluate(Prediction(np.array([0, 1]), p, "p-value"), y, (0.1,), context=context)
-    found = {row.metric: row.value for row in rows if row.level == 0.1}
-    assert found["ssc"] == pytest.approx(0.95)
-    assert found["covgap"] == pytest.approx((0.05 + 0.1) / 2)
-    assert found["undercoverage"] == 0.0
-    assert found["covgap_expected"] == pytest.approx(mean_deviation(60, 100, 0.1))
+    assert expected_deviation([(n, 100)], e) == pytest.approx(literal)
+    assert expected_deviation([(n, 5)], e) == pytest.approx(0.1)  # everything is covered
 
 
 def test_weighted_p_values_have_no_band():
@@ -72,9 +58,6 @@ def test_weighted_p_values_have_no_band():
         parts.add(case, np.arange(60))
         for found in (parts.all_classes(), *parts.classes().values()):
             assert np.isfinite(coverage_band(found, 0.1)).all() == has_band
-        rows = evaluate(case.prediction, y, (0.1,))
-        (expected,) = [row.value for row in rows if row.metric == "covgap_expected"]
-        assert math.isfinite(expected) == has_band
 
 
 def test_coverage_of_weighted_p_values_varies_more_than_independent_errors():
@@ -88,12 +71,6 @@ def test_coverage_of_weighted_p_values_varies_more_than_independent_errors():
         p = (sums[-1] - sums[np.searchsorted(scores, tried)] + new) / (sums[-1] + new)
         outside += not low <= (p > 0.1).mean() <= high
     assert outside > 50  # 5 % of 200 are 10
-
-
-def test_empty_regions_and_small_strata_are_in_no_minimum():
-    p = np.concatenate([np.full((80, 2), 0.01), np.tile([0.5, 0.01], (60, 1)), np.full((20, 2), 0.5)])
-    rows = evaluate(Prediction(np.array([0, 1]), p, "p-value"), np.zeros(160, dtype=int), (0.1,))
-    assert {row.metric: row.value for row in rows}["ssc"] == 1.0
 
 
 def test_equal_mass_groups_do_not_divide_equal_values():

@@ -56,7 +56,7 @@ def test_criteria_are_their_definitions(c, unseen, level):
     case = random_case(5, c=c, unseen=unseen)
     p, truth = case.prediction.scores.tolist(), case.truth.tolist()
     n = len(truth)
-    S = U = F = OU = OF = N = M = E = OM = OE = 0.0
+    S = U = F = OU = OF = N = M = 0.0
     for i in range(n):
         S += sum(p[i])
         U += sorted(p[i])[-2] if c > 1 else 0
@@ -67,15 +67,11 @@ def test_criteria_are_their_definitions(c, unseen, level):
         region = {y for y in range(c) if p[i][y] > level}
         N += len(region)
         M += len(region) > 1
-        E += max(len(region) - 1, 0)
-        OM += bool(region - {truth[i]})
-        OE += len(region - {truth[i]})
     found = values_of(case.prediction, case.truth, [level])
     expected = {
         **{("sum_of_p", None): S, ("unconfidence", None): U, ("fuzziness", None): F},
         **{("observed_unconfidence", None): OU, ("observed_fuzziness", None): OF},
-        **{("mean_region_size", level): N, ("two_or_more", level): M, ("excess", level): E},
-        **{("observed_multiple", level): OM, ("observed_excess", level): OE},
+        **{("mean_region_size", level): N, ("two_or_more", level): M},
     }
     for key, total in expected.items():
         assert found[key] == pytest.approx(total / n, abs=1e-12), key
@@ -84,7 +80,7 @@ def test_criteria_are_their_definitions(c, unseen, level):
 def test_only_p_values_have_them():
     shares = Prediction(np.arange(3), np.full((4, 3), 1 / 3), "probability")
     names = {row.metric for row in evaluate(shares, np.arange(4) % 3, [0.05])}
-    assert not names & {"ks_statistic", "worst_class_coverage", "sum_of_p", "observed_excess"}
+    assert not names & {"ks_statistic", "worst_class_coverage", "sum_of_p"}
 
 
 # ---- smoothed p-values and their distance from uniform

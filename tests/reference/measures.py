@@ -6,11 +6,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from confml.measures import Case
-from confml.measures.conditional import fewest_rows, mean_deviation, size_strata
-from confml.measures.p_values import counted_examples, has_counts, smoothed_p_values
+from confml.measures.p_values import has_counts, smoothed_p_values
 from confml.measures.rejection import curve_of, sureness
 
 NAN = math.nan
@@ -82,13 +80,26 @@ def regions(case: Case) -> Iterator[tuple]:
         yield "correct_of_one_class", level, ratio((covered & one).sum(), one.sum())
 
 
+def aurc(curve) -> float:
+    """Mean of the risks among the first 1, 2, ... n predictions, with expected errors within ties."""
+    errors = np.interp(np.arange(1, curve.n + 1), curve.accepted, curve.errors)
+    return float(np.mean(errors / np.arange(1, curve.n + 1))) if curve.n else NAN
+
+
+def auroc(curve) -> float:
+    """Probability that a correct prediction is more confident than a wrong one, ties half."""
+    wrong = curve.errors[-1]
+    right = curve.n - wrong
+    rights = np.diff(curve.accepted - curve.errors)
+    wrongs_after = wrong - 0.5 * (curve.errors[1:] + curve.errors[:-1])
+    return ratio(np.sum(rights * wrongs_after), right * wrong)
+
+
 def selective(case: Case) -> Iterator[tuple]:
-    names = ("augrc", "aurc", "e_aurc", "auroc_correct")
-    if np.isnan(case.prediction.certainty).any():
-        areas = dict.fromkeys(names, NAN)
-    else:
-        areas = curve_of(case.prediction, case.truth).areas()
-    yield from ((name, None, areas[name]) for name in names)
+    curve = None if np.isnan(case.prediction.certainty).any() else curve_of(case.prediction, case.truth)
+    yield "augrc", None, NAN if curve is None else curve.augrc()
+    yield "aurc", None, NAN if curve is None else aurc(curve)
+    yield "auroc_correct", None, NAN if curve is None else auroc(curve)
     for threshold in case.thresholds:
         found = sureness(case.prediction.accepted(threshold), case.prediction.labels == case.truth)
         yield "sure_correct", threshold, found.correct
@@ -124,13 +135,6 @@ def efficiency(case: Case) -> Iterator[tuple]:
     }
     for name, values in columns.items():
         yield name, None, mean(values.tolist())
-    for level in case.levels:
-        region = case.prediction.region(level)
-        held = [int(j >= 0 and region[row, j]) for row, j in enumerate(true_columns(case))]
-        sizes, others = region.sum(axis=1), region.sum(axis=1) - np.array(held, dtype=int)
-        yield "excess", level, ratio(np.maximum(sizes - 1, 0).sum(), n)
-        yield "observed_multiple", level, ratio((others > 0).sum(), n)
-        yield "observed_excess", level, ratio(others.sum(), n)
 
 
 def novelty(case: Case) -> Iterator[tuple]:
@@ -160,7 +164,6 @@ def confusion(case: Case) -> Iterator[tuple]:
     yield "precision_macro", None, classes_ratio(correct, predicted)
     yield "recall_macro", None, classes_ratio(correct, rows)
     yield "f1_macro", None, classes_ratio(2 * correct, rows + predicted)
-    yield "f1_micro", None, ratio(correct.sum(), len(case.truth))
 
 
 def bins_of(values: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -180,7 +183,7 @@ def bins_of(values: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def calibration(case: Case) -> Iterator[tuple]:
-    names = ("log_loss", "zero_share", "log_loss_nonzero", "brier", "ece", "ece_classwise", "ce2")
+    names = ("log_loss", "brier", "ece")
     p, columns, n = case.prediction.scores, true_columns(case), len(case.truth)
     if case.prediction.kind not in SHARES:
         return
@@ -191,88 +194,12 @@ def calibration(case: Case) -> Iterator[tuple]:
     there = own > 0
     losses = 0.0 - np.log(own[there])
     yield "log_loss", None, float(losses.mean()) if there.all() else math.inf
-    yield "zero_share", None, ratio((~there).sum(), n)
-    yield "log_loss_nonzero", None, float(losses.mean()) if len(losses) else NAN
     yield "brier", None, float(((p**2).sum(axis=1) + np.where(columns >= 0, 1 - 2 * own, 1.0)).mean())
     counts, values, outcomes = bins_of(p.max(axis=1), case.prediction.labels == case.truth)
     yield "ece", None, float(np.sum(counts * np.abs(values - outcomes)) / n)
-    total = 0.0
-    for j in range(p.shape[1]):
-        sizes, means, happened = bins_of(p[:, j], columns == j)
-        total += float(np.sum(sizes * np.abs(means - happened)) / n)
-    yield "ece_classwise", None, total / p.shape[1]
-    variance = outcomes * (1 - outcomes) / np.maximum(counts - 1, 1)
-    gaps = (values - outcomes) ** 2 - np.where(counts > 1, variance, 0.0)
-    yield "ce2", None, float(np.sum(counts * gaps) / n)
 
 
-def parts_of(p: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Miscalibration, discrimination and uncertainty of probabilities (n,) of one event."""
-    values, groups, counts = np.unique(p, return_inverse=True, return_counts=True)
-    happened = np.bincount(groups, weights=outcomes, minlength=len(values))
-    n, total = len(p), float(happened.sum())
-
-    def score(forecast: np.ndarray) -> float:
-        return (float((counts * forecast**2 - 2 * forecast * happened).sum()) + total) / n
-
-    fitted = isotonic_regression(happened / counts, weights=counts.astype(float)).x
-    uncertainty, recalibrated = total / n * (1 - total / n), score(fitted)
-    return np.array(
-        [max(score(values) - recalibrated, 0.0), max(uncertainty - recalibrated, 0.0), uncertainty]
-    )
-
-
-def decomposition(case: Case) -> Iterator[tuple]:
-    names = ("miscalibration", "discrimination", "uncertainty", "sharpness", "entropy")
-    p, columns = case.prediction.scores, true_columns(case)
-    if case.prediction.kind not in SHARES:
-        return
-    if len(p) == 0 or np.isnan(p).any():
-        yield from ((name, None, NAN) for name in names)
-        return
-    sums = np.zeros(3)
-    for j in range(p.shape[1]):
-        sums += parts_of(p[:, j], columns == j)
-    for label in np.unique(case.truth[columns < 0]):
-        sums += parts_of(np.zeros(len(p)), case.truth == label)
-    yield from zip(names[:3], [None] * 3, sums.tolist(), strict=True)
-    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    yield "sharpness", None, float(p.max(axis=1).mean())
-    yield "entropy", None, 0.0 - float((p * logs).sum(axis=1).mean())
-
-
-def conditional(case: Case) -> Iterator[tuple]:
-    if not case.prediction.has_regions:
-        return
-    is_p = case.prediction.kind == "p-value"
-    counted, columns = counted_examples(case) if is_p else None, true_columns(case)
-    for level in case.levels:
-        region = case.prediction.region(level)
-        covered = np.array([j >= 0 and region[row, j] for row, j in enumerate(columns)], dtype=bool)
-        strata = size_strata(region.sum(axis=1))
-        shares = [
-            ratio(covered[strata == one].sum(), (strata == one).sum())
-            for one in sorted(set(strata.tolist()) - {0})
-            if (strata == one).sum() >= fewest_rows(level)
-        ]
-        yield "ssc", level, min(shares, default=NAN)
-        gaps = [1 - level - held / rows for held, rows in coverage_of_labels(case, level).values()]
-        yield "covgap", level, mean([abs(gap) for gap in gaps])
-        yield "undercoverage", level, mean([max(gap, 0.0) for gap in gaps])
-        if is_p:
-            found = []
-            for label in sorted(set(case.truth.tolist())):
-                mine = case.truth == label
-                least = None if counted is None else int(counted[mine].min())
-                known = label in case.prediction.classes.tolist()
-                found.append(mean_deviation(int(mine.sum()), least, level) if known else 1 - level)
-            yield "covgap_expected", level, mean(found)
-
-
-MEASURES = (
-    *(point, regions, selective, validity, efficiency, novelty, confusion, calibration),
-    *(decomposition, conditional),
-)
+MEASURES = (point, regions, selective, validity, efficiency, novelty, confusion, calibration)
 
 
 def rows_of(case: Case) -> list[tuple[str, float | None, float]]:

@@ -176,7 +176,7 @@ def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
 
 
 def test_directions():
-    lower = "error augrc aurc e_aurc fuzziness sum_of_p unconfidence observed_fuzziness rhat ks_statistic"
+    lower = "error augrc aurc fuzziness sum_of_p unconfidence observed_fuzziness rhat ks_statistic"
     assert all(ranking_metric(name).sign == -1 for name in lower.split())
     assert all(ranking_metric(name).sign == 1 for name in "accuracy ari auroc_correct ess".split())
     assert all(find_metric(name).direction is None for name in ("coverage", "k_mean", "rank", "rows"))

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.measures.bins import bin_starts
-from confml.measures.decomposition import IsotonicFit, isotonic
 from confml.measures.distributions import beta_quantile
+from confml.measures.isotonic import IsotonicFit, isotonic
 from confml.measures.recalibration import Event
 from confml.plugins.parameters import Flag, Integer
 from confml.report.figures import Figure, Subject

@@ -52,7 +52,7 @@ class ConfusionMatrices(ViewSection):
     ``class-metrics.csv`` has a row for each class: its test rows (``rows``), the rows that are predicted as
     it (``predicted``), those of both (``correct``), and its precision, recall and F1. All of them are
     computed from the counts of all splits together. The means over the classes and then over the splits are
-    in ``summary.csv`` (``precision_macro``, ``recall_macro``, ``f1_macro``, ``f1_micro``).
+    in ``summary.csv`` (``precision_macro``, ``recall_macro``, ``f1_macro``).
     """
 
     name = "confusion"

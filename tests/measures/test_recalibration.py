@@ -1,4 +1,4 @@
-"""Decomposition of the Brier score, calibration errors by chance, slopes, and the reliability diagram."""
+"""Isotonic regression, calibration errors by chance, slopes, and the reliability diagram."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from reference.venn import isotonic_at
 from sklearn.linear_model import LogisticRegression
 
-from confml.measures import Case, evaluate
+from confml.measures import Case
 from confml.measures.bins import Bins
-from confml.measures.decomposition import IsotonicFit
+from confml.measures.isotonic import IsotonicFit
 from confml.measures.prediction import Prediction
 from confml.measures.recalibration import ChanceErrors, Event, Slope, event_of
 from confml.report.figures.reliability import Diagram, binned
@@ -30,32 +30,6 @@ def test_isotonic_fit_equals_the_max_min_definition(seed):
     fit = IsotonicFit.of(p[:, 0], y == 0)
     literal = [float(isotonic_at(p[:, 0].tolist(), (y == 0).astype(int).tolist(), v)) for v in fit.values]
     np.testing.assert_allclose(fit.fitted, literal, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("absent", [0, 3])
-def test_the_parts_add_up_to_the_brier_score(seed, absent):
-    """Labels of absent classes included; both parts are not negative."""
-    p, y = shares(seed)
-    y = np.where(np.arange(len(y)) < absent, 7 + np.arange(len(y)) % 2, y)
-    rows = evaluate(Prediction(np.arange(3), p, "probability"), y)
-    found = {row.metric: row.value for row in rows}
-    total = found["miscalibration"] - found["discrimination"] + found["uncertainty"]
-    assert total == pytest.approx(found["brier"], abs=1e-12)
-    assert min(found["miscalibration"], found["discrimination"]) >= 0
-    entropy = -sum(v * math.log(v) for row in p for v in row if v > 0) / len(p)
-    assert found["entropy"] == pytest.approx(entropy, abs=1e-12)
-    assert found["sharpness"] == pytest.approx(p.max(axis=1).mean())
-
-
-def test_parts_by_hand():
-    """Four forecasts of 0.9 that come true three times, and four of 0.2 that come true once."""
-    p, y = np.repeat([0.9, 0.2], 4), np.array([1, 1, 1, 0, 1, 0, 0, 0])
-    rows = evaluate(Prediction(np.arange(2), np.stack([1 - p, p], axis=1), "probability"), y)
-    found = {row.metric: row.value / 2 for row in rows}  # each class has the same parts
-    assert found["miscalibration"] == pytest.approx((0.15**2 + 0.05**2) / 2)
-    assert found["discrimination"] == pytest.approx(0.25**2)
-    assert found["uncertainty"] == 0.25
 
 
 def test_errors_by_chance_are_those_of_calibrated_outcomes():
