@@ -44,7 +44,6 @@ VARIANTS = {
     "bayes-transduction": [FEWER, FEWER | {"sampler": "chord"}, {"sampler": "ep", "random_state": 0}],
     "bayes-point-machine": [FEWER, FEWER | {"sampler": "chord"}, {"sampler": "ep", "random_state": 0}],
     "kernel-svm": [{"bias": False}],
-    "tcm-nn": [{"shift": "covariate"}],
     "polynomial": [{"learner": "linear-svm"}, {"learner": "perceptron"}, {"learner": "winnow"}],
 }
 
