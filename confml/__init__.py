@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from confml.methods.base import Method as Method
     from confml.methods.bayes_discriminant import BayesDiscriminant as BayesDiscriminant
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
-    from confml.methods.change_point_knn import ChangePointKNN as ChangePointKNN
     from confml.methods.conformal import Conformal as Conformal
     from confml.methods.knn import KNN as KNN
     from confml.methods.knn import WeightedKNN as WeightedKNN
@@ -57,7 +56,6 @@ _HOMES = {
     "confml.methods.base": ("Method",),
     "confml.methods.bayes_discriminant": ("BayesDiscriminant",),
     "confml.methods.bayes_knn": ("BayesKNN",),
-    "confml.methods.change_point_knn": ("ChangePointKNN",),
     "confml.methods.conformal": ("Conformal",),
     "confml.methods.knn": ("KNN", "WeightedKNN"),
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),

@@ -29,7 +29,6 @@ METHODS = [
     ("venn-knn", {}),
     ("naive-bayes", {"conformal": "split"}),
     ("smart-svm", {}),
-    ("change-point-knn", {}),
     ("knn", {"steps": ["standardise", "select-attributes"], "params": {"venn": "inductive"}}),
     ("sklearn.ensemble.RandomForestClassifier", {"params": {"n_estimators": 3}}),
     ("sklearn.ensemble.GradientBoostingClassifier", {"params": {"n_estimators": 3}, "conformal": "split"}),

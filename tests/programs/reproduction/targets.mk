@@ -302,17 +302,8 @@ endif
 	@$(RUN) $(KNN)-adaptive.yaml --quiet $(STEPS) $(SYNTHETIC) $(REPEATS) --out results/$(BAYES_KNN)/synthetic-adaptive
 	@$(RUN) $(KNN)-adaptive.yaml --quiet $(STEPS) $(FIRST_ROWS) --out results/$(BAYES_KNN)/first-rows-adaptive
 
-# k-NN with the exact posterior of k for each example is on the same splits.
 table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCALE=long or full: hours)
-ifeq ($(or $(SCALE),small),small)
-	@$(RUN) $(KNN)-change-points.yaml --quiet --out results/bayes-knn-change-points/thirds
-	@$(RUN) $(KNN)-change-points.yaml --quiet $(WINE) --out results/bayes-knn-change-points/wine
-	@$(RUN) $(KNN)-change-points.yaml --quiet $(SYNTHETIC) --out results/bayes-knn-change-points/synthetic
-	@$(RUN) $(KNN)-change-points.yaml --quiet $(FIRST_ROWS) --out results/bayes-knn-change-points/first-rows
-	@$(KEEP) bayes-knn-change-points results/bayes-knn-change-points/* --metrics error,aurc,log_loss
-endif
-	@$(REPORT) results/$(BAYES_KNN)/* $(if $(filter long full,$(SCALE)),,results/bayes-knn-change-points/*) \
-	  --out results/reference/$(BAYES_KNN) --table bayesian-knn-table3 \
+	@$(REPORT) results/$(BAYES_KNN)/* --out results/reference/$(BAYES_KNN) --table bayesian-knn-table3 \
 	  $(if $(filter long,$(SCALE)),,--table bayesian-knn-table1 --table bayesian-knn-table2)
 	@$(KEEP) $(BAYES_KNN) results/$(BAYES_KNN)/* --metrics aurc$(if $(filter long,$(SCALE)),$(comma)rhat)
 
