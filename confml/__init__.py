@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from confml.methods.tcm_nn import OnlineTCMNN as OnlineTCMNN
     from confml.methods.tcm_svm import TCMSVM as TCMSVM
     from confml.methods.venn_abers import VennAbers as VennAbers
-    from confml.methods.venn_knn import VennKNN as VennKNN
     from confml.methods.version_space import BayesPointMachine as BayesPointMachine
     from confml.methods.version_space import BayesTransduction as BayesTransduction
     from confml.methods.version_space import KernelSVM as KernelSVM
@@ -66,7 +65,6 @@ _HOMES = {
     "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
     "confml.methods.tcm_svm": ("TCMSVM",),
     "confml.methods.venn_abers": ("VennAbers",),
-    "confml.methods.venn_knn": ("VennKNN",),
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions": ("load_model", "predict", "save_model"),
     "confml.runs": ("Run", "load_run", "run"),

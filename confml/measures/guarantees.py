@@ -87,7 +87,7 @@ PROMISES: Mapping[str, Promise] = {
     ),
     "venn-calibration": Promise(
         "one of the probabilities of a Venn predictor is calibrated", "all new rows, on average",
-        f"{EXCHANGEABLE}; `venn`, `venn-knn`", ANY_ROWS, "Vovk, Petej 2014", ("venn-abers", "venn-knn"),
+        f"{EXCHANGEABLE}; `venn: inductive`", ANY_ROWS, "Vovk, Petej 2014", ("venn-abers",),
     ),
 }  # fmt: skip
 """Every guarantee by name: who is promised what, under which condition, proved where, simulated how."""

@@ -17,7 +17,6 @@ METHODS: dict[str, str] = {
     "bayes-knn": "confml.methods.bayes_knn.bayes_knn:BayesKNN",
     "bayes-point-machine": "confml.methods.version_space.bayes_point_machine:BayesPointMachine",
     "bayes-transduction": "confml.methods.version_space.bayes_transduction:BayesTransduction",
-    "change-point-knn": "confml.methods.change_point_knn.change_point_knn:ChangePointKNN",
     "crammer-singer": "confml.methods.svm.crammer_singer:CrammerSinger",
     "dag-svm": "confml.methods.svm.dag_svm:DAGSVM",
     "external": "confml.methods.external:External",
@@ -33,7 +32,6 @@ METHODS: dict[str, str] = {
     "smart-svm": "confml.methods.svm.smart_svm:SmartSVM",
     "tcm-nn": "confml.methods.tcm_nn.tcm_nn:TCMNN",
     "tcm-svm": "confml.methods.tcm_svm:TCMSVM",
-    "venn-knn": "confml.methods.venn_knn.venn_knn:VennKNN",
     "weighted-knn": "confml.methods.knn.weighted_knn:WeightedKNN",
     "winnow": "confml.methods.linear.winnow:Winnow",
 }

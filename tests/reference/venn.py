@@ -1,4 +1,4 @@
-"""Venn prediction as written down: isotonic regression by max-min, and categories of a bag of neighbours."""
+"""Venn-Abers prediction as written down: isotonic regression by max-min."""
 
 from __future__ import annotations
 
@@ -34,29 +34,3 @@ def cross_venn_abers(folds, scores):
     upper = math.exp(sum(math.log(p1) for _, p1 in found) / len(found))
     lower = 1 - math.exp(sum(math.log(1 - p0) for p0, _ in found) / len(found))
     return lower, upper
-
-
-def category(bag, i, k, c, taxonomy):
-    """Category of example i of a bag of (row, code): from the codes of its neighbours.
-
-    Neighbours are all others at most as far as the k-th nearest other; all others if there are fewer.
-    """
-    row = bag[i][0]
-    others = sorted((math.dist(row, other), code) for j, (other, code) in enumerate(bag) if j != i)
-    reach = others[k - 1][0] if len(others) >= k else math.inf
-    counts = [sum(1 for d, code in others if d <= reach and code == j) for j in range(c)]
-    if taxonomy == "counts":
-        return tuple(counts)
-    first = counts.index(max(counts))
-    return (first, counts[first]) if taxonomy == "votes" else first
-
-
-def venn_knn(X, codes, row, k, c, taxonomy):
-    """(c, c) label distributions as fractions: row v is that of the new example's category with label v."""
-    found = []
-    for v in range(c):
-        bag = [(tuple(one), code) for one, code in zip(X, codes, strict=True)] + [(tuple(row), v)]
-        kinds = [category(bag, i, k, c, taxonomy) for i in range(len(bag))]
-        own = [code for kind, (_, code) in zip(kinds, bag, strict=True) if kind == kinds[-1]]
-        found.append([Fraction(own.count(j), len(own)) for j in range(c)])
-    return found

@@ -34,7 +34,9 @@ def predict(cell):
 
 
 def run_of(splits=("r0", "r1"), **config):
-    return make_run(make_config([entry("venn-knn", {"k": 3})], **config), predict, INFO, list(splits))
+    return make_run(
+        make_config([entry("knn", {"k": 3, "venn": "inductive"})], **config), predict, INFO, list(splits)
+    )
 
 
 def test_calibration_of_each_view(tmp_path):
@@ -75,7 +77,9 @@ def test_reliability_counts_every_test_row_once(options):
     run = run_of(figures=(figure("reliability", draws=30, **options),))
     (picture,) = pictures(run)
     drawn = picture.draw()
-    assert [axes.get_title("left") for axes in drawn.axes if axes.get_visible()] == ["venn-knn k=3, n = 400"]
+    assert [axes.get_title("left") for axes in drawn.axes if axes.get_visible()] == [
+        "knn k=3 venn=inductive, n = 400"
+    ]
     labels = {text.get_text() for text in drawn.legends[0].get_texts()}
     assert {"isotonic fit", "90 % band of calibrated probabilities"} <= labels
     assert ("bins with 90 % intervals" in labels) == bool(options)

@@ -1,5 +1,6 @@
 """`knn`: k nearest neighbours with equal votes, or with more votes for the examples of a teacher."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,10 +10,9 @@ from sklearn.base import clone
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import ProbabilityMethod
+from confml.methods.base import ProbabilityMethod, Views
 from confml.methods.knn import _kernels as kernels
 from confml.methods.nominal import NOMINAL, nominal_mask
-from confml.methods.one_search import evaluate_with_one_search
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import (
@@ -149,13 +149,17 @@ class KNN(ProbabilityMethod):
             yield from super().evaluate_path(X, y, X_test, grid, rng, state)
             return
         largest = max(points, key=lambda point: point.k)
-        yield from evaluate_with_one_search(
-            grid,
-            points,
-            fit=lambda: largest.fit(X, y),
-            search=lambda: largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k),
-            predict=largest._vote,
-        )
+        started = time.thread_time()
+        largest.fit(X, y)
+        fitted = time.thread_time()
+        found = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
+        searched = time.thread_time()
+        fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
+        for given, point in zip(grid, points, strict=True):
+            before = time.thread_time()
+            views = largest._vote(found, point)
+            predict_seconds = search_seconds + time.thread_time() - before
+            yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -98,8 +98,8 @@ class VennBounds(ViewSection):
 
     ``rows``: number of predictions, of all classes. ``lower`` and ``upper``: means of the bounds over them.
     ``frequency``: share of them whose true label is the class. In expectation the frequency lies between
-    ``lower`` and ``upper`` for ``venn-knn`` and ``venn: inductive``, if training and test rows are
-    exchangeable; ``venn: cross`` has no such guarantee. On one test part the frequency varies by chance.
+    ``lower`` and ``upper`` for ``venn: inductive``, if calibration and test rows are exchangeable; ``venn:
+    cross`` has no such guarantee. On one test part the frequency varies by chance.
     """
 
     name = "venn-bounds"

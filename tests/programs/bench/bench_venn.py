@@ -1,18 +1,16 @@
-"""Venn predictors: Venn-Abers beside the package venn-abers, and the time of a k-NN Venn prediction."""
+"""Venn-Abers beside the package venn-abers, and the time of a million rows."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
-from _pairs import Row, Skipped, paired, seconds_of
+from _pairs import Row, Skipped, paired
 
 from confml.methods.venn_abers.venn_abers import VennAbersTable
-from confml.methods.venn_knn import VennKNN
 
 CALIBRATION, TEST = 50_000, 20_000
 MILLION = 1_000_000
-TRAINING, NEW = 100_000, 200
 
 
 @functools.cache
@@ -69,20 +67,4 @@ def bench_million() -> Row:
     return paired(name, ours, other, 5, goal=1 / 1.5)
 
 
-def bench_venn_knn() -> list[Row]:
-    """A prediction of the full k-NN Venn predictor with 100,000 training rows: at most 1 ms."""
-    rows = []
-    VennKNN.compile_kernels()
-    for features in (2, 8):
-        rng = np.random.default_rng(features)
-        y = rng.integers(0, 3, TRAINING)
-        X = rng.normal(size=(TRAINING, features)) + 0.7 * y[:, None]
-        T = rng.normal(size=(NEW, features)) + 0.7
-        method = VennKNN(3).fit(X, y)
-        one = seconds_of(functools.partial(method.confident_predict, T)) / NEW
-        name = f"k-NN Venn predictor, {TRAINING} x {features}, one prediction, beside 1 ms"
-        rows.append((name, one, 0.001, 0.001 / one, {"repeats": 1, "goal": 1.0}))
-    return rows
-
-
-BENCHMARKS = (bench_venn_abers, bench_million, bench_venn_knn)
+BENCHMARKS = (bench_venn_abers, bench_million)

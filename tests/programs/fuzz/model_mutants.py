@@ -26,7 +26,6 @@ METHODS = [
     ("weighted-knn", {"nominal": ["kind"]}),
     ("bayes-knn", {}),
     ("bayes-knn", {"params": {"model": "adaptive", "samples": 10, "burn_in": 5, "chains": 2, "thin": 1}}),
-    ("venn-knn", {}),
     ("naive-bayes", {"conformal": "split"}),
     ("smart-svm", {}),
     ("knn", {"steps": ["standardise", "select-attributes"], "params": {"venn": "inductive"}}),

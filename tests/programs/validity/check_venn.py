@@ -28,29 +28,19 @@ def bounds(rng, classes, rows, method, ties, **params):
     return y[rows] == CLASS, *(float(view.extra[name][0, place[0]]) for name in ("lower", "upper"))
 
 
-def around(rng, **setting):
-    """Lower bound less the event, and the event less the upper bound."""
-    happened, lower, upper = bounds(rng, **setting)
-    return [lower - happened, happened - upper]
-
-
 def own(rng, **setting):
     """The event less the bound that belongs to the true label, and both bounds."""
     happened, lower, upper = bounds(rng, **setting)
     return [happened - (upper if happened else lower), lower - happened, happened - upper]
 
 
-def claims_around(setting):
-    """Return the claims of the bounds."""
+def claims_own(setting):
+    """Return the claims of inductive Venn-Abers prediction."""
     return [
+        Claim("mean of class - its bound", 0.0, EXACTLY, True),
         Claim("mean of lower - class", 0.0, is_mean=True),
         Claim("mean of class - upper", 0.0, is_mean=True),
     ]
-
-
-def claims_own(setting):
-    """Return the claims of inductive Venn-Abers prediction."""
-    return [Claim("mean of class - its bound", 0.0, EXACTLY, True), *claims_around(setting)]
 
 
 ENTRIES = (
@@ -58,8 +48,4 @@ ENTRIES = (
           "the bound of the true label is calibrated for every class",
           [{**size, "method": "naive-bayes", "ties": ties, "venn": "inductive"} for size in SIZES
            for ties in (False, True)], claims_own, own, fraction=0.2),
-    Entry("venn-knn", "lower and upper, venn-knn",
-          "mean lower at most the frequency of the class, and mean upper at least",
-          [{**size, "method": "venn-knn", "ties": True, "k": 3, "taxonomy": taxonomy} for size in SIZES
-           for taxonomy in ("votes", "majority", "counts")], claims_around, around, fraction=0.2),
 )  # fmt: skip
