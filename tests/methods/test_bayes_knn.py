@@ -11,7 +11,6 @@ from reference.bayes_knn import (
     class_counts,
     integrated_summary,
     posterior_summary,
-    tricube_counts,
 )
 from scipy.stats import norm
 from sklearn.datasets import load_wine
@@ -91,21 +90,6 @@ def test_counts_equal_literal(seed, ties):
             np.testing.assert_allclose(counts[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_tricube_counts_equal_literal(seed):
-    X, y, new = tied_data(seed)
-    X[:9] = X[0]  # more duplicates than k, at distance 0
-    training = Training(X, y, 3, by_index=False, weighted=True)
-    own, counts = (training.class_counts(points, len(X) - 1) for points in (None, new))
-    for k in range(1, len(X)):
-        for i in range(len(X)):
-            expected = tricube_counts(X[i], X, y, 3, k, leave_out=i)
-            np.testing.assert_allclose(own[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-11)
-        for i in range(len(new)):
-            expected = tricube_counts(new[i], X, y, 3, k)
-            np.testing.assert_allclose(counts[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-11)
-
-
 @pytest.mark.parametrize("by_index", [False, True])
 def test_selection_equals_sorting_whatever_the_guess(by_index):
     X, y, _ = tied_data(3, n=40)
@@ -181,71 +165,6 @@ def test_exact_equals_literal_grid(classes, simple, seed, ties):
     np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
     np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-8)
     np.testing.assert_allclose(model.log_evidence_, evidence, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize(("classes", "simple"), [(2, False), (3, False), (3, True)])
-def test_tricube_weights_equal_literal_grid(classes, simple):
-    X, y, new = tied_data(5, n=12, classes=classes)
-    model = BayesKNN(model="simple" if simple else "standard", weights="tricube", beta_scale=3.0).fit(X, y)
-    views = model.confident_predict(new)
-    mean, sd, envelope, ks, evidence = posterior_summary(
-        X, y, classes, new, beta_scale=3.0, simple=simple, weights="tricube"
-    )
-    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=2e-8)
-    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(model.log_evidence_, evidence, rtol=0, atol=1e-7)
-    chain = BayesKNN(
-        model="simple" if simple else "standard", weights="tricube", beta_scale=3.0, inference="mcmc",
-        burn_in=2000, samples=5000, random_state=0,
-    ).fit(X, y)  # fmt: skip
-    np.testing.assert_allclose(chain.predict_proba(new), mean, atol=0.03)
-
-
-@pytest.mark.parametrize(
-    ("n", "gap", "beta_scale", "k_max"),
-    [
-        (40, 50.0, 100.0, 5),
-        pytest.param(40, 50.0, 100.0, 9, marks=pytest.mark.exhaustive),
-        pytest.param(40, 50.0, 100.0, 30, marks=pytest.mark.exhaustive),
-        pytest.param(60, 1.5, 10.0, 30, marks=pytest.mark.exhaustive),
-    ],
-)
-def test_tricube_weights_equal_adaptive_integration(n, gap, beta_scale, k_max):
-    """Sums of weights reach k_max / 2: beta and its intervals are smaller than with uniform weights."""
-    y = np.arange(n) % 2
-    X = np.random.default_rng(n).standard_normal((n, 1)) + gap * y[:, None]
-    new = np.array([[0.3], [0.5 * gap], [1.1 * gap]])
-    model = BayesKNN(k_max=k_max, beta_scale=beta_scale, weights="tricube").fit(X, y)
-    mean, sd, exceedance, ks, evidence = integrated_summary(
-        X, y, 2, new, k_max=k_max, beta_scale=beta_scale, threshold=0.6, weights="tricube"
-    )
-    views = model.confident_predict(new)
-    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(model.log_evidence_, evidence, rtol=1e-10)
-    np.testing.assert_allclose(model.exceedance(new, 0.6), exceedance, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize("beta_scale", [100.0, 1000.0])
-def test_tricube_weights_of_new_rows_may_be_steeper_than_those_of_training_rows(beta_scale):
-    """A copy of a training row gives it weight 1 at k = 1, where no training row has a neighbour at 0."""
-    y = np.arange(24) % 2
-    X = np.random.default_rng(0).standard_normal((24, 1)) + 1.5 * y[:, None]
-    new = np.array([*X[:2], [0.3], [25.0]])
-    views = BayesKNN(k_max=3, beta_scale=beta_scale, weights="tricube").fit(X, y).confident_predict(new)
-    mean, sd, *_ = integrated_summary(
-        X, y, 2, new, k_max=3, beta_scale=beta_scale, threshold=0.6, weights="tricube"
-    )
-    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-11)
-
-
-def test_tricube_weights_of_the_adaptive_model_are_an_error():
-    with pytest.raises(ConfmlError, match="adaptive model has no tricube weights"):
-        BayesKNN(model="adaptive", weights="tricube", **QUICK).fit(*two_blobs())
 
 
 def test_exact_equals_literal_grid_on_separated_classes():

@@ -44,29 +44,6 @@ def class_counts(point, X, codes, classes, k, *, leave_out=None, ties="average")
     return counts
 
 
-def tricube_counts(point, X, codes, classes, k, *, leave_out=None):
-    """k times the summed weights (1 - (d / d_k)^3)^3 of the k nearest rows by class."""
-    others = sorted(
-        (math.sqrt(squared_distance(point, X[row])), row)
-        for row in range(len(X))
-        if leave_out is None or row != leave_out
-    )
-    furthest = others[k - 1][0]
-    if furthest == 0.0:  # d / d_k is not defined: each place counts 1, and duplicates share the places
-        return [k * a for a in class_counts(point, X, codes, classes, k, leave_out=leave_out)]
-    votes = [0.0] * classes
-    for distance, row in others[:k]:
-        votes[codes[row]] += k * (1.0 - (distance / furthest) ** 3) ** 3
-    return votes
-
-
-def counts_of(point, X, codes, classes, k, *, leave_out=None, ties="average", weights="uniform"):
-    """`class_counts` or `tricube_counts`."""
-    if weights == "tricube":
-        return tricube_counts(point, X, codes, classes, k, leave_out=leave_out)
-    return class_counts(point, X, codes, classes, k, leave_out=leave_out, ties=ties)
-
-
 def softmax_shares(beta, k, counts):
     """p(y = j | x, beta, k) for every class."""
     powers = [math.exp(beta * float(count - max(counts)) / k) for count in counts]
@@ -91,7 +68,6 @@ def posterior_summary(
     beta_scale=10.0,
     simple=False,
     ties="average",
-    weights="uniform",
     nodes=1601,
 ):
     """(mean, sd, envelope, k posterior) on a uniform grid of beta for each k, by Simpson's rule."""
@@ -101,9 +77,8 @@ def posterior_summary(
     squares = np.zeros((depth, len(Xt), classes))
     majority = np.zeros((depth, len(Xt), classes))
     for k in range(1, depth + 1):
-        kind = {"ties": ties, "weights": weights}
-        own = [counts_of(X[i], X, codes, classes, k, leave_out=i, **kind) for i in range(len(X))]
-        new = [counts_of(x, X, codes, classes, k, **kind) for x in Xt]
+        own = [class_counts(X[i], X, codes, classes, k, leave_out=i, ties=ties) for i in range(len(X))]
+        new = [class_counts(x, X, codes, classes, k, ties=ties) for x in Xt]
         betas = np.array([1.0]) if simple else np.linspace(0.0, 9.0 * beta_scale, nodes)
         simpson = np.ones(1)
         if not simple:
@@ -134,7 +109,7 @@ def posterior_summary(
     return mean, np.sqrt(np.maximum(variance, 0.0)), envelope, posterior, log_evidence
 
 
-def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold, weights="uniform"):
+def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold):
     """(mean, sd, exceedance, k posterior, log evidence), beta integrated adaptively to about 1e-11 at each k.
 
     Intervals double in length from beta = 0 on, so that the integrator finds the posterior at any scale;
@@ -146,9 +121,9 @@ def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold, w
     ratios = np.empty((depth, 3, m, classes))
     cuts = [0.0, *(12.0 * beta_scale * 2.0 ** -np.arange(24.0, -1.0, -1.0))]
     for k in range(1, depth + 1):
-        own = [counts_of(X[i], X, codes, classes, k, leave_out=i, weights=weights) for i in range(n)]
+        own = [class_counts(X[i], X, codes, classes, k, leave_out=i) for i in range(n)]
         own = np.array([[float(a) for a in counts] for counts in own])
-        new = [counts_of(x, X, codes, classes, k, weights=weights) for x in Xt]
+        new = [class_counts(x, X, codes, classes, k) for x in Xt]
         new = np.array([[float(a) for a in counts] for counts in new])
         advantage = own - own[np.arange(n), codes][:, None]
 

@@ -77,9 +77,8 @@ def test_reliability_counts_every_test_row_once(options):
     run = run_of(figures=(figure("reliability", draws=30, **options),))
     (picture,) = pictures(run)
     drawn = picture.draw()
-    assert [axes.get_title("left") for axes in drawn.axes if axes.get_visible()] == [
-        "knn k=3 venn=inductive, n = 400"
-    ]
+    titles = [axes.get_title("left") for axes in drawn.axes if axes.get_visible()]
+    assert titles == ["knn k=3 venn=inductive, n = 400"]
     labels = {text.get_text() for text in drawn.legends[0].get_texts()}
     assert {"isotonic fit", "90 % band of calibrated probabilities"} <= labels
     assert ("bins with 90 % intervals" in labels) == bool(options)

@@ -4,9 +4,6 @@ Squared distances are sums of squared differences in feature order. The expansio
 not used, because its rounding would order equal distances arbitrarily. Distances with a relative difference
 of at most `TIE` are equal. Rows at equal distances share the remaining places, so counts are real numbers: if
 3 rows, 2 of them of class j, share the last place, they count as 2/3 of a neighbour of class j.
-
-With tricube weights a neighbour at distance d counts (1 - (d / d_k)^3)^3 instead of 1 / k, where d_k is the
-distance of the k-th nearest. The kernels divide counts by k, so the weighted counts are multiplied by k.
 """
 
 import numpy as np
@@ -81,21 +78,19 @@ def sort_rows(rows, keys, size, starts, sorted_rows):
 
 
 @kernel
-def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_index, weighted):
+def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_index):
     """Find the ``depth`` nearest of the examples ``columns`` (d, n) for each query (m, d), nearest first.
 
     leave_out: query i is example i and is not its own neighbour. by_index: equal distances are ordered by
-    row; otherwise they form one group. weighted: return distances for tricube weights. Return labels (m,
-    depth), the class codes by place; ends (m, depth), the first place after the group of equal distances to
-    which a place belongs (it can exceed ``depth``); last (m, classes), the class counts of the whole group of
-    the last place; cubes (m, depth), the third powers of the distances, or (0, 0) if not weighted.
+    row; otherwise they form one group. Return labels (m, depth), the class codes by place; ends (m, depth),
+    the first place after the group of equal distances to which a place belongs (it can exceed ``depth``);
+    last (m, classes), the class counts of the whole group of the last place.
     """
     m = queries.shape[0]
     n = columns.shape[1]
     labels = np.empty((m, depth), dtype=np.int32)
     ends = np.empty((m, depth), dtype=np.int32)
     last = np.zeros((m, classes), dtype=np.int32)
-    cubes = np.empty((m, depth) if weighted else (0, 0))
     distances = np.empty(n)
     scratch = np.empty(n)
     rows, order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -137,8 +132,6 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
             for place in range(start, min(end, depth)):
                 labels[i, place] = codes[order[place]]
                 ends[i, place] = place + 1 if by_index else end
-                if weighted:
-                    cubes[i, place] = distances[order[place]] ** 1.5
             if end >= depth:
                 if by_index:
                     last[i, codes[order[depth - 1]]] = 1
@@ -146,7 +139,7 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
                     for place in range(start, end):
                         last[i, codes[order[place]]] += 1
             start = end
-    return labels, ends, last, cubes
+    return labels, ends, last
 
 
 @kernel
@@ -198,44 +191,15 @@ def advance_counts(k, labels, ends, last, counts, whole, group, bounds):
 
 
 @kernel
-def begin_votes(counts, cubes):
-    """Return the array for `weigh` (m, c): ``counts`` itself without weights."""
-    return counts if cubes.size == 0 else np.zeros(counts.shape)
-
-
-@kernel
-def weigh(k, labels, cubes, counts, votes):
-    """Write k times the sums of the tricube weights per class of the k nearest to ``votes`` (m, c).
-
-    Does nothing without weights (cubes (0, 0)), where ``votes`` is ``counts``. Neighbours at the distance of
-    the k-th have weight 0, so that the order of ties does not matter. If all k nearest are at distance 0,
-    each place has weight 1.
-    """
-    if cubes.size == 0:
-        return
-    m, classes = counts.shape
-    for i in range(m):
-        furthest = cubes[i, k - 1]
-        for j in range(classes):
-            votes[i, j] = 0.0 if furthest > 0.0 else k * counts[i, j]
-        if furthest > 0.0:
-            for place in range(k):
-                t = 1.0 - min(1.0, cubes[i, place] / furthest)
-                votes[i, labels[i, place]] += k * (t * t * t)
-
-
-@kernel
-def all_counts(labels, ends, last, cubes):
+def all_counts(labels, ends, last):
     """Return the class counts (depth, m, c) among the 1, 2, ..., depth nearest neighbours of each query."""
     m, depth = labels.shape
     classes = last.shape[1]
     counts, whole, group, bounds = begin_counts(m, classes)
-    votes = begin_votes(counts, cubes)
     out = np.empty((depth, m, classes))
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, bounds)
-        weigh(k, labels, cubes, counts, votes)
         for i in range(m):
             for j in range(classes):
-                out[k - 1, i, j] = votes[i, j]
+                out[k - 1, i, j] = counts[i, j]
     return out

@@ -3,7 +3,7 @@
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import advance_counts, begin_counts, begin_votes, weigh
+from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 from confml.methods.bayes_knn._kernels_posterior import log_density, log_likelihood, term_rows
 
 JUMPS = 0.2  # fraction of the improved moves that draw k uniformly; the others are small steps
@@ -20,7 +20,7 @@ def reflect(k, depth):
 
 
 @kernel
-def term_rows_of_all(labels, ends, last, cubes, codes):
+def term_rows_of_all(labels, ends, last, codes):
     """Return `term_rows` of all k, concatenated: (offsets (K + 1,), weights, starts, values, multiples).
 
     The rows of k are offsets[k - 1] : offsets[k], and the terms of a row starts[row + k - 1] :
@@ -41,14 +41,10 @@ def term_rows_of_all(labels, ends, last, cubes, codes):
     multiples = np.empty(0)
     for sweep in range(2):  # the first counts, the second copies
         counts, whole, group, places = begin_counts(n, classes)
-        votes = begin_votes(counts, cubes)
         terms = 0
         for k in range(1, depth + 1):
             advance_counts(k, labels, ends, last, counts, whole, group, places)
-            weigh(k, labels, cubes, counts, votes)
-            rows = term_rows(
-                k, votes, codes, cubes.size > 0, one_weights, one_starts, one_values, one_multiples
-            )
+            rows = term_rows(k, counts, codes, one_weights, one_starts, one_values, one_multiples)
             if sweep == 1:
                 at = offsets[k - 1]
                 for r in range(rows):

@@ -2,14 +2,13 @@
 
 With a_j of the k nearest in class j, f_j = a_j / k and u_j = f_j - f_own, one training example adds
 ``-log(1 + sum_{j != own} exp(beta u_j))`` to the log likelihood (section 3.3 of the paper). Training
-examples with the same counts are summed once: in two classes there are at most k + 1 different ones. With
-tricube weights f_j is the sum of the weights of the neighbours in class j.
+examples with the same counts are summed once: in two classes there are at most k + 1 different ones.
 """
 
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import advance_counts, begin_counts, begin_votes, weigh
+from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 
 NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 if the mode is well above 0
 MANY_NODES = 96  # for a wide density truncated at beta = 0: 48 nodes leave 1e-8 for separable classes
@@ -22,12 +21,12 @@ PANEL_RATIO = 3.0  # ratio of the ends of each further panel, both counted from 
 
 
 @kernel
-def term_rows(k, counts, codes, weighted, weights, starts, values, multiples):
+def term_rows(k, counts, codes, weights, starts, values, multiples):
     """Write the distinct likelihood terms at k; return the number of rows.
 
     Row r has the weight weights[r] and the numbers u of values[starts[r]:starts[r + 1]], each counted
-    multiples[...] times. counts: (n, c) class counts among the k nearest. codes: (n,) own classes. weighted:
-    the counts are weighted, so that equal rows are rare. The arrays need space for n + k + 2 rows of c.
+    multiples[...] times. counts: (n, c) class counts among the k nearest. codes: (n,) own classes. The arrays
+    need space for n + k + 2 rows of c.
     """
     n, classes = counts.shape
     rows = 0
@@ -39,7 +38,7 @@ def term_rows(k, counts, codes, weighted, weights, starts, values, multiples):
         for j in range(classes):
             if j != codes[i] and counts[i, j] > 0.0:
                 others += 1
-        if not weighted and others <= 1 and own == np.floor(own):
+        if others <= 1 and own == np.floor(own):
             alike[int(own)] += 1.0
             continue
         starts[rows] = fill
@@ -210,16 +209,6 @@ def find_end(mode, height, slope, curvature, direction, scale, rows, weights, st
 
 
 @kernel
-def steepest(k, cubes):
-    """Return a bound on the size of the numbers u of any example at k: 1 without weights, k with weights.
-
-    The bound covers new examples too: their probabilities are integrated at the same nodes, and the weights
-    of their neighbours can have a larger sum than those of every training example.
-    """
-    return float(k) if cubes.size > 0 else 1.0
-
-
-@kernel
 def panel_ends(low, high):
     """Return the ends of the panels that cut [low, high] for composite quadrature, ``low`` included.
 
@@ -240,7 +229,7 @@ def panel_ends(low, high):
 
 
 @kernel
-def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, many):
+def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
     """Compute the posterior over k and beta at Gauss-Legendre nodes.
 
     scale: scale of beta's half-normal prior. fixed_beta: the value of beta, where it is positive (no
@@ -268,14 +257,10 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
     density = np.full((depth, many.size), -np.inf)
     sizes = np.full(depth, few.size)
     counts, whole, group, places = begin_counts(n, classes)
-    votes = begin_votes(counts, cubes)
-    weighted = cubes.size > 0
-    largest = steepest(depth, cubes)
     beta = 1.0
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
-        weigh(k, labels, cubes, counts, votes)
-        rows = term_rows(k, votes, codes, weighted, weights, starts, values, multiples)
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
         if fixed_beta > 0.0:
             modes[k - 1] = fixed_beta
             log_modes[k - 1] = log_likelihood(fixed_beta, rows, weights, starts, values, multiples)
@@ -288,13 +273,11 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
     if fixed_beta > 0.0:
         return log_modes, modes, panels, bounds, density, sizes
     # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
-    # -(n u^2 + 1 / scale^2), its first at most n u in size, with the largest u: 1 without weights. So the
-    # mass of k is at most exp(mode) scale sqrt(2 pi), and that of the best k at least
-    # exp(mode) / (2 (n u + 1 + 1 / scale)).
-    least = log_modes.max() - np.log(2.0 * (n * largest + 1.0 + 1.0 / scale)) - NEGLIGIBLE
+    # -(n + 1 / scale^2), its first at most n in size, because no u exceeds 1. So the mass of k is at most
+    # exp(mode) scale sqrt(2 pi), and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
+    least = log_modes.max() - np.log(2.0 * (n + 1.0 + 1.0 / scale)) - NEGLIGIBLE
     most = np.log(scale * np.sqrt(2.0 * np.pi))
     counts, whole, group, places = begin_counts(n, classes)
-    votes = begin_votes(counts, cubes)
     panel = 0
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
@@ -302,9 +285,7 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
         if log_modes[k - 1] + most < least:
             panel += 1
             continue
-        weigh(k, labels, cubes, counts, votes)
-        rows = term_rows(k, votes, codes, weighted, weights, starts, values, multiples)
-        unit = steepest(k, cubes)  # u / unit is at most 1, so beta * unit is a plain beta
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
         mode, height = modes[k - 1], log_modes[k - 1]
         one, two = slopes[k - 1, 0], slopes[k - 1, 1]
         low = 0.0
@@ -312,17 +293,17 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
             low = find_end(mode, height, 0.0, two, -1.0, scale, rows, weights, starts, values, multiples)
         slope = one if mode == 0.0 else 0.0
         high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
-        cuts = panel_ends(low * unit, high * unit)
+        cuts = panel_ends(low, high)
         added = len(cuts) - 2
         if added > 0:
             bounds = np.concatenate((bounds, np.zeros((added, 2))))
             density = np.concatenate((density, np.full((added, many.size), -np.inf)))
             sizes = np.concatenate((sizes, np.full(added, few.size)))
         for part in range(len(cuts) - 1):
-            left, right = cuts[part] / unit, cuts[part + 1] / unit
+            left, right = cuts[part], cuts[part + 1]
             bounds[panel, 0], bounds[panel, 1] = left, right
             # The nearest poles of the likelihood are at +- i pi, so short intervals need few nodes.
-            abscissas = many if left == 0.0 and right * unit > np.pi else few
+            abscissas = many if left == 0.0 and right > np.pi else few
             sizes[panel] = abscissas.size
             for q in range(abscissas.size):
                 node = left + 0.5 * (abscissas[q] + 1.0) * (right - left)

@@ -8,7 +8,7 @@ distribution function of beta at each k.
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import advance_counts, begin_counts, begin_votes, weigh
+from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 
 
 @kernel
@@ -40,10 +40,10 @@ def _moments(mine, other, absent, betas, masses, scratch, out):
 
 
 @kernel
-def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
+def predict_from_nodes(labels, ends, last, offsets, betas, masses):
     """Return mean, variance and envelope (m, c each) of the class probabilities of m examples.
 
-    labels, ends, last, cubes: neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] :
+    labels, ends, last: neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] :
     offsets[k]] with posterior ``masses`` are the values of beta at k; the sum of all masses is 1. The
     envelope of a class is the posterior mass of those k at which it has the most neighbours, divided equally
     in a tie.
@@ -54,7 +54,6 @@ def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
     spread = np.zeros((m, classes))
     envelope = np.zeros((m, classes))
     counts, whole, group, places = begin_counts(m, classes)
-    votes = begin_votes(counts, cubes)
     one = np.empty(classes)
     two = np.empty(classes)
     powers = np.empty(classes)
@@ -72,7 +71,6 @@ def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
         mass = masses[first:behind].sum() if behind > first else 0.0
         if mass < 1e-18:  # below double precision even for 200 such k
             continue
-        weigh(k, labels, cubes, counts, votes)
         at = betas[first:behind]
         for q in range(behind - first):
             share[q] = masses[first + q] / mass
@@ -84,18 +82,18 @@ def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
             large = 0.0
             main = 0
             for j in range(classes):
-                if votes[i, j] > 0.0:
+                if counts[i, j] > 0.0:
                     present += 1
-                if votes[i, j] > large:
-                    large = votes[i, j]
+                if counts[i, j] > large:
+                    large = counts[i, j]
                     main = j
-            if cubes.size == 0 and present <= 2:
+            if present <= 2:
                 # If all neighbours are of one class, the second class is any other class.
                 partner = -1
                 for j in range(classes):
-                    if j != main and (votes[i, j] > 0.0 or (present == 1 and partner < 0)):
+                    if j != main and (counts[i, j] > 0.0 or (present == 1 and partner < 0)):
                         partner = j
-                mine = votes[i, main]
+                mine = counts[i, main]
                 own = int(mine)
                 if own != mine:
                     _moments(mine / k, (k - mine) / k, classes - 2.0, at, share, scratch, found)
@@ -118,7 +116,7 @@ def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
                     for q in range(at.size):
                         total = 0.0
                         for j in range(classes):
-                            powers[j] = np.exp(at[q] * (votes[i, j] - large) / k)
+                            powers[j] = np.exp(at[q] * (counts[i, j] - large) / k)
                             total += powers[j]
                         for j in range(classes):
                             if sweep == 0:
@@ -127,10 +125,10 @@ def predict_from_nodes(labels, ends, last, cubes, offsets, betas, masses):
                                 two[j] += share[q] * (powers[j] / total - one[j]) ** 2
             tied = 0
             for j in range(classes):
-                if votes[i, j] >= large - 1e-9:
+                if counts[i, j] >= large - 1e-9:
                     tied += 1
             for j in range(classes):
-                if votes[i, j] >= large - 1e-9:
+                if counts[i, j] >= large - 1e-9:
                     envelope[i, j] += mass / tied
                 difference = one[j] - mean[i, j]
                 mean[i, j] += difference * mass / seen
@@ -152,20 +150,18 @@ def class_probability(j, beta, k, counts):
 
 
 @kernel
-def exceedance_from_nodes(labels, ends, last, cubes, offsets, betas, masses, threshold):
+def exceedance_from_nodes(labels, ends, last, offsets, betas, masses, threshold):
     """Return the mass of the nodes at which a class probability exceeds ``threshold`` (m, c)."""
     m, depth = labels.shape
     classes = last.shape[1]
     out = np.zeros((m, classes))
     counts, whole, group, places = begin_counts(m, classes)
-    votes = begin_votes(counts, cubes)
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
-        weigh(k, labels, cubes, counts, votes)
         for q in range(offsets[k - 1], offsets[k]):
             for i in range(m):
                 for j in range(classes):
-                    if class_probability(j, betas[q], k, votes[i]) > threshold:
+                    if class_probability(j, betas[q], k, counts[i]) > threshold:
                         out[i, j] += masses[q]
     return out
 
@@ -228,7 +224,7 @@ def _series(coefficients, x):
 
 @kernel
 def exceedance_from_series(
-    labels, ends, last, cubes, panels, k_masses, panel_masses, bounds, cumulative, threshold
+    labels, ends, last, panels, k_masses, panel_masses, bounds, cumulative, threshold
 ):  # fmt: skip
     """Compute the (m, c) posterior probability that a class probability is above ``threshold``.
 
@@ -240,16 +236,14 @@ def exceedance_from_series(
     classes = last.shape[1]
     out = np.zeros((m, classes))
     counts, whole, group, places = begin_counts(m, classes)
-    votes = begin_votes(counts, cubes)
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
         if k_masses[k - 1] < 1e-18:
             continue
-        weigh(k, labels, cubes, counts, votes)
         low, high = bounds[panels[k - 1], 0], bounds[panels[k] - 1, 1]
         for i in range(m):
             for j in range(classes):
-                start, end = _above(j, k, votes[i], threshold, low, high)
+                start, end = _above(j, k, counts[i], threshold, low, high)
                 if end < start:
                     continue
                 if cumulative.shape[1] == 0 or high <= low:

@@ -7,9 +7,6 @@ nearest neighbours of example i in class j (section 3.3 of the paper)::
     L(D | beta, k)        = prod_i exp(beta a_{i, y_i} / k) / sum_j exp(beta a_ij / k)
     p(y = j | x, beta, k) = exp(beta a_j / k) / sum_i exp(beta a_i / k)
 
-With tricube weights, a_ij / k is replaced by the sum of (1 - (d / d_k)^3)^3 over those neighbours, where d is
-the distance of a neighbour and d_k that of the k-th. The paper does not state such weights.
-
 The prior of k is uniform on 1 .. min(n - 1, k_max), that of beta is half-normal. The simple model has beta =
 1. The standard model has k and beta. The adaptive model also has a metric (x - z)^T M (x - z), M = Q Lambda
 Q^T.
@@ -42,17 +39,17 @@ class BayesKNN(Method):
     """Bayesian k-nearest neighbours with three kinds of confidence.
 
     View ``reject``: posterior mean of the class probabilities. View ``envelope``: posterior probability that
-    the class has the most neighbours, or the largest sum of weights. View ``posterior``: posterior mean and
-    standard deviation ``sd``; a prediction is accepted if mean - c sd exceeds 1/2. With ``exceeding`` there
-    is a fourth view, ``exceedance``.
+    the class has the most neighbours. View ``posterior``: posterior mean and standard deviation ``sd``; a
+    prediction is accepted if mean - c sd exceeds 1/2. With ``exceeding`` there is a fourth view,
+    ``exceedance``.
 
     Notes
     -----
     The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k
     is summed over and beta is integrated by Gauss-Legendre quadrature, without random numbers. The error is
     at most 1e-11 for means and standard deviations and 1e-7 for exceedances. It was measured against adaptive
-    integration for ``beta_scale`` from 1 to 10,000, for separable and overlapping classes, and for both kinds
-    of weights. The adaptive model needs Markov chains and takes minutes where the others take milliseconds.
+    integration for ``beta_scale`` from 1 to 10,000, for separable and overlapping classes. The adaptive model
+    needs Markov chains and takes minutes where the others take milliseconds.
     Features should be on one scale (``steps: [standardise]``).
 
     Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (None with chains); ``map_``,
@@ -91,11 +88,6 @@ class BayesKNN(Method):
             "neighbours at equal distances: average, they share their places; index, earlier rows first",
             ("average", "index"),
         ),
-        "weights": Choice(
-            "weights of the k nearest neighbours: uniform, 1 / k each; tricube, (1 - (d / d_k)^3)^3 at "
-            "distance d if the k-th is at d_k (not with the adaptive model)",
-            ("uniform", "tricube"),
-        ),
         "estimate": Choice(
             "average: mean over the posterior; map: use the most probable k, beta and metric only",
             ("average", "map"),
@@ -133,7 +125,6 @@ class BayesKNN(Method):
     k_max: int = 200
     beta_scale: float = 10.0
     ties: str = "average"
-    weights: str = "uniform"
     estimate: str = "average"
     exceeding: Any = None
     chains: int = 4
@@ -148,7 +139,7 @@ class BayesKNN(Method):
     def fit(self, X, y) -> Self:
         """Fit to training examples X (n, d) with labels y (n,). Warns if chains have not converged.
 
-        Raises ConfmlError for a wrong parameter or exact inference or tricube weights of the adaptive model,
+        Raises ConfmlError for a wrong parameter or exact inference of the adaptive model,
         and ValueError if the data are not finite numbers.
         """
         X, codes = self.check_fit_data(X, y)
@@ -156,13 +147,9 @@ class BayesKNN(Method):
             raise ConfmlError(
                 "the adaptive model has no exact inference", hint="set inference to mcmc or auto"
             )
-        if self.weights == "tricube" and self.model == "adaptive":
-            raise ConfmlError(
-                "the adaptive model has no tricube weights", hint="set weights: uniform or model: standard"
-            )
         self.posterior_: NodePosterior | MetricPosterior | None = None
         if len(self.classes_) > 1:
-            training = Training(X, codes, len(self.classes_), self.ties == "index", self.weights == "tricube")
+            training = Training(X, codes, len(self.classes_), self.ties == "index")
             self.posterior_ = self._posterior(training)
         for text in self.diagnostics_.warnings() if self.diagnostics_ else ():
             warnings.warn(f"{self.name} ({self.model}): {text}", ConvergenceWarning, stacklevel=2)

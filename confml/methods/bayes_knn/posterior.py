@@ -26,9 +26,9 @@ class WritableArrays:
 class Training(WritableArrays):
     """Training examples in the form that the kernels need.
 
-    X: (n, d). codes: (n,) class codes below ``classes``. by_index: whether ties are ordered by row. weighted:
-    whether neighbours have tricube weights. If the ranges of the features are so large or small that squares
-    would overflow or underflow, all features are scaled by one power of two, which changes no comparison.
+    X: (n, d). codes: (n,) class codes below ``classes``. by_index: whether ties are ordered by row. If
+    the ranges of the features are so large or small that squares would overflow or underflow, all features
+    are scaled by one power of two, which changes no comparison.
     """
 
     stored = {
@@ -37,15 +37,12 @@ class Training(WritableArrays):
         "codes": "i8(n) in 0..c",
         "classes": "int(c)",
         "by_index": "bool",
-        "weighted": "bool",
         "_factor": "float",
         "centre": "real(d) | None",
     }
 
-    def __init__(
-        self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool, weighted: bool = False
-    ):
-        self.codes, self.classes, self.by_index, self.weighted = codes, classes, by_index, weighted
+    def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
+        self.codes, self.classes, self.by_index = codes, classes, by_index
         half_range = np.max(0.5 * X.max(axis=0) - 0.5 * X.min(axis=0))
         self._factor = 1.0
         if half_range > 0.0 and not 1e-50 < half_range < 1e50:
@@ -68,14 +65,14 @@ class Training(WritableArrays):
         """Return `sorted_neighbours` of new examples (m, d), or of the training examples if X is None."""
         queries = self.X if X is None else self.queries(X)
         return neighbours.sorted_neighbours(
-            queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index, self.weighted
+            queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index
         )
 
     def class_counts(self, X: np.ndarray | None, depth: int) -> np.ndarray:
         """Return the class counts (depth, m, c) among the 1, 2, ..., depth nearest neighbours.
 
         X: new examples (m, d), or None for the training examples, each without itself. Ties of distance share
-        their places in equal parts, unless ``by_index``. With tricube weights: k times the sums of weights.
+        their places in equal parts, unless ``by_index``.
         """
         return neighbours.all_counts(*self.neighbours_of(X, depth))
 

@@ -27,7 +27,7 @@ TIMES := --table smartsvm-table2-total-training-seconds --table smartsvm-table4-
   figure-wrong-prior table-smartsvm table-smartsvm-cold table-smartsvm-ratios table-smartsvm-variants \
   table-smartsvm-costs table-smartsvm-trees table-smartsvm-gensvm table-smartsvm-splits \
   table-smartsvm-package table-smartsvm-optdigits table-chess-components figure-class-tree figure-bayes-error \
-  runs-bayes-knn table-bayes-knn table-bayes-knn-settings table-bayes-knn-tricube figure-bayes-knn \
+  runs-bayes-knn table-bayes-knn table-bayes-knn-settings figure-bayes-knn \
   figure-transduction table-transduction-trajectories table-transduction-lengths table-transduction-variants \
   figure-version-space figure-classical figure-classical-noise figure-classical-thoughts figure-classical-distances \
   figure-classical-linear figure-classical-more leaderboard confidences
@@ -317,25 +317,6 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 	@$(RUN) configs/papers/bayes-knn/bayes-knn-chains.yaml --quiet --out results/bayes-knn-settings/chains
 	@$(RUN) configs/papers/bayes-knn/leave-one-out.yaml --quiet --out results/bayes-knn-settings/leave-one-out
 	@$(KEEP) bayes-knn-settings results/bayes-knn-settings/* --metrics error,log_loss,k_mean,rhat,training_seconds
-
-# On standardised and on raw features (about ten minutes)
-table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN, for tables 1 to 3 of Krzanowski et al. 2006
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet --out results/bayes-knn-tricube/thirds
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet $(WINE) --out results/bayes-knn-tricube/wine
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet $(SYNTHETIC) \
-	  --out results/bayes-knn-tricube/synthetic
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet $(FIRST_ROWS) \
-	  --out results/bayes-knn-tricube/first-rows
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet --set 'datasets=["pima"]' \
-	  --set protocol.test-size=0.25 --out results/bayes-knn-tricube-quarter/pima
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet --set 'datasets=["vehicle"]' --set 'steps=[]' \
-	  --out results/bayes-knn-tricube-raw/vehicle
-	@$(RUN) configs/papers/bayes-knn/bayes-knn-tricube.yaml --quiet $(FIRST_ROWS) --set 'steps=[]' \
-	  --out results/bayes-knn-tricube-raw/first-rows
-	@$(KEEP) bayes-knn-tricube results/bayes-knn-tricube/* --metrics error,aurc,sure_correct,unsure,k_mean
-	@$(KEEP) bayes-knn-tricube-raw results/bayes-knn-tricube-raw/* --metrics error,aurc,sure_correct,unsure,k_mean
-	@$(KEEP) bayes-knn-tricube-quarter results/bayes-knn-tricube-quarter/* \
-	  --metrics error,aurc,sure_correct,unsure,k_mean
 
 # Running estimates of chains, and accuracy-rejection curves
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
