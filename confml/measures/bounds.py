@@ -20,25 +20,6 @@ def sparse_svm_bound(train_rows: int, support_vectors: int, delta: float = 1.0) 
     return (chosen + math.log(rows / delta)) / (rows - d)
 
 
-def gibbs_bound(log_volume: float, train_rows: int, delta: float = 0.05) -> float:
-    """Return a bound on the error of a classifier drawn from version space, with probability 1 - delta.
-
-    ``1 - exp(-(ln(1/V) + ln((m + 1)/delta))/m)``: m training examples are classified correctly by a fraction
-    V = exp(``log_volume``) of the classifiers, by a prior that was chosen before the labels. The probability
-    is that of the m examples. The label with more than half of version space, as in Bayesian transduction,
-    has at most twice this error. Source: Langford and Seeger, Bounds for averaging classifiers (2001);
-    Seeger, JMLR 3 (2002), theorem 1, for a training error of 0, where KL(posterior, prior) = ln(1/V); the
-    first bound of this kind is McAllester's, Some PAC-Bayesian theorems (1998). Raises ValueError for
-    impossible numbers.
-    """
-    if not (log_volume <= 1e-9 and train_rows > 0 and 0 < delta <= 1):
-        raise ValueError(
-            "expected log_volume <= 0, m > 0 and 0 < delta <= 1, "
-            f"got {log_volume}, m = {train_rows}, delta = {delta}"
-        )
-    return -math.expm1(-(math.log((train_rows + 1) / delta) - min(log_volume, 0.0)) / train_rows)
-
-
 def hoeffding_draws(epsilon: float, eta: float) -> int:
     """Return the smallest number n of independent draws with ``exp(-2 n epsilon^2) <= eta``.
 

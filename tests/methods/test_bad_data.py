@@ -48,7 +48,6 @@ VARIANTS = {
     "naive-bayes, kernels": ("naive-bayes", {"numeric": "bells"}),
     "naive-bayes, nominal": ("naive-bayes", {"nominal": [0, 1]}),
     "polynomial, linear-svm": ("polynomial", {"learner": "linear-svm", "order": 3, "epochs": None}),
-    "expectation propagation": ("bayes-point-machine", {"sampler": "ep", "lam": 0.1}),
     "tcm-nn within classes": ("tcm-nn", {"mondrian": True}),
     "tcm-svm linear": ("tcm-svm", {"kernel": "linear"}),
 }

@@ -9,12 +9,10 @@ import pytest
 from reference import bayes_transduction as naive
 from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
-from confml.methods.version_space import expectation_propagation, version_space_method
 from confml.methods.version_space import version_space as version_space_module
 from confml.methods.version_space._kernels_follow import student_cdf
 from confml.methods.version_space.bayes_point_machine import BayesPointMachine
@@ -239,9 +237,8 @@ def test_singular_kernel_matrices_stay_finite():
     [
         {},
         {"sampler": "chord"},
-        {"sampler": "ep"},
         {"predictive": "full"},
-        {"predictive": "noisy", "ridge": 0.1, "sampler": "ep"},
+        {"predictive": "noisy", "ridge": 0.1},
         {"multiclass": "ovo"},
     ],
     ids=str,
@@ -352,87 +349,13 @@ def test_students_distribution():
         np.testing.assert_allclose(got, student(freedom).cdf(t), atol=tolerance)
 
 
-def test_expectation_propagation_in_blocks_is_one_wall_at_a_time(monkeypatch):
-    X, y, _ = overlapping(40, 8)
-    space = VersionSpace.of(RangeSpace.of(naive.kernel_matrix(X, X, "rbf", 2.0), 0.0), y.astype(float))
-    mean, covariance = naive.expectation_propagation(space.walls, 12)
-    for block in (1, 7, 40, 100):
-        monkeypatch.setattr(expectation_propagation, "_BLOCK", block)
-        found = expectation_propagation.GaussianVersionSpace.of(space)
-        np.testing.assert_allclose(found.mean, mean, atol=1e-5)
-        np.testing.assert_allclose(found.root @ found.root.T, covariance, atol=1e-5)
-
-
-def test_noisy_expectation_propagation_is_a_gaussian_process_classifier():
-    """Probit noise of variance ridge; scikit-learn has a logistic link, which is nearly a probit of 1.6."""
-    X, y, X_test = overlapping(80, 9)
-    got = BayesTransduction(sigma=2.0, ridge=0.3, sampler="ep", predictive="noisy").fit(X, y)
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-    scale = 1.6**2 / 0.3  # signal to noise of the logistic link
-    kernel = ConstantKernel(scale, "fixed") * RBF(2.0, "fixed")
-    oracle = GaussianProcessClassifier(kernel, optimizer=None).fit(X, y)
-    assert np.abs(got.predict_proba(X_test) - oracle.predict_proba(X_test)).max() < 0.06
-
-
-def test_expectation_propagation_is_near_the_billiard():
-    X, y, X_test = overlapping(40, 6)
-    long = BayesTransduction(sigma=2.0, random_state=1, n_bounces=400_000).fit(X, y).predict_proba(X_test)
-    fast = BayesTransduction(sigma=2.0, sampler="ep").fit(X, y)
-    assert np.abs(fast.predict_proba(X_test) - long).mean() < 0.01
-    assert set(fast.fit_metrics_) == {*("sigma", "margin", "rank", "sweeps", "log_volume", "gibbs_bound")}
-    assert list(fast.confident_predict(X_test)["probability"].extra) == ["confidence"]
-
-
-def test_errors_of_expectation_propagation_are_those_of_its_docstring(exhaustive):
-    """12 problems; the figures in the docstring of `BayesTransduction` come from here."""
-    bounces = 400_000 if exhaustive else 120_000
-    on_test, on_training, changed = [], [], []
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((40, 4))
-        y = (X[:, 0] + 0.7 * rng.standard_normal(40) > 0).astype(int)
-        X_test = rng.standard_normal((200, 4))
-        easy = (X[:10, 0] > 0).astype(int)
-        for rows, labels, new, params in (
-            (X, y, X_test, {}),
-            (X, y, X_test, {"ridge": 0.5, "sigma": "median"}),
-            (X[:10, :3], easy, X_test[:, :3], {"kernel": "linear"}),
-        ):
-            long = BayesTransduction(n_bounces=bounces, random_state=1, **params).fit(rows, labels)
-            fast = BayesTransduction(sampler="ep", **params).fit(rows, labels)
-            for points, errors in ((new, on_test), (rows, on_training)):
-                errors.append(np.abs(long.predict_proba(points) - fast.predict_proba(points))[:, 1])
-            changed.append(np.mean(long.predict(new) != fast.predict(new)))
-            if not params.get("ridge"):
-                right = fast.predict_proba(rows)[np.arange(len(rows)), labels]
-                assert 0.85 <= right.min() < 0.93
-    on_test, on_training = np.concatenate(on_test), np.concatenate(on_training)
-    assert on_test.mean() == pytest.approx(0.008, abs=0.001)
-    assert on_test.max() == pytest.approx(0.09, abs=0.01)
-    assert on_training.mean() == pytest.approx(0.034, abs=0.003)
-    assert on_training.max() == pytest.approx(0.15, abs=0.01)
-    assert np.mean(changed) == pytest.approx(0.004, abs=0.002)
-
-
-@pytest.mark.real_data
-def test_expectation_propagation_is_near_the_billiard_on_heart(needs_data):
-    X, y, X_test, _ = heart(needs_data)
-    long = BayesTransduction(sigma=10.0, random_state=1, n_bounces=1_000_000).fit(X, y)
-    fast = BayesTransduction(sigma=10.0, sampler="ep").fit(X, y)
-    difference = np.abs(long.predict_proba(X_test) - fast.predict_proba(X_test))
-    assert difference.mean() < 0.01
-    assert difference.max() < 0.06
-    assert long.fit_metrics_["rhat"] < 1.05
-
-
 @pytest.mark.real_data
 def test_log_loss_on_heart_by_what_lies_outside(needs_data):
     """Soft version with ridge = 0.1: span, full and noisy fare better in this order (0.9, 0.65 and 0.4)."""
     losses = {"span": [], "full": [], "noisy": []}
     for split in range(3):
         X, y, X_test, y_test = heart(needs_data, split)
-        method = BayesTransduction(sigma=10.0, ridge=0.1, sampler="ep").fit(X, y)
+        method = BayesTransduction(sigma=10.0, ridge=0.1, random_state=1).fit(X, y)
         for predictive, found in losses.items():
             p = method.set_params(predictive=predictive).predict_proba(X_test)
             right = p[np.arange(len(y_test)), (y_test == 2).astype(int)]
@@ -463,7 +386,7 @@ def test_the_bayes_point_is_the_centre_of_mass():
     np.testing.assert_allclose(margins[:, 1] - margins[:, 0], expected, atol=0.02)
 
 
-@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+@pytest.mark.parametrize("sampler", ["geodesic", "chord"])
 def test_the_bayes_point_machine_is_the_view(sampler):
     X, y, X_test = overlapping()
     y = np.arange(len(y)) % 3
@@ -592,12 +515,10 @@ def test_joint_labelling_of_many_points_in_pieces(monkeypatch):
     np.testing.assert_allclose(whole.marginals, method.predict_proba(working)[:, 1], atol=1e-9)
 
 
-def test_joint_labelling_needs_two_classes_and_a_billiard():
+def test_joint_labelling_needs_two_classes():
     X, y, X_test = overlapping()
-    with pytest.raises(ConfmlError, match="two classes and a billiard"):
+    with pytest.raises(ConfmlError, match="needs two classes, got 3"):
         BayesTransduction(n_bounces=100).fit(X, np.arange(len(y)) % 3).joint_labelling(X_test)
-    with pytest.raises(ConfmlError, match="two classes and a billiard"):
-        BayesTransduction(sampler="ep").fit(X, y).joint_labelling(X_test)
 
 
 # ---- errors
@@ -620,7 +541,7 @@ def test_contradictory_duplicates():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+@pytest.mark.parametrize("sampler", ["geodesic", "chord"])
 @pytest.mark.parametrize("counts", [(1, 1), (4, 2)])
 def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sampler, counts):
     """With ridge > 0, identical rows in both classes have a version space: compare rejection sampling."""
@@ -635,9 +556,9 @@ def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sample
     drawn = naive.rejection_sample(points, np.where(y == 1, 1.0, -1.0), 400_000, np.random.default_rng(0))
     new = np.linalg.solve(points, np.full(len(y), own))
     expected = np.mean(drawn @ new > 0)
-    assert found == pytest.approx(expected, abs=0.06 if sampler == "ep" else 0.03)
+    assert found == pytest.approx(expected, abs=0.03)
     if counts == (1, 1):
-        assert found == pytest.approx(0.5, abs=1e-9 if sampler == "ep" else 0.02)
+        assert found == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_ridge_below_rounding_error():
@@ -680,7 +601,7 @@ def test_kernels_that_overflow():
     assert "not finite" in text and "standardise" in text
 
 
-def test_memory_is_told_before_it_is_taken(monkeypatch):
+def test_memory_is_told_before_it_is_taken():
     X, y, _ = overlapping()
     with pytest.warns(UserWarning, match="5000 training rows need about 1.6 GB for kernel matrices"):
         version_space_module.state_memory([5000], working=8, kept=3)
@@ -695,17 +616,6 @@ def test_memory_is_told_before_it_is_taken(monkeypatch):
     with pytest.raises(ConfmlError, match="so many bounces need about .* GB are free") as caught:
         BayesTransduction(n_bounces=10**12).fit(X, y)
     assert caught.value.hint == "lower n_bounces"
-    asked = []
-    monkeypatch.setattr(version_space_method, "state_memory", lambda rows, **matrices: asked.append(rows))
-    BayesTransduction(sampler="ep").fit(X, y)
-    assert asked == [[60]]
-
-
-def test_expectation_propagation_that_does_not_converge_says_so(monkeypatch):
-    monkeypatch.setattr(expectation_propagation, "_SWEEPS", 1)
-    X, y, _ = overlapping()
-    with pytest.warns(ConvergenceWarning, match="sampler: geodesic"):
-        BayesTransduction(sampler="ep").fit(X, y)
 
 
 def test_a_warning_if_the_chains_have_not_converged():
@@ -796,7 +706,7 @@ def test_transduction_beats_the_svm_margin_on_heart(needs_data):
     assert errors["svm"][0] == pytest.approx(0.258, abs=0.03)
 
 
-@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+@pytest.mark.parametrize("sampler", ["geodesic", "chord"])
 @pytest.mark.parametrize("kernel, x", [("linear", 0.0), ("rbf", 1e4)])
 @pytest.mark.parametrize("classes, way", [(2, "ovr"), (3, "ovr"), (3, "ovo")])
 def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(
@@ -828,29 +738,9 @@ def test_equation_8_counts_the_bounces_of_the_paper():
         assert (views[0][name].scores == views[1][name].scores).all()
 
 
-def test_a_run_goes_on_until_its_effective_sample_size_is_large_enough():
-    X, y, X_test = overlapping()
-    rule = {"stopping": "ess", "epsilon": 0.1, "eta": 0.05, "n_bounces": 1_000_000}
-    found = BayesTransduction(sigma=2, random_state=3, **rule).fit(X, y)
-    bounces = int(found.fit_metrics_["bounces"])
-    assert found.fit_metrics_["ess"] >= hoeffding_draws(0.1, 0.05) == 150 and bounces < 500_000
-    fixed = BayesTransduction(sigma=2, random_state=3, n_bounces=bounces).fit(X, y)
-    views = [one.confident_predict(X_test)["probability"].scores for one in (found, fixed)]
-    assert (views[0] == views[1]).all()
-
-
-@pytest.mark.parametrize("sampler", ["geodesic", "chord"])
-def test_a_run_that_ends_too_early_says_so(sampler):
-    X, y, _ = overlapping()
-    method = BayesTransduction(sigma=2, random_state=3, stopping="ess", n_bounces=2000, sampler=sampler)
-    with pytest.warns(ConvergenceWarning, match="ended at n_bounces = 2000 .* need 922 effective draws"):
-        method.fit(X, y)
-    assert method.fit_metrics_["bounces"] >= 2000
-
-
 def test_a_single_point_needs_no_run():
     X, y = np.array([[1.0], [-2.0]]), np.array([1, 0])
-    assert linear(stopping="ess").fit(X, y).confident_predict(X)["probability"].labels.tolist() == [1, 0]
+    assert linear().fit(X, y).confident_predict(X)["probability"].labels.tolist() == [1, 0]
 
 
 def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
@@ -858,25 +748,13 @@ def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
     rng = np.random.default_rng(0)
     X = np.vstack([[[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-3.0, 0.0]], rng.normal(size=(20, 2)) + [0.0, 9.0]])
     y = np.repeat([0, 1, 2], [2, 2, 20])
-    rule = {"stopping": "ess", "epsilon": 0.1, "eta": 0.05}
-    method = linear(multiclass="ovo", **rule)
+    method = linear(multiclass="ovo")
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         method.fit(X, y)
     assert [run.rank for run in method.trajectories_] == [1, 2, 2]
-    assert method.fit_metrics_["ess"] >= 150
+    assert method.fit_metrics_["ess"] > 20
     assert method.confident_predict(X)["probability"].extra["ess"].min() > 1
-
-
-def test_chains_that_do_not_agree_go_on():
-    """A large epsilon needs few draws: the first runs have enough of them, and chains that do not agree."""
-    X, y, _ = overlapping()
-    method = BayesTransduction(sigma=2, random_state=3, stopping="ess", epsilon=0.9, eta=0.5).fit(X, y)
-    assert hoeffding_draws(0.9, 0.5) == 1 and method.fit_metrics_["rhat"] <= 1.5
-    short = BayesTransduction(sigma=2, random_state=3, n_bounces=64)
-    with pytest.warns(ConvergenceWarning, match="have not converged"):
-        short.fit(X, y)
-    assert method.fit_metrics_["bounces"] > short.fit_metrics_["bounces"]
 
 
 @pytest.mark.parametrize("epsilon, eta", [(0.0, 0.1), (1e-200, 0.1), (0.1, 0.0), (0.1, 1.0), (1.0, 0.1)])
@@ -895,9 +773,8 @@ def test_memory_of_a_trajectory_by_equation_8(monkeypatch):
 @pytest.mark.parametrize(
     "params, wrong",
     [
-        ({"epsilon": 0.1}, "epsilon needs stopping: hoeffding or ess"),
-        ({"eta": 0.1}, "eta needs stopping: hoeffding or ess"),
-        ({"stopping": "ess", "sampler": "ep"}, "stopping needs sampler: geodesic or chord"),
+        ({"epsilon": 0.1}, "epsilon needs stopping: hoeffding"),
+        ({"eta": 0.1}, "eta needs stopping: hoeffding"),
         ({"stopping": "hoeffding", "n_bounces": 5}, "n_bounces is not used with stopping: hoeffding"),
     ],
 )
@@ -908,21 +785,17 @@ def test_parameters_that_a_stopping_rule_does_not_use(method, params, wrong):
         method(**params).fit(X, y)
 
 
-def test_errors_of_both_stopping_rules_on_heart(needs_data):
+def test_errors_of_equation_8_on_heart(needs_data):
     """Equation 8 takes bounces for independent: errors above 0.05 are then more frequent than eta = 0.01."""
     X, y, X_test, _ = heart(needs_data)
     truth = BayesTransduction(sigma=10, n_bounces=3_000_000, random_state=0).fit(X, y)
     expected = truth.confident_predict(X_test)["probability"].scores[:, 1]
 
-    def frequency(**params):
-        runs = [BayesTransduction(sigma=10, random_state=seed, **params).fit(X, y) for seed in (1, 2, 3)]
-        found = np.array([run.confident_predict(X_test)["probability"].scores[:, 1] for run in runs])
-        return (found - expected >= 0.05).mean(), (expected - found >= 0.05).mean()
-
-    by_bounces = frequency(sampler="chord", chains=1, burn_in=0.0, stopping="hoeffding")
-    by_effective_draws = frequency(stopping="ess", n_bounces=2_000_000)
-    assert min(by_bounces) > 0.1  # 0.18 and 0.23 with five seeds
-    assert max(by_effective_draws) <= 0.01  # 0 and 0
+    params = {"sigma": 10, "sampler": "chord", "chains": 1, "burn_in": 0.0, "stopping": "hoeffding"}
+    runs = [BayesTransduction(random_state=seed, **params).fit(X, y) for seed in (1, 2, 3)]
+    found = np.array([run.confident_predict(X_test)["probability"].scores[:, 1] for run in runs])
+    assert (found - expected >= 0.05).mean() > 0.1  # 0.18 with five seeds
+    assert (expected - found >= 0.05).mean() > 0.1  # 0.23
 
 
 @pytest.mark.filterwarnings("ignore:.*have not converged")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import norm
 
 
 def kernel_matrix(X, Z, kind, sigma=1.0, degree=2, coef0=1.0):
@@ -85,27 +84,6 @@ def share_of_arcs(flights, row):
         positive += first if f > 0 else arc - first
         total += arc
     return positive / total
-
-
-def expectation_propagation(walls, sweeps):
-    """(mean, covariance) of a standard Gaussian cut off by walls (n, r), one after the other, all anew."""
-    walls = walls / np.linalg.norm(walls, axis=1, keepdims=True)
-    n, r = walls.shape
-    precision, shift = np.zeros(n), np.zeros(n)
-    for _ in range(sweeps):
-        for i in range(n):
-            others = np.arange(n) != i
-            cavity = np.linalg.inv(np.eye(r) + (walls[others].T * precision[others]) @ walls[others])
-            level = walls[i] @ cavity @ (walls[others].T @ shift[others])
-            variance = walls[i] @ cavity @ walls[i]
-            tail = norm(level, math.sqrt(variance))
-            hazard = tail.pdf(0) * variance / tail.sf(0)
-            mean = level + hazard
-            left = variance - hazard * (hazard + level)
-            precision[i] = 1 / left - 1 / variance
-            shift[i] = mean / left - level / variance
-    covariance = np.linalg.inv(np.eye(r) + (walls.T * precision) @ walls)
-    return covariance @ (walls.T @ shift), covariance
 
 
 def numpy_chain(K, y, K_test, w, v, bounces):

@@ -30,10 +30,10 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     Notes
     -----
     View ``probability``: p of each class; ties go to the first class. Its ``extra`` has
-    ``confidence``, the paper's 2 max(p) - 1 (equation 7). Except with ``ep`` it also has three numbers of the
-    predicted class: the ``standard_error``, the largest split R-hat (``rhat``) and the smallest effective
-    sample size (``ess``) over the binary problems. With ``predictive: span`` the standard error is at least 1
-    / effective sample size of the trajectory. View ``bayes-point``: the decision value <w, phi(x)> of the
+    ``confidence``, the paper's 2 max(p) - 1 (equation 7), and three numbers of the predicted class: the
+    ``standard_error``, the largest split R-hat (``rhat``) and the smallest effective sample size (``ess``)
+    over the binary problems. With ``predictive: span`` the standard error is at least 1 / effective sample
+    size of the trajectory. View ``bayes-point``: the decision value <w, phi(x)> of the
     centre of mass w of version space (the Bayes point machine), from the same trajectory.
 
     Version space must not be empty: with ``ridge`` = 0 the training rows must be separable; with ``ridge`` >
@@ -41,7 +41,7 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     of each problem divided by their sum; with ``ovo``, it is the mean over the pairs of a class, times 2 / c.
     A test example whose kernel values with all training rows are 0 has equal p for all classes. Features
     should be on one scale (``steps: [standardise]``). The page "Transduction" of the documentation describes
-    the samplers, the stopping rules and their errors.
+    the samplers, the stopping rule and their errors.
     """
 
     name = "bayes-transduction"
@@ -78,14 +78,13 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         positive = np.column_stack([one.positive for one in volumes])
         scores = class_probabilities(positive, c, way)
         extra = {"confidence": 2.0 * scores.max(axis=1, initial=0.0) - 1.0}
-        if self.sampler != "ep":
-            errors = class_errors(positive, np.column_stack([one.standard_error for one in volumes]), c, way)
-            chosen = np.argmax(scores, axis=1)
-            extra["standard_error"] = errors[np.arange(len(chosen)), chosen]
-            pairs = zip(volumes, self.trajectories_, strict=True)
-            drawn = [one for one, run in pairs if run.chains] or volumes  # a single point is known exactly
-            extra["rhat"] = np.column_stack([one.rhat for one in drawn]).max(axis=1)
-            extra["ess"] = np.column_stack([one.ess for one in drawn]).min(axis=1)
+        errors = class_errors(positive, np.column_stack([one.standard_error for one in volumes]), c, way)
+        chosen = np.argmax(scores, axis=1)
+        extra["standard_error"] = errors[np.arange(len(chosen)), chosen]
+        pairs = zip(volumes, self.trajectories_, strict=True)
+        drawn = [one for one, run in pairs if run.chains] or volumes  # a single point is known exactly
+        extra["rhat"] = np.column_stack([one.rhat for one in drawn]).max(axis=1)
+        extra["ess"] = np.column_stack([one.ess for one in drawn]).min(axis=1)
         margins = decision_scores(self._centre_values(kernel_block), c, way)
         return {
             "probability": Prediction(self.classes_, scores, "probability", extra=extra),
@@ -95,18 +94,16 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     def joint_labelling(self, X) -> JointLabelling:
         """Return the probabilities of the labellings of the whole working set X (m, d) (equations 1, 3 to 5).
 
-        Only for two classes and with a billiard sampler. The number of labellings grows with the number of
+        Only for two classes. The number of labellings grows with the number of
         points, so a few tens of points can be labelled jointly. Raises ConfmlError for more classes.
         """
         X = self.check_predict_data(X)
-        trajectories = self.trajectories_
-        if len(self.classes_) != 2 or not trajectories:
+        if len(self.classes_) != 2:
             raise ConfmlError(
-                f"a joint labelling needs two classes and a billiard, got {len(self.classes_)} classes and "
-                f"sampler {self.sampler}",
-                hint="use data with two classes and sampler: geodesic",
+                f"a joint labelling needs two classes, got {len(self.classes_)} classes",
+                hint="use data with two classes",
             )
-        return joint_labelling(trajectories[0], self.kernel_(self.X_, X), self.classes_)
+        return joint_labelling(self.trajectories_[0], self.kernel_(self.X_, X), self.classes_)
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         return 50_000 if test_rows > 50_000 else None

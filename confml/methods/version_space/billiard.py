@@ -86,7 +86,6 @@ class VolumeEstimate:
     if the estimate is a share of the trajectory, as the share of a part that it has not entered can be that
     large; 0 if version space is a single point. rhat (m,): split R-hat. ess (m,): effective sample size,
     `Trajectory.ess` if the whole trajectory predicts one class.
-    The last three are NaN if the estimate is not sampled.
     """
 
     positive: np.ndarray

@@ -11,13 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from confml.errors import ConfmlError
-from confml.measures.bounds import gibbs_bound
+from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
 from confml.methods import multiclass
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
-from confml.methods.version_space.billiard import BilliardSettings, Trajectory, trajectory_bytes
-from confml.methods.version_space.expectation_propagation import GaussianVersionSpace
+from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
     MEDIAN,
@@ -25,26 +24,17 @@ from confml.methods.version_space.kernel_functions import (
     KernelFunction,
     median_distance,
 )
-from confml.methods.version_space.stopping_rule import (
-    BOUNCES,
-    EPSILON,
-    ESS,
-    ETA,
-    FIXED,
-    HOEFFDING,
-    STOPPING_PARAMETERS,
-    WORST_RHAT,
-    StoppingRule,
-    check_stopping,
-)
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
-from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
+from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Number, or_null
 
 FOUR_PI = 4 * math.pi
+FIXED, HOEFFDING = "fixed", "hoeffding"
+BOUNCES, EPSILON, ETA = 100_000, 0.05, 0.01  # defaults
 # Largest number of halvings of the median distance with sigma: auto.
 _HALVINGS = 12
 # A smaller effective sample size than this is reported by a warning.
 _LEAST_ESS = 20.0
+WORST_RHAT = 1.5  # chains with a larger split R-hat do not agree
 WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 _TEST_BLOCK = 256  # test examples per block: their state fits into the processor's cache
 
@@ -54,9 +44,9 @@ class Machine:
     """One binary problem and the estimate of its version space."""
 
     problem: BinaryProblem
-    found: Trajectory | GaussianVersionSpace
+    found: Trajectory
 
-    stored = {"problem": "BinaryProblem", "found": "Trajectory | GaussianVersionSpace"}
+    stored = {"problem": "BinaryProblem", "found": "Trajectory"}
 
 
 @dataclass(eq=False, repr=False)
@@ -70,18 +60,6 @@ class VersionSpaceMethod(Method):
         "sigma": Metric("width of the rbf kernel", None),
         "margin": Metric("smallest margin of the version spaces of the binary problems", None),
         "rank": Metric("largest rank of the Gram matrices of the binary problems", None),
-        "sweeps": Metric("number of sweeps of expectation propagation", None),
-        "log_volume": Metric(
-            "logarithm of the fraction of the sphere that is version space, by expectation propagation",
-            "higher",
-        ),
-        "gibbs_bound": Metric(
-            "upper bound, with probability 0.95 over training sets, of the error of a perceptron that is "
-            "drawn from version space",
-            "lower",
-            "1 - exp(-(ln(1/V) + ln((m + 1)/0.05))/m)",
-            "Langford and Seeger 2001; Seeger 2002, theorem 1",
-        ),
         "bounces": Metric("number of bounces of all chains", None),
         "arc": Metric("length of all trajectories in radians", None),
         "escapes": Metric("number of chords drawn again because no wall was ahead", None),
@@ -102,11 +80,10 @@ class VersionSpaceMethod(Method):
         ),
         "sampler": Choice(
             "geodesic: billiard on great circles; chord: the paper's billiard (biased in few dimensions, "
-            "mixes slowly); ep: expectation propagation, fast and deterministic, with an error of p of 0.01 "
-            "on average (largest measured: 0.12, and 0.15 for training rows)",
-            ("geodesic", "chord", "ep"),
+            "mixes slowly)",
+            ("geodesic", "chord"),
         ),
-        "n_bounces": Integer("number of bounces of all chains together; the largest with stopping: ess", 1),
+        "n_bounces": Integer("number of bounces of all chains together", 1),
         "burn_in": Number("number of bounces of the burn-in as a fraction of those of the run", 0.0, 10.0),
         "refresh": or_null(
             "mean arc in radians between random directions of the geodesic sampler; null: never",
@@ -119,7 +96,25 @@ class VersionSpaceMethod(Method):
         "random_state": or_null(
             "random seed of the billiard; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
-        **STOPPING_PARAMETERS,
+        "stopping": Choice(
+            "fixed: after n_bounces bounces; hoeffding: after ln(1 / eta) / (2 epsilon^2) bounces, by "
+            "equation 8 of the paper, which takes bounces for independent draws",
+            (FIXED, HOEFFDING),
+        ),
+        "epsilon": Number(
+            "for stopping: hoeffding: the error of a probability, in one direction, that may occur with "
+            "probability eta",
+            1e-4,
+            1.0,
+            high_open=True,
+        ),
+        "eta": Number(
+            "for stopping: hoeffding: probability that a probability is too large by epsilon or more; that "
+            "it is too small by as much has the same probability",
+            1e-12,
+            1.0,
+            high_open=True,
+        ),
     }
     stored = {"X_": "real(n, d)", "kernel_": "KernelFunction", "machines_": "tuple[Machine]"}
 
@@ -142,7 +137,15 @@ class VersionSpaceMethod(Method):
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Raise `IncompatibleParameters` for parameters that the stopping rule does not use."""
-        check_stopping(cls.name, params)
+        unused = [("epsilon", EPSILON), ("eta", ETA)]
+        reason = "needs stopping: hoeffding"
+        if params.get("stopping", FIXED) == HOEFFDING:
+            unused, reason = [("n_bounces", BOUNCES)], "is not used with stopping: hoeffding"
+        for name, default in unused:
+            if params.get(name, default) != default:
+                raise IncompatibleParameters(
+                    f"{name} {reason}", owner=f"method '{cls.name}'", parameter=name, value=params[name]
+                )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machines_")
@@ -165,58 +168,36 @@ class VersionSpaceMethod(Method):
                 hint="use a larger training part, or stratify: true",
             )
         problems = PROBLEMS[self.multiclass](codes, classes)
-        rule = StoppingRule(self.stopping, self.n_bounces, self.epsilon, self.eta)
+        by_hoeffding = self.stopping == HOEFFDING
+        bounces = hoeffding_draws(self.epsilon, self.eta) if by_hoeffding else self.n_bounces
         # Numbers of matrices as measured. With one-vs-one each problem has its own coordinates.
         state_memory(
             [len(problem.rows) for problem in problems],
-            working=13 if self.sampler == "ep" else 8,
+            working=8,
             kept=6 if self.multiclass == "ovo" else 3,
-            trajectory=0.0 if self.sampler == "ep" else trajectory_bytes(rule.most_bounces, self.burn_in),
-            fewer_bounces="raise epsilon or eta" if self.stopping == HOEFFDING else "lower n_bounces",
+            trajectory=trajectory_bytes(bounces, self.burn_in),
+            fewer_bounces="raise epsilon or eta" if by_hoeffding else "lower n_bounces",
         )
         self.X_ = X
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
-        settings = BilliardSettings(self.sampler, rule.most_bounces, self.burn_in, self.refresh, self.chains)
+        settings = BilliardSettings(self.sampler, bounces, self.burn_in, self.refresh, self.chains)
         self.machines_ = tuple(
-            Machine(
-                problem,
-                GaussianVersionSpace.of(space)
-                if self.sampler == "ep"
-                else rule.sample(space, settings, int(seed)),
-            )
+            Machine(problem, sample(space, settings, int(seed)))
             for problem, space, seed in zip(problems, spaces, seeds, strict=True)
         )
-        if self.sampler != "ep":
-            self._warn_if_not_converged(rule)
-        return self
-
-    def _warn_if_not_converged(self, rule: StoppingRule) -> None:
         metrics = self.fit_metrics_
-        if not metrics["bounces"]:
-            return
         rhat, ess = metrics["rhat"], metrics["ess"]
-        found = (
-            f"largest split R-hat of the distances to the walls {rhat:.1f}, effective sample size {ess:.0f}"
-        )
-        if rule.kind == ESS:
-            if not rule.reached(ess, rhat):
-                warnings.warn(
-                    f"{self.name}: the run ended at n_bounces = {self.n_bounces} ({found}); epsilon = "
-                    f"{self.epsilon:g} and eta = {self.eta:g} need {rule.draws} effective draws and an R-hat "
-                    f"of at most {WORST_RHAT:g}: raise n_bounces, epsilon or eta",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
-        elif self.sampler == "geodesic" and (rhat > WORST_RHAT or ess < _LEAST_ESS):
-            longer = (
-                "use stopping: ess" if rule.kind == HOEFFDING else f"raise n_bounces above {self.n_bounces}"
-            )
+        has_converged = rhat <= WORST_RHAT and ess >= _LEAST_ESS
+        if self.sampler == "geodesic" and metrics["bounces"] and not has_converged:
+            longer = "use stopping: fixed" if by_hoeffding else f"raise n_bounces above {self.n_bounces}"
             warnings.warn(
-                f"{self.name}: the chains have not converged ({found}): {longer}, or use sampler: ep",
+                f"{self.name}: the chains have not converged (largest split R-hat of the distances to the "
+                f"walls {rhat:.1f}, effective sample size {ess:.0f}): {longer}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
+        return self
 
     def _version_spaces(
         self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]
@@ -293,9 +274,7 @@ class VersionSpaceMethod(Method):
         """Metrics of the fit over all binary problems.
 
         ``sigma`` (rbf kernel only), the smallest ``margin`` and the largest ``rank``; ``bounces``, ``arc`` in
-        radians, ``escapes`` (sampler chord only), the largest ``rhat`` and the smallest ``ess`` of the
-        billiard, or the ``sweeps`` of expectation propagation. With two classes and without ridge,
-        expectation propagation also gives ``log_volume`` and ``gibbs_bound``, see `confml.measures.bounds`.
+        radians, ``escapes`` (sampler chord only), the largest ``rhat`` and the smallest ``ess``.
         """
         if not hasattr(self, "machines_"):
             return {}
@@ -303,10 +282,6 @@ class VersionSpaceMethod(Method):
         metrics = {"sigma": float(self.kernel_.sigma)} if self.kernel == "rbf" else {}
         metrics["margin"] = float(min(one.margin for one in spaces))
         metrics["rank"] = float(max(one.space.rank for one in spaces))
-        if self.sampler == "ep":
-            gaussians = [machine.found for machine in self.machines_]
-            found = [one for one in gaussians if isinstance(one, GaussianVersionSpace)]
-            return metrics | {"sweeps": float(sum(one.sweeps for one in found))} | self._bound(found)
         sampled = self.trajectories_
         metrics["bounces"] = float(sum(one.bounces for one in sampled))
         metrics["arc"] = float(sum(one.arc for one in sampled))
@@ -315,25 +290,16 @@ class VersionSpaceMethod(Method):
         drawn = [one for one in sampled if one.chains] or sampled  # a single point is known exactly
         return metrics | {"rhat": max(one.rhat for one in drawn), "ess": min(one.ess for one in drawn)}
 
-    def _bound(self, estimates: list[GaussianVersionSpace]) -> dict[str, float]:
-        """Return the volume of version space and its bound, for two classes and no ridge."""
-        if len(estimates) != 1 or self.ridge > 0:
-            return {}
-        volume = estimates[0].log_volume
-        return {"log_volume": volume, "gibbs_bound": gibbs_bound(min(volume, 0.0), len(self.X_))}
-
     @property
     def trajectories_(self) -> list[Trajectory]:
-        """The trajectory of each binary problem; none for expectation propagation."""
-        found = (machine.found for machine in self.machines_)
-        return [one for one in found if isinstance(one, Trajectory)]
+        """The trajectory of each binary problem."""
+        return [machine.found for machine in self.machines_]
 
     @classmethod
     def compile_kernels(cls) -> None:
         X, y = WARM_ROWS
-        for sampler, ridge in (("geodesic", 0.0), ("chord", 0.0), ("ep", 0.1)):
-            method = cls(n_bounces=200, random_state=0, sampler=sampler, ridge=ridge)
-            method.fit(X, y).confident_predict(X)
+        for sampler in ("geodesic", "chord"):
+            cls(n_bounces=200, random_state=0, sampler=sampler).fit(X, y).confident_predict(X)
         multiclass.compile_kernels()
 
 

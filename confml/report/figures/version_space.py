@@ -53,17 +53,13 @@ class Toy(NamedTuple):
 
 
 def toy_of(subject: Subject, points: int) -> Toy:
-    """Return the first variant of Bayesian transduction by billiard, fitted to the first split."""
+    """Return the first variant of Bayesian transduction, fitted to the first split."""
     from confml._seeds import derived_generator
     from confml.methods.version_space import BayesTransduction
 
-    found = [
-        variant
-        for variant in subject.variants.values()
-        if variant.method == "bayes-transduction" and variant.params.get("sampler") != "ep"
-    ]
+    found = [variant for variant in subject.variants.values() if variant.method == "bayes-transduction"]
     if not found:
-        raise NotApplicable("it needs bayes-transduction with a billiard")
+        raise NotApplicable("it needs bayes-transduction")
     with data_at_hand(subject) as (data, folder):
         if len(data.classes) != 2:
             raise NotApplicable(f"it has {len(data.classes)} classes, not 2")

@@ -17,7 +17,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from confml.measures.chains import effective_sample_size
-from confml.methods.version_space.bayes_transduction import BayesTransduction
 from confml.methods.version_space.billiard import BilliardSettings, sample
 from confml.methods.version_space.kernel_functions import KernelFunction
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace
@@ -316,20 +315,7 @@ def samples_per_second(data=None, seconds: float = 3.0):
     return rows
 
 
-def fit_and_predict(data=None, repeats: int = 25):
-    """The estimator as users call it, beside expectation propagation."""
-    X, y, X_test = data or heart()
-    methods = [
-        BayesTransduction(sigma=SIGMA, random_state=1),
-        BayesTransduction(sigma=SIGMA, sampler="ep"),
-    ]
-    BayesTransduction.compile_kernels()
-    with threadpool_limits(1):
-        ours, other = (_best(lambda m=m: m.fit(X, y).confident_predict(X_test), repeats) for m in methods)
-    return [("bayes-transduction, fit and predict, beside sampler: ep", ours, other, other / ours)]
-
-
-BENCHMARKS = (bounces, full_products, one_chain_of_numpy, samples_per_second, fit_and_predict)
+BENCHMARKS = (bounces, full_products, one_chain_of_numpy, samples_per_second)
 
 
 if __name__ == "__main__":
