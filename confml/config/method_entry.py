@@ -22,7 +22,7 @@ from confml.config.values import (
     Words,
     one_of,
 )
-from confml.plugins.by import By, Candidates, divisions_in
+from confml.plugins.by import By, Candidates
 from confml.plugins.parameters import FilePath
 
 SELECT_BY = ("accuracy", "error", "ari", "cost")
@@ -41,7 +41,7 @@ class WrapperSpec(Part):
         for name in type(self).model_fields:
             value = getattr(self, name)
             if name != "kind" and value is not None:
-                params[f"{self.key}__{name}"] = list(value) if name == "by_levels" else value
+                params[f"{self.key}__{name}"] = value
         return params
 
 
@@ -85,11 +85,6 @@ class ConformalSpec(WrapperSpec):
         description="Groups in which p-values are valid: a column, {column: bins or [cuts]}, predicted, "
         "label, a list of them for combinations, or a list of lists for several divisions (default none).",
         examples=["site", ["site", "predicted"], [["site"], [{"age": 4}]]],
-    )
-    by_levels: tuple[Between, ...] | None = Field(
-        None,
-        description="Levels at which regions of several divisions come from a linear programme (default: the "
-        "levels of the config, for split; [] for none).",
     )
     best_of: Annotated[Any, Rule(Candidates("methods"))] | None = Field(
         None,
@@ -272,17 +267,12 @@ class MethodEntry(Part):
         return packages_of(self.name, [*self.given.values(), *self.sweep.values(), *self.tune.values()])
 
     def at_levels(self, levels: Sequence[float]) -> Self:
-        """Return the entry with ``by-levels``, by default ``levels`` for several divisions of split, or with
-        ``best-of-level``, by default the first of them."""
+        """Return the entry with ``best-of-level``, by default the first of ``levels``."""
         spec = self.conformal
-        if spec is not None and spec.best_of and spec.best_of_level is None:
-            spec = spec.model_copy(update={"best_of_level": levels[0]})
-            return self.model_copy(update={"conformal": spec})
-        values = [] if spec is None else [spec.by, *self.sweep.get("conformal__by", ())]
-        several = any(by is not None and len(divisions_in(by)) > 1 for by in values)
-        if spec is None or not several or spec.kind != "split" or spec.by_levels is not None:
+        if spec is None or not spec.best_of or spec.best_of_level is not None:
             return self
-        return self.model_copy(update={"conformal": spec.model_copy(update={"by_levels": tuple(levels)})})
+        spec = spec.model_copy(update={"best_of_level": levels[0]})
+        return self.model_copy(update={"conformal": spec})
 
     def variants(self) -> list[dict[str, Any]]:
         """Return the combinations of swept values, in order; one empty dict without sweep."""

@@ -66,11 +66,6 @@ PROMISES: Mapping[str, Promise] = {
         MISSES, "rows of each group of each division of `by`", f"{EXCHANGEABLE}; largest p-value, all levels",
         f"{ANY_ROWS}; conservative", "the largest of p-values is one", ("groups-largest",),
     ),
-    "coverage-by-programme": Promise(
-        MISSES, "rows of each group of each division of `by`",
-        f"{EXCHANGEABLE}; linear programme at the levels of the config, `split`", ANY_ROWS,
-        "Gibbs, Cherian, Candes 2023", ("groups-programme",),
-    ),
     "coverage-after-choice": Promise(
         MISSES, "all new rows, after one of several methods is chosen for its small regions",
         f"{EXCHANGEABLE}; `best-of`, `split`", ANY_ROWS, "Liang, Zhu, Barber 2024", ("best-of",),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from reference.promises import group_p_value, programme_threshold, tcm_p_value
+from reference.promises import group_p_value, tcm_p_value
 from sklearn.naive_bayes import GaussianNB
 
 from confml import TCMNN, Conformal
 from confml.errors import ConfigError, ConfmlError
-from confml.methods.conformal.quantile_programme import group_threshold
 from confml.methods.divisions import Divisions, split_columns
 from confml.methods.registry import build
 from confml.plugins.by import By, divisions_in
@@ -94,77 +93,13 @@ def test_tcm_nn_p_values_are_their_definition(by):
             assert p[row, column] == pytest.approx(max(wanted), abs=1e-12)
 
 
-def test_programme_is_its_definition():
-    rng = np.random.default_rng(2)
-    infinite = 0
-    for _ in range(40):
-        n, level = int(rng.integers(3, 40)), float(rng.choice([0.05, 0.1, 0.2, 0.3]))
-        members = np.column_stack([rng.integers(0, 3, n), rng.integers(0, 2, n)])
-        scores = rng.random(n).round(int(rng.choice([1, 2, 8])))
-        new = np.array([rng.integers(0, 3), rng.integers(0, 2)])
-        wanted = programme_threshold(scores, members, new.tolist(), level)
-        infinite += np.isinf(wanted)
-        assert group_threshold(scores, members, new, level) == pytest.approx(wanted, abs=1e-6)
-    assert 0 < infinite < 40
-
-
-def test_one_division_has_the_regions_of_its_p_values():
-    rng = np.random.default_rng(8)
-    for _ in range(60):
-        n, level = int(rng.integers(5, 41)), float(rng.choice([0.1, 0.2, 0.05]))
-        scores, groups = rng.random(n), rng.integers(0, 2, n)
-        threshold = group_threshold(scores, groups[:, None], np.array([1]), level)
-        for score in [*scores, *(scores + 1e-6), 2.0]:
-            inside = group_p_value(scores, groups, score, 1) > level + 1e-12
-            assert inside == (score <= threshold)
-
-
-def test_many_examples_have_the_same_threshold(monkeypatch):
-    rng = np.random.default_rng(3)
-    members = rng.integers(0, 4, (1200, 2))
-    scores = rng.random(1200) * (1 + members[:, 0])
-    whole = [group_threshold(scores, members, np.array([g, g]), 0.1) for g in range(4)]
-    monkeypatch.setattr("confml.methods.conformal.quantile_programme._WHOLE", 60)
-    assert [group_threshold(scores, members, np.array([g, g]), 0.1) for g in range(4)] == pytest.approx(whole)
-
-
-def test_programme_regions_are_nested_and_have_a_bound_at_every_level():
-    rng = np.random.default_rng(4)
-    (X, y), (T, _) = sample(rng, 300), sample(rng, 60)
-    settings = {"by": [["site"], [{"age": 3}]], "by_columns": COLUMNS, "random_state": 1}
-    largest = Conformal(GaussianNB(), **settings).fit(X, y).confident_predict(T)["p-value"]
-    model = Conformal(GaussianNB(), by_levels=[0.2, 0.05], **settings).fit(X, y)
-    found = model.confident_predict(T)["p-value"]
-    regions = {level: found.region(level) for level in (0.01, 0.05, 0.1, 0.2, 0.4)}
-    for small, large in zip(list(regions), list(regions)[1:], strict=False):
-        assert (regions[small] >= regions[large]).all()
-    # Between two levels the region is that of the smaller one; below them all, the largest p-value counts.
-    assert (regions[0.1] == regions[0.05]).all() and (regions[0.4] == regions[0.2]).all()
-    assert set(np.unique(found.scores[found.scores > 0.05])) <= {0.2, 1.0}
-    assert (regions[0.01] >= (largest.scores > 0.01)).all()
-    own = model.grouped_.parts_[0]
-    codes = found.extra["group"]
-    for level in (0.05, 0.2):
-        inside = np.array(
-            [
-                [score <= group_threshold(own.scores, own.members, code, level) for score in row]
-                for row, code in zip(found.extra["nonconformity"], codes, strict=True)
-            ]
-        )
-        assert (regions[level] >= inside).all()
-        assert (regions[0.2] == inside).all() or level == 0.05
-
-
-def test_programme_covers_every_group(exhaustive):
+def test_the_largest_p_value_covers_every_group(exhaustive):
     rng, draws = np.random.default_rng(6), 300 if exhaustive else 75
     missed = np.zeros((2, 3))
     for draw in range(draws):
         (X, y), (T, truth) = sample(rng, 120), sample(rng, 30)
-        for row, levels in enumerate((None, [0.2])):
-            by = None if row == 0 else [["site"], [{"age": [40]}]]
-            model = Conformal(
-                GaussianNB(), by=by, by_levels=levels, by_columns=COLUMNS, random_state=draw, calibration=0.5
-            )
+        for row, by in enumerate((None, [["site"], [{"age": [40]}]])):
+            model = Conformal(GaussianNB(), by=by, by_columns=COLUMNS, random_state=draw, calibration=0.5)
             held = model.fit(X, y).confident_predict(T)["p-value"].region(0.2)
             wrong = ~held[np.arange(30), np.minimum(truth, held.shape[1] - 1)] & (truth < held.shape[1])
             missed[row] += [

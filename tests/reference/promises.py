@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
 
 
 def group_p_value(scores, groups, t, group):
@@ -35,25 +34,6 @@ def tcm_p_value(X, y, groups, x, group, label, k, by_label):
     return sum(alpha >= alphas[-1] for alpha in counted) / len(counted)
 
 
-def programme_threshold(scores, members, new, level):
-    """Smallest phi'b over the minimisers b of the programme of Gibbs, Cherian and Candes (primal)."""
-    columns = [sorted(set(column.tolist())) for column in members.T]
-    if any(group not in known for group, known in zip(new, columns, strict=True)):
-        return math.inf
-    F = np.hstack([members[:, [d]] == np.array(known) for d, known in enumerate(columns)]).astype(float)
-    phi = np.concatenate([np.array(known) == g for g, known in zip(new, columns, strict=True)]).astype(float)
-    n, d = F.shape
-    costs = np.concatenate([-(1 - level) * phi, np.full(n, 1 - level), np.full(n, level)])
-    A = np.hstack([F, np.eye(n), -np.eye(n)])
-    bounds = [(None, None)] * d + [(0, None)] * (2 * n)
-    first = linprog(costs, A_eq=A, b_eq=scores, bounds=bounds)
-    if first.status == 3:
-        return math.inf
-    best = linprog(
-        np.append(phi, np.zeros(2 * n)), A_eq=A, b_eq=scores, A_ub=[costs], b_ub=[first.fun + 1e-10],
-        bounds=bounds,
-    )  # fmt: skip
-    return best.fun
 
 
 def best_of_p_value(known, labels, new, label, level):

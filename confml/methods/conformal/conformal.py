@@ -115,7 +115,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
         "grouped_?": "GroupCalibration",
         "every_?": "list[f8(*)]",
         "chosen_?": "f8(f)",
-        **optional("by", "by_levels", "by_columns", "best_of", "best_of_level", "view"),
+        **optional("by", "by_columns", "best_of", "best_of_level", "view"),
     }
 
     estimator: Any
@@ -128,7 +128,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
     class_level: float = 0.1
     smoothed: bool = False
     by: Any = None
-    by_levels: Any = None
     best_of: Any = None
     best_of_level: Any = None
     shift: Any = None

@@ -9,14 +9,11 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
-from confml.methods.conformal.quantile_programme import group_threshold
 from confml.methods.conformal.scores import (
-    OF_SHARES,
     add_counts,
     on_all_classes,
     usual_size,
 )
-from confml.methods.conformal.settings import BY_LEVELS
 from confml.methods.details import FitDetails
 from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisions, split_columns
 
@@ -24,56 +21,38 @@ from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisi
 class PartScores(NamedTuple):
     """Scores of the calibration examples of one classifier.
 
-    lists: for each division the sorted scores of each of its groups. size: see `usual_size`. scores (m,) and
-    members (m, D): all scores and their groups, for programmes.
+    lists: for each division the sorted scores of each of its groups. size: see `usual_size`.
     """
 
     lists: list[list[np.ndarray]]
     size: float
-    scores: np.ndarray
-    members: np.ndarray
 
 
 PartScores.stored = {  # type: ignore[attr-defined]
     "lists": "list[list[f8(*)]]",
     "size": "float",
-    "scores": "f8(k)",
-    "members": "i8(k, *)",
 }
 
 
 class GroupCalibration:
-    """Calibration scores by group.
+    """Calibration scores by group. divisions: the groups."""
 
-    divisions: the groups. levels: significance levels at which regions come from a programme, which needs one
-    classifier and several divisions. bounded: whether nonconformity scores are probabilities; others may be
-    infinite, and programmes use ``s / (1 + |s|)``.
-    """
+    stored = {"divisions": "Divisions", "parts_": "list[PartScores]"}
 
-    stored = {
-        "divisions": "Divisions",
-        "levels": "tuple[float]",
-        "bounded": "bool",
-        "parts_": "list[PartScores]",
-    }
-
-    def __init__(self, divisions: Divisions, levels: Sequence[float] = ()):
-        self.divisions, self.levels = divisions, tuple(map(float, levels))
-        self.bounded = True
+    def __init__(self, divisions: Divisions):
+        self.divisions = divisions
         self.parts_: list[PartScores] = []
 
-    def add(self, own: np.ndarray, codes: np.ndarray, labels: np.ndarray, size: float, bounded: bool) -> None:
+    def add(self, own: np.ndarray, codes: np.ndarray, labels: np.ndarray, size: float) -> None:
         """Add the calibration examples of a classifier: scores (m,), groups (m, D) and label codes (m,)."""
-        members = np.empty(codes.shape, dtype=np.int64)
         lists = []
         for division in range(len(self.divisions)):
             places = self.divisions.places(codes[:, division], division)
-            members[:, division] = places[np.arange(len(own)), labels]
-            order = np.lexsort((own, members[:, division]))
-            ends = np.searchsorted(members[order, division], np.arange(self.divisions.size(division) + 1))
+            members = places[np.arange(len(own)), labels]
+            order = np.lexsort((own, members))
+            ends = np.searchsorted(members[order], np.arange(self.divisions.size(division) + 1))
             lists.append([own[order[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)])
-        self.bounded = bounded
-        self.parts_.append(PartScores(lists, size, own, members))
+        self.parts_.append(PartScores(lists, size))
 
     def rows(self) -> list[np.ndarray]:
         """Return the numbers of calibration examples of the groups of each division."""
@@ -110,37 +89,7 @@ class GroupCalibration:
             extra["tau"] = tau
         if len(self.divisions) > 1:
             extra[DIVISION] = best
-            if self.levels:
-                p = self._at_levels(scores[0], codes, p)
         return p, extra
-
-    def _at_levels(self, scores: np.ndarray, codes: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Return p-values whose regions at ``levels`` are those of the programmes, from the largest ones p.
-
-        A region is made part of the regions at smaller levels, which can only enlarge them. The p-value of a
-        label is the smallest of the levels at which its region excludes it, and 1 if none does. At a level
-        between two of them the region is that of the smaller one, so every level has its bound. Below the
-        smallest level, p counts.
-        """
-        levels = sorted(self.levels)
-        found, held = np.ones_like(p), np.zeros(p.shape, dtype=bool)
-        for level, own in reversed(list(zip(levels, self._regions(scores, codes, levels), strict=True))):
-            held |= own
-            found = np.where(held, found, level)
-        return np.where(held, found, np.minimum(found, p))
-
-    def _regions(self, scores: np.ndarray, codes: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-        """Return (levels, n, c) bool: the regions of the programmes, one for each pattern of groups."""
-        n, c = scores.shape
-        places = np.stack([self.divisions.places(codes[:, d], d) for d in range(codes.shape[1])], axis=2)
-        patterns, which = np.unique(places.reshape(n * c, -1), axis=0, return_inverse=True)
-        which = which.reshape(n, c)
-        part = self.parts_[0]
-        own, new = (part.scores, scores) if self.bounded else (_finite(part.scores), _finite(scores))
-        thresholds = np.array(
-            [[group_threshold(own, part.members, pattern, level) for pattern in patterns] for level in levels]
-        ).reshape(len(levels), len(patterns))
-        return np.array([new <= found[which] for found in thresholds]).reshape(len(levels), n, c)
 
 
 def _count(
@@ -163,17 +112,10 @@ def _count(
         equal[rows] += ties
 
 
-def _finite(scores: np.ndarray) -> np.ndarray:
-    """Return ``s / (1 + |s|)``, in [-1, 1] and in the order of the scores; +inf becomes 1."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(scores), np.sign(scores), scores / (1 + np.abs(scores)))
-
-
 class Grouped(CalibratedMethod):
-    """A calibrated method with the parameters ``by``, ``by_levels`` and ``by_columns`` of `Conformal`."""
+    """A calibrated method with the parameters ``by`` and ``by_columns`` of `Conformal`."""
 
     by: Any = None  # defaults: of models that were stored without them
-    by_levels: Sequence[float] | None = None
     by_columns: Sequence[Sequence[Any]] | None = None
     smoothed: bool
 
@@ -203,14 +145,10 @@ class Grouped(CalibratedMethod):
         divisions = Divisions(self.by, [], np.empty(0))
         if self.kind == "cross" and divisions.uses_predictions:
             raise ConfmlError("by: predicted needs kind 'split', got 'cross'", hint="use split")
-        if self.kind == "cross" and self.by_levels:
-            raise ConfmlError(BY_LEVELS, hint="use split, or remove by_levels")
 
     def _new_groups(self, columns: Sequence[Any]) -> None:
         """Begin the groups of a fit, whose columns `_split_columns` returned."""
-        divisions = Divisions(self.by, columns, self.classes_)
-        levels = self.by_levels or () if len(divisions) > 1 else ()
-        self.grouped_ = GroupCalibration(divisions, levels)
+        self.grouped_ = GroupCalibration(Divisions(self.by, columns, self.classes_))
 
     def _predicted(self, part: FittedPart, X: np.ndarray) -> np.ndarray | None:
         """Return the codes (n,) of the labels that a classifier predicts; None if no group needs them."""
@@ -231,7 +169,7 @@ class Grouped(CalibratedMethod):
         if not divisions.keys_:
             divisions.learn(values if self.kind == "cross" else values[rows], predicted)
         codes = divisions.codes(values[rows], predicted)
-        self.grouped_.add(own, codes, labels, usual_size(name, own), name in OF_SHARES)
+        self.grouped_.add(own, codes, labels, usual_size(name, own))
 
     def _group_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X, with the columns of ``by``."""

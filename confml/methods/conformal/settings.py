@@ -24,22 +24,6 @@ from confml.plugins.parameters import (
     or_null,
 )
 
-BY_LEVELS = "by_levels needs kind 'split', got 'cross'"
-
-
-class Levels(Parameter):
-    """Declaration of a list of significance levels."""
-
-    kind = "list"
-
-    def expected(self) -> str:
-        return "a list of numbers above 0 and below 1"
-
-    def accepts(self, value: Any) -> bool:
-        of_level = Number("", low=0, high=1, low_open=True, high_open=True)
-        return isinstance(value, list | tuple) and all(map(of_level.accepts, value))
-
-
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS: dict[str, Parameter] = {
     KEY: Choice("use a calibration part (split), or folds (cross)", options=("split", "cross")),
@@ -68,11 +52,6 @@ PARAMETERS: dict[str, Parameter] = {
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
     f"{KEY}__by": or_null(
         "groups in which p-values are valid, by columns, bins, predicted and label", By("groups")
-    ),
-    f"{KEY}__by_levels": or_null(
-        "significance levels at which regions of several divisions come from a linear programme; in a run "
-        "those of the config",
-        Levels("levels"),
     ),
     f"{KEY}__best_of": or_null(
         "further methods; each p-value is of the one with the smallest regions, and keeps its bound",

@@ -22,7 +22,7 @@ def grouped(rng, rows, classes):
     return np.column_stack([X, site, age]), np.where(noisy, rng.integers(0, classes, rows), y)
 
 
-def p_value(rng, rows, classes, method, by, levels=None, group=3):
+def p_value(rng, rows, classes, method, by, group=3):
     """p-value of the true label of a new row of the noisy site; 1 if training does not have the label."""
     X, y = grouped(rng, rows, classes)
     T, truth = grouped(rng, 400, classes)
@@ -36,7 +36,6 @@ def p_value(rng, rows, classes, method, by, levels=None, group=3):
             method,
             calibration=0.5,
             by=by,
-            by_levels=levels,
             by_columns=COLUMNS,
             random_state=seed,
         )
@@ -69,9 +68,6 @@ ENTRIES = (
           p_value_claims(), p_value, fraction=0.4),
     Entry("groups-largest", "p-value, conformal: split, several divisions", EACH,
           [{**size, "method": "split", "by": TWO} for size in SIZES],
-          p_value_claims(), p_value, fraction=0.4),
-    Entry("groups-programme", "region, conformal: split, by-levels", EACH,
-          [{**size, "method": "split", "by": TWO, "levels": [0.05, 0.2]} for size in SIZES],
           p_value_claims(), p_value, fraction=0.4),
     Entry("best-of", "p-value, conformal: split, best-of", "the true label's p-value is at most e with"
           " probability at most e, though one of the methods is chosen for its small regions",
