@@ -53,7 +53,7 @@ class ConformalSpec(WrapperSpec):
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
     )
-    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "saps", "margin", "knn-ratio")] | None = Field(
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin")] | None = Field(
         None,
         description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
@@ -69,15 +69,6 @@ class ConformalSpec(WrapperSpec):
     folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
     mondrian: Switch | None = Field(
         None, description="Label-conditional p-values, which are valid for each class (default false)."
-    )
-    classes: Annotated[str, one_of("clustered", "rank-cut")] | None = Field(
-        None,
-        description="For many classes: clustered (classes with similar scores share calibration examples) or "
-        "rank-cut (label-conditional, with a largest rank per class); default as mondrian.",
-        examples=["clustered"],
-    )
-    class_level: Between | None = Field(
-        None, description="Significance level that classes: is made for (default 0.1)."
     )
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
     by: Annotated[Any, Rule(By("groups"))] | None = Field(
@@ -102,13 +93,10 @@ class ConformalSpec(WrapperSpec):
     )
     randomised: Switch | None = Field(
         None,
-        description="Count a random fraction of the probability, for aps, raps and saps (default true).",
+        description="Count a random fraction of the probability, for aps and raps (default true).",
     )
-    penalty: Share | None = Field(
-        None, description="Penalty per rank, for raps (after k-reg) and saps (default 0.01)."
-    )
+    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
     k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
-    k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
 
 
 class VennSpec(WrapperSpec):

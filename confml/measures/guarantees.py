@@ -51,12 +51,8 @@ PROMISES: Mapping[str, Promise] = {
         f"{EXCHANGEABLE}; `conformal: cross`", ANY_ROWS, "Vovk, Wang 2020", ("cross",),
     ),
     "class-coverage": Promise(
-        MISSES, "rows of each class", f"{EXCHANGEABLE}; `mondrian`, `classes: rank-cut`, `by: label`",
-        ANY_ROWS, "Vovk et al. 2005", ("tcm-nn-mondrian", "split-mondrian", "rank-cut"),
-    ),
-    "cluster-coverage": Promise(
-        MISSES, "rows of each cluster of classes", f"{EXCHANGEABLE}; `classes: clustered`", ANY_ROWS,
-        "Ding et al. 2023", ("clustered",),
+        MISSES, "rows of each class", f"{EXCHANGEABLE}; `mondrian`, `by: label`",
+        ANY_ROWS, "Vovk et al. 2005", ("tcm-nn-mondrian", "split-mondrian"),
     ),
     "group-coverage": Promise(
         MISSES, "rows of each group of `by`", f"{EXCHANGEABLE}; groups of columns, predicted label and label",

@@ -158,7 +158,6 @@ def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:
     """Return whether a method with these parameters has label-conditional p-values."""
     return any(
         (name.rpartition("__")[2] == "mondrian" and bool(value))
-        or (name == "conformal__classes" and value == "rank-cut")
         or (name in BY_KEYS and guarantees_labels(value))
         for name, value in params.items()
     )

@@ -105,8 +105,6 @@ def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
             f"{name} is calibrated on the whole training part, because nothing is fitted",
             hint="remove calibration",
         )
-    if settings.get(f"{key}__nonconformity") == "knn-ratio":
-        raise ConfigError(f"knn-ratio needs features, and {name} has none", hint="use nonconformity: lac")
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:

@@ -146,7 +146,7 @@ class ExchangeabilityCheck:
             f"level {level!r} (every p-value is at most {level!r})"
         )
         bound = min(1.0, self.guarantee.error_bound(level))
-        if not self._is_testable() or facts.is_clustered or bound >= 1:
+        if not self._is_testable() or bound >= 1:
             return Finding(f"{text}.")
         if facts.single_rows:  # a row of another class may be atypical too
             bound = min(1.0, bound + self.guarantee.other_class_rate)
@@ -221,7 +221,7 @@ class ExchangeabilityCheck:
     def _labelled_parts(self) -> list[tuple[int, int]] | None:
         """Return `_parts`, None if errors of labelled rows are not beta-binomial."""
         facts, parts = self.model.facts, self._parts()
-        if not sum(rows for rows, _ in parts) or not self._is_testable() or facts.is_clustered:
+        if not sum(rows for rows, _ in parts) or not self._is_testable():
             return None
         if len(facts.groups_of) > 1:
             return None  # errors in overlapping groups are not independent

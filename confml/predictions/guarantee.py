@@ -132,19 +132,12 @@ class Guarantee:
         if not least:
             return None
         per = ", for each class" if facts.is_label_conditional else ""
-        if facts.is_clustered:
-            per = ", for the classes of each cluster"
         if facts.groups_of:
             per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
         return f"a region holds the label with probability at least {', '.join(least)}{per}"
 
     def _exceptions(self) -> Iterator[str]:
         """Yield sentences on rows that the bound is not for."""
-        if self.facts.is_clustered and self.bound:
-            yield (
-                "Classes with too few calibration rows for a cluster have no bound. With such "
-                "classes there is none for all rows together."
-            )
         if self.facts.groups and self.broken is None:
             yield (
                 "Rows of new groups are not exchangeable with the training rows if rows of one "

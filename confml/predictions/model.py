@@ -139,11 +139,6 @@ class Facts:
         divisions = () if by is None else divisions_in(by)
         return [" and ".join(str(part.name) for part in parts) for parts in divisions]
 
-    @property
-    def is_clustered(self) -> bool:
-        """Whether classes share calibration examples, so that p-values have a bound for each cluster only."""
-        return self.params.get("conformal__classes") == "clustered"
-
 
 @dataclass(frozen=True)
 class TrainingRows:

@@ -30,12 +30,10 @@ from confml.methods.conformal.scores import (
     add_counts,
     aps_scores,
     counts_against,
-    knn_ratio_scores,
     lac_scores,
     margin_scores,
     margin_scores_of_shares,
     p_values_of_counts,
-    saps_scores,
 )
 from confml.methods.conformal.selection import InnerSelection, choose
 from confml.methods.registry import build, check, version_of
@@ -167,20 +165,6 @@ def test_aps_and_raps_are_their_definitions(randomised, penalty, k_reg):
             assert found[i, j] + 1 == pytest.approx(before + own + penalty * max(place - k_reg, 0))
 
 
-@pytest.mark.parametrize("randomised", [False, True])
-def test_saps_is_its_definition(randomised):
-    """u times the largest share, or the largest share plus (place - 2 + u) times the penalty."""
-    shares = shares_with_ties(6)
-    u = np.random.default_rng(7).random(30) if randomised else None
-    found = saps_scores(shares, u, 0.3)
-    for i, row in enumerate(shares.tolist()):
-        ranking = sorted(range(len(row)), key=lambda j: (-row[j], j))
-        own = 1 if u is None else u[i]
-        for place, j in enumerate(ranking, start=1):
-            expected = own * max(row) if place == 1 else max(row) + (place - 2 + own) * 0.3
-            assert found[i, j] == pytest.approx(expected)
-
-
 def test_margins():
     values = np.array([[1.0, 3.0, 3.0], [5.0, -1.0, 2.0], [-np.inf, 0.0, 1.0]])
     expected = [
@@ -215,54 +199,28 @@ def test_saturated_probabilities_are_told_from_each_other(score):
     assert 0.92 < region[np.arange(len(region)), parts[3]].mean() < 0.98
 
 
-@pytest.mark.parametrize("k", [1, 3, 8])
-def test_knn_ratio_is_its_definition(k):
-    rng = np.random.default_rng(k)
-    X, codes = rng.integers(0, 3, (25, 2)) + 0.0, rng.integers(0, 3, 25)  # duplicates, distances of 0
-    X_test = rng.integers(0, 3, (12, 2)) + 0.0
-    found = knn_ratio_scores(X, codes, 3, X_test, k)
-    for i, x in enumerate(X_test):
-        distances = np.sqrt(((X - x) ** 2).sum(axis=1))
-        for j in range(3):
-            sums = []
-            for mine in (codes == j, codes != j):
-                near = sorted(distances[mine])
-                sums.append(sum(near[:k]) if len(near) >= k else math.inf)
-            same, other = sums
-            if same == math.inf:
-                expected = math.inf
-            elif other == 0:
-                expected = 1.0 if same == 0 else math.inf
-            else:
-                expected = same / other
-            assert found[i, j] == pytest.approx(expected)
-
-
 # ---- p-values
 
 
 @pytest.mark.parametrize("mondrian", [False, True])
-@pytest.mark.parametrize("score", ["lac", "aps", "raps", "saps", "margin", "knn-ratio"])
+@pytest.mark.parametrize("score", ["lac", "aps", "raps", "margin"])
 @pytest.mark.parametrize("kind", ["split", "cross"])
 def test_p_values_are_counted(kind, score, mondrian):
     """The counts of each fold, from its classifier, its examples and the scores' definitions."""
     X, y = blobs(3, 60)
     X_test, _ = blobs(4, 20)
     method = Conformal(
-        Seen(), kind, nonconformity=score, folds=3, mondrian=mondrian, randomised=False, k=2, random_state=5
+        Seen(), kind, nonconformity=score, folds=3, mondrian=mondrian, randomised=False, random_state=5
     )
     prediction = method.fit(X, y).confident_predict(X_test)["p-value"]
 
     def scores(fitted, X_new):
         shares = fitted.confident_predict(X_new)["probability"].scores
-        codes = np.searchsorted([0, 1, 2], fitted.y_seen_)
         return {
             "lac": lambda: -shares,
             "aps": lambda: aps_scores(shares),
             "raps": lambda: aps_scores(shares, None, 0.01, 1),
-            "saps": lambda: saps_scores(shares, None, 0.01),
             "margin": lambda: margin_scores_of_shares(shares),
-            "knn-ratio": lambda: knn_ratio_scores(fitted.X_seen_, codes, 3, X_new, 2),
         }[score]()
 
     greater, equal, counted = np.zeros((20, 3), int), np.ones((20, 3), int), np.ones((20, 3), int)
@@ -344,7 +302,6 @@ def test_smoothed_p_values():
         (GAUSSIAN, {"conformal__nonconformity": "raps", "conformal__penalty": 0.1}),
         (GAUSSIAN, {"conformal__mondrian": True}),
         ("ovr-svm", {}),
-        ("knn", {"conformal__nonconformity": "knn-ratio", "conformal__k": 3}),
         ("naive-bayes", {"conformal": "cross"}),
     ],
 )
@@ -437,14 +394,13 @@ def test_grouped_rows_keep_the_bound_of_groups(settings, exhaustive):
     assert errors <= binom.ppf(0.999, trials, level + 1 / (fewest + 1))
 
 
-@pytest.mark.parametrize("score", ["lac", "knn-ratio"])
-def test_a_class_without_proper_training_examples_is_the_most_nonconforming(score):
+def test_a_class_without_proper_training_examples_is_the_most_nonconforming():
     """Classes of one row: some are calibrated on, and then their p-values are those of the worst scores."""
     X, y = blobs(3, 60)
     y[:6] = [10, 11, 12, 13, 14, 15]
     found = 0
     for seed in range(6):
-        method = Conformal(Seen(), nonconformity=score, randomised=False, random_state=seed).fit(X, y)
+        method = Conformal(Seen(), nonconformity="lac", random_state=seed).fit(X, y)
         unseen = ~np.isin(method.classes_, method.fitted_[0].prepared.y)
         found += unseen.sum()
         p = method.predict_p_values(blobs(4, 20)[0])
@@ -453,7 +409,7 @@ def test_a_class_without_proper_training_examples_is_the_most_nonconforming(scor
 
 
 @pytest.mark.parametrize("kind", ["split", "cross"])
-@pytest.mark.parametrize("score", ["lac", "aps", "margin", "knn-ratio", None])
+@pytest.mark.parametrize("score", ["lac", "aps", "margin", None])
 def test_a_proper_training_part_of_one_class(kind, score):
     """Logistic regression refuses one class; its part is then certain of that class."""
     rng = np.random.default_rng(0)
@@ -692,7 +648,7 @@ def test_editors_know_it():
     parts = json_schema()["$defs"]
     word, full = parts["ConformalSpec"]["anyOf"]
     assert word["enum"] == ["split", "cross"]
-    scores = ["lac", "aps", "raps", "saps", "margin", "knn-ratio"]
+    scores = ["lac", "aps", "raps", "margin"]
     assert full["properties"]["nonconformity"]["enum"] == scores
 
 
@@ -745,7 +701,7 @@ name: made
 datasets: [{generate: two-gaussians, n: 400, distance: 1}]
 steps: [standardise, {tomek-links: {repeat: true}}]
 methods:
-  - {name: knn, k: 5, conformal: {kind: split, nonconformity: knn-ratio}}
+  - {name: knn, k: 5, conformal: split}
   - {name: sklearn.linear_model.LogisticRegression, conformal: cross}
   - {name: tcm-nn, k: 1}
 protocol: {kind: holdout, repeats: 6, test-size: 0.5}
@@ -812,7 +768,7 @@ def near_duplicates(groups, rng):
 
 @pytest.mark.parametrize("settings", [{"conformal": "split"}, {"conformal": "cross"}])
 def test_groups_are_kept_back_whole(settings):
-    params = {"k": 1, **settings, "conformal__nonconformity": "knn-ratio", "conformal__random_state": 1}
+    params = {"k": 1, **settings, "conformal__random_state": 1}
     errors = {True: [], False: []}
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -842,7 +798,7 @@ def test_a_run_keeps_groups_together(tmp_path):
 name: made
 datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
 steps: [standardise]
-methods: [{name: knn, conformal: {kind: split, nonconformity: knn-ratio}, tune: {k: [1, 3]}}]
+methods: [{name: knn, conformal: split, tune: {k: [1, 3]}}]
 protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
 levels: [0.2]
 """

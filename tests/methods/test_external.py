@@ -238,10 +238,6 @@ def test_training_rows_are_needed_to_calibrate(rows):
             {**EXTERNAL, "conformal": {"kind": "split", "calibration": 0.5}},
             "external is calibrated on the whole training part, because nothing is fitted; remove",
         ),
-        (
-            {**EXTERNAL, "conformal": {"kind": "split", "nonconformity": "knn-ratio"}},
-            "knn-ratio needs features",
-        ),
     ],
 )
 def test_wrong_configs(rows, method, message):

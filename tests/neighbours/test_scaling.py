@@ -8,7 +8,6 @@ import pytest
 from confml.bayes_error import bayes_errors
 from confml.errors import ConfmlError
 from confml.methods.bayes_knn import BayesKNN
-from confml.methods.conformal.scores import knn_ratio_scores
 from confml.methods.knn import KNN, WeightedKNN
 from confml.methods.tcm_nn import TCMNN, OnlineTCMNN
 from confml.methods.tcm_nn.neighbour_counter import ENGINES
@@ -92,8 +91,6 @@ def test_steps_bayesian_knn_conformal_scores_and_bayes_errors(power):
     )
     for view in first:
         np.testing.assert_array_equal(second[view].scores, first[view].scores)
-    ratios = [knn_ratio_scores(rows, y, 3, new, 2) for rows, new in ((X, T), (scaled, scaled_T))]
-    np.testing.assert_allclose(*ratios, rtol=1e-12)
     estimates = [bayes_errors(rows, y).pairwise.per_tree for rows in (X, scaled)]
     np.testing.assert_array_equal(*estimates)
 

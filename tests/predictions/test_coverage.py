@@ -71,21 +71,3 @@ def test_rows_that_are_predicted_one_by_one_have_valid_p_values(tmp_path, params
     assert 0.15 < np.std(p) < 0.45 and 0.3 < np.mean(p) < 0.7
     again = confml.predict(model, new[3:4]).iloc[0]
     assert again[f"p[{new['label'].iloc[3]}]"] == p[3]
-
-
-def test_clustered_p_values_have_a_bound_for_each_cluster_only():
-    """A hard class that is too small for a cluster errs in a third of its rows at level 0.1."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.normal(size=90).round(2), "y": np.tile(["a", "b", "c"], 30)})
-    said = []
-    confml.predict(
-        frame[:60], frame[60:], label="y", method="naive-bayes", conformal="split",
-        params={"conformal__classes": "clustered"}, levels=[0.1], say=said.append,
-    )  # fmt: skip
-    text = " ".join(said)
-    assert (
-        "a region holds the label with probability at least 90 % at level 0.1, for the classes "
-        "of each cluster" in text
-    )
-    assert "Classes with too few calibration rows for a cluster have no bound" in text
-    assert "For exchangeable rows the expected share is at most" not in text

@@ -66,8 +66,6 @@ def cases():
         yield f"step {name}", "tcm-nn", {"steps": [name]}, 2
         yield f"step {name}, split", "knn", {"steps": [name], "conformal": "split"}, 2
     yield "cross", "knn", {"conformal": "cross"}, 3
-    for groups in ("clustered", "rank-cut"):
-        yield groups, "naive-bayes", {"conformal": "split", "params": {"conformal__classes": groups}}, 3
     others = ["knn", "sklearn.linear_model.LogisticRegression"]
     yield "best_of", "knn", {"conformal": "split", "params": {"conformal__best_of": others}}, 3
     yield "mondrian", "tcm-nn", {"params": {"k": 3, "mondrian": True, "smoothed": True}}, 3

@@ -34,8 +34,6 @@ def tcm_p_value(X, y, groups, x, group, label, k, by_label):
     return sum(alpha >= alphas[-1] for alpha in counted) / len(counted)
 
 
-
-
 def best_of_p_value(known, labels, new, label, level):
     """p-value of a label under the method with the smallest regions of all n + 1 examples, and its place.
 

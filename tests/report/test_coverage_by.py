@@ -166,12 +166,3 @@ def test_rows_of_an_absent_class_are_never_covered_in_the_band(tmp_path):
     assert float(rows["a"]["expected_gap"]) == pytest.approx(gap)
     assert rows["other"]["band_low"] == "" and rows["other"]["covered"] == "0"
     assert float(rows["other"]["expected_gap"]) == pytest.approx(0.9)
-
-
-def test_a_note_says_that_there_are_no_clusters(tmp_path):
-    write_people(tmp_path / "people.csv", 80)
-    methods = [{"name": "naive-bayes", "conformal": {"kind": "split", "classes": "clustered"}, "label": "NB"}]
-    wanted = config(tmp_path, methods=methods, **{"coverage-by": []})
-    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
-    notes = (tmp_path / "out" / "notes.txt").read_text()
-    assert notes.count("people, NB: the classes have too few calibration rows for clusters") == 1

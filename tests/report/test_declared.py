@@ -74,7 +74,7 @@ def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     emitted = set()
     settings = [{"shift": shift} for shift in (None, "covariate", "label", "label-em")]
     others = {"best_of": [KNN(k=k) for k in range(2, 11)]}
-    for given in [*settings, {"classes": "clustered"}, {"classes": "rank-cut"}, others]:
+    for given in [*settings, others]:
         method = Conformal(KNN(), **given).fit(X, y)
         method.predict(X)
         emitted |= set(method.fit_metrics_)

@@ -145,14 +145,9 @@ class CalibratedMethod(WrapperMethod):
         return derived_generator(seed, self.key, purpose)
 
     @property
-    def stratified(self) -> bool:
-        """Whether calibration parts and folds are drawn within each class."""
-        return self.mondrian
-
-    @property
     def label_conditional(self) -> bool:
         """Whether the p-value of a label counts calibration examples of this label only."""
-        return self.stratified
+        return self.mondrian
 
     # ---- for subclasses: parts of fit and confident_predict
 
@@ -226,10 +221,10 @@ class CalibratedMethod(WrapperMethod):
                 return [np.arange(len(codes))]
             if groups is not None:
                 return [calibration_groups(groups, self.calibration, rng)]
-            if self.stratified:
+            if self.mondrian:
                 return [calibration_rows_by_class(codes, self.calibration, rng)]
             return [calibration_rows(len(codes), self.calibration, rng)]
-        if self.stratified and groups is None:
+        if self.mondrian and groups is None:
             numbers = fold_numbers(codes, self.folds, rng)
         else:
             numbers = random_folds(len(codes), self.folds, rng, groups)

@@ -6,24 +6,15 @@ from typing import Any, Self
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import PValueMethod
 from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.calibrated import FittedPart
-from confml.methods.conformal.class_groups import (
-    CLUSTERED,
-    RANK_CUT,
-    class_clusters,
-    label_ranks,
-    rank_cuts,
-)
 from confml.methods.conformal.grouped import Grouped
 from confml.methods.conformal.scores import (
     MANY,
     add_counts,
     counts_against,
-    knn_ratio_scores,
     label_scores,
     on_all_classes,
     p_values_of_counts,
@@ -45,10 +36,6 @@ from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
 LEVEL = 0.1  # of best_of
-CLASS_METRICS = {
-    "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
-    "mean_rank_cut": Metric("mean over the classes of the largest rank that can be in a region", None),
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -64,9 +51,9 @@ class Conformal(Grouped, Shifted, PValueMethod):
     with K folds of n examples in all, the probability is at most ``2 (e + (1 - e) (K - 1) / (n + K))``.
 
     The page "Conformal prediction with any classifier" of the documentation defines both, the scores
-    (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), many classes
-    (``classes``), groups of dependent examples and ``shift``. The page "What is promised to whom" defines
-    groups with a guarantee (``by``) and the best of several methods (``best_of``).
+    (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), groups of
+    dependent examples and ``shift``. The page "What is promised to whom" defines groups with a guarantee
+    (``by``) and the best of several methods (``best_of``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
@@ -99,18 +86,15 @@ class Conformal(Grouped, Shifted, PValueMethod):
     """
 
     version = 7
-    metrics = {**Grouped.metrics, **SHIFT_METRICS, **CLASS_METRICS, **BEST_OF_METRICS}
+    metrics = {**Grouped.metrics, **SHIFT_METRICS, **BEST_OF_METRICS}
     key = KEY
     settings = PARAMETERS
     check_config = staticmethod(check_settings)
     stored = {
         "scores_": "list[list[f8(*)]](f)",
         "sizes_": "list[float](f)",
-        "class_metrics_": "dict",
         "places_": "i8(c) in 0..",
         "counted_": "i8(c) in 1..",
-        "rank_cuts_?": "i8(c) in 0..c+1",
-        "cut_scores_?": "list[f8(*)](c)",
         "members_?": "any",
         "grouped_?": "GroupCalibration",
         "every_?": "list[f8(*)]",
@@ -124,8 +108,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
     calibration: float = 0.3
     folds: int = 5
     mondrian: bool = False
-    classes: Any = None
-    class_level: float = 0.1
     smoothed: bool = False
     by: Any = None
     best_of: Any = None
@@ -134,7 +116,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
     randomised: bool = True
     penalty: float = 0.01
     k_reg: int = 1
-    k: int = 1
     random_state: Any = None
     tune: Any = ()
     inner: Any = None
@@ -155,7 +136,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
         u = rng.random(len(y))
         self.fitted_, self.scores_, self.sizes_, self.every_ = [], [], [], []
         counts = np.zeros(len(self.classes_), dtype=np.int64)
-        self.class_metrics_: dict[str, float] = {}
         for number, rows in enumerate(calibration_parts):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
@@ -174,17 +154,18 @@ class Conformal(Grouped, Shifted, PValueMethod):
             if self.best_of:
                 self.every_.append(np.sort(scores, axis=None))
                 counts[:] = 0  # the candidates share the calibration part
-            members, scores, rest = self._members(scores, own, codes[rows])
-            ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
-            self.scores_.append([scores[group] for group in ranked])
+            order = np.argsort(own, kind="stable")
+            groups_of_scores = [order]
+            if self.mondrian:
+                groups_of_scores = [order[codes[rows[order]] == code] for code in range(len(counts))]
+            self.scores_.append([own[group] for group in groups_of_scores])
             if self.shift:
-                self.members_ = ranked
-            counts += np.bincount(codes[rows[rest]], minlength=len(counts))
+                self.members_ = groups_of_scores
+            counts += np.bincount(codes[rows], minlength=len(counts))
         self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
         counted = self.scores_[:1] if self.best_of else self.scores_
-        sizes = np.array([sum(len(part[group]) for part in counted) for group in range(len(members))])
-        if self.classes == RANK_CUT:
-            sizes = counts
+        sizes = np.array([sum(map(len, of_group)) for of_group in zip(*counted, strict=True)])
+        self.places_ = np.arange(len(counts)) if self.mondrian else np.zeros(len(counts), dtype=np.int64)
         self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
         if self.by is not None:
             self.counted_[:] = min(int(rows.min()) for rows in self.grouped_.rows()) + 1
@@ -207,23 +188,15 @@ class Conformal(Grouped, Shifted, PValueMethod):
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
             total = scores if total is None else scores + total
-            behind = label_ranks(scores) > self.rank_cuts_ if self.classes == RANK_CUT and n else None
-            if self.shift and n:
-                weights = self._shift_weights(part, X, scores)
-                equal[:] = weights.new
-                sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
-                counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
-            if behind is None and weights is None:
+            if not (self.shift and n):
                 add_counts(groups, self.places_, scores, size, greater, equal)
                 continue
-            for column in range(c):
-                place = self.places_[column]
-                totals = sums[place] if weights is not None else None
-                above, ties = counts_against(groups[place], scores[:, column], size, totals)
-                if behind is not None:
-                    cut, mine = self.cut_scores_[column], behind[:, column]
-                    further = counts_against(cut, scores[:, column], size)
-                    above, ties = np.where(mine, further, (above + len(cut), ties))
+            weights = self._shift_weights(part, X, scores)
+            equal[:] = weights.new
+            sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
+            counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
+            for column, place in enumerate(self.places_.tolist()):
+                above, ties = counts_against(groups[place], scores[:, column], size, sums[place])
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_) if len(self.fitted_) > 1 else total
@@ -255,10 +228,10 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """Those of the classifier, of ``classes``, and of the last prediction (``shift``, ``best_of``)."""
+        """Those of the classifier, and of the last prediction (``shift``, ``best_of``)."""
         shares = zip(BEST_OF_METRICS, getattr(self, "chosen_", []), strict=False)
         found = {name: float(share) for name, share in shares}
-        return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {}), **found}
+        return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {}), **found}
 
     @classmethod
     def compile_kernels(cls) -> None:
@@ -267,39 +240,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
         add_counts([np.zeros(1), np.ones(2)], np.arange(2), scores, 1.0, *counts)
         p_values_of_counts(*counts, np.ones(2, np.int64), scores)
 
-    @property
-    def stratified(self) -> bool:
-        return self.mondrian or self.classes == RANK_CUT
-
     # ---- parts of fit and confident_predict
-
-    def _members(
-        self, scores: np.ndarray, true_scores: np.ndarray, codes: np.ndarray
-    ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-        """Return the calibration examples that each group of classes counts, scores (m,), and all that count.
-
-        scores (m, c), true_scores (m,): of all labels and of the true one. Sets ``places_``, the group of
-        each class.
-        """
-        c = len(self.classes_)
-        rest = np.arange(len(codes))
-        self.places_ = np.arange(c) if self.stratified else np.zeros(c, dtype=np.int64)
-        if self.classes == CLUSTERED:
-            found = class_clusters(true_scores, codes, c, self.class_level, self._generator("classes"))
-            self.places_ = found.places
-            self.class_metrics_ = {"class_clusters": float(found.clusters)}
-            return found.members, true_scores, found.members[-1]
-        if self.classes == RANK_CUT:
-            ranks = label_ranks(scores)[np.arange(len(codes)), codes]
-            rng = self._generator("classes")
-            self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
-            self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
-            cut = ranks[rest] > self.rank_cuts_[codes[rest]]
-            self.cut_scores_ = [np.sort(true_scores[rest[cut & (codes[rest] == code)]]) for code in range(c)]
-            return [rest[~cut & (codes[rest] == code)] for code in range(c)], true_scores, rest
-        if self.mondrian:
-            return [rest[codes[rest] == code] for code in range(c)], true_scores, rest
-        return [rest], true_scores, rest
 
     def _check_combination(self) -> None:
         self._check_groups()
@@ -312,29 +253,25 @@ class Conformal(Grouped, Shifted, PValueMethod):
                 "best_of fits its classifiers, and a fitted one (FrozenEstimator) cannot be among them",
                 hint="give the classifier itself",
             )
-        if self.is_fitted_before and (self.shift or self.nonconformity == "knn-ratio"):
+        if self.is_fitted_before and self.shift:
             raise ConfmlError(
-                "shift and nonconformity knn-ratio need the training examples of the classifier, which "
-                "a fitted one (FrozenEstimator) does not have",
+                "shift needs the training examples of the classifier, which a fitted one (FrozenEstimator) "
+                "does not have",
                 hint="give the classifier itself",
             )
         if self.shift in (LABEL, LABEL_EM) and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
 
     def _keeps_frame(self, X: Any) -> bool:
-        needs_numbers = self.nonconformity == "knn-ratio" or self.shift == COVARIATE
-        return super()._keeps_frame(X) and not needs_numbers
+        return super()._keeps_frame(X) and self.shift != COVARIATE
 
     def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
 
-        u: (n,) for aps, raps and saps.
+        u: (n,) for aps and raps.
         """
         if len(X) == 0:
             return np.empty((0, len(self.classes_))), self.nonconformity or "lac"
-        if self.nonconformity == "knn-ratio":
-            of_part = part.prepared.X, part.codes, len(self.classes_), part.prepared.transform(X), self.k
-            return knn_ratio_scores(*of_part), "knn-ratio"
         views = posterior_view(self._views(part, X), self.view, part.name)
         score, view = values_for(views, self.nonconformity, part.name)
         values = on_all_classes(view, self.classes_)

@@ -6,17 +6,15 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, columns_of_p_values
-from confml.neighbours.scaling import SafeScale
 
-SCORES = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
-OF_SHARES = ("lac", "aps", "raps", "saps")
-RANDOMISED = ("aps", "raps", "saps")
+SCORES = ("lac", "aps", "raps", "margin")
+OF_SHARES = ("lac", "aps", "raps")
+RANDOMISED = ("aps", "raps")
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
 # Kinds with scores from 0 to 1, preferred first; all but exceedances sum to 1.
 SHARES = ("probability", "posterior", "vote", "envelope", "exceedance")
 SUM_TO_ONE = SHARES[:-1]
 _SIZE_OF_PENALTIES = 1e-3
-_PAIRS = 4_000_000  # number of distances per block
 _ROWS_PER_BUCKET = 1
 MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 
@@ -49,23 +47,6 @@ def aps_scores(
     ranks = np.arange(1, shares.shape[1] + 1)
     scores = np.empty_like(ranked)
     np.put_along_axis(scores, order, penalty * np.maximum(ranks - k_reg, 0) - rest, axis=1)
-    return scores
-
-
-def saps_scores(shares: np.ndarray, u: np.ndarray | None, penalty: float) -> np.ndarray:
-    """Return u times the largest probability for the likeliest label, and for the label of rank r the largest
-    probability plus ``(r - 2 + u) penalty`` (n, c).
-
-    Ties go to earlier columns. u: (n,) uniform random numbers, one per example; None for 1. Source: Huang et
-    al. 2024 (SAPS). Only the largest probability counts, because small ones are mostly noise.
-    """
-    order = np.argsort(-shares, axis=1, kind="stable")
-    largest = np.take_along_axis(shares, order[:, :1], axis=1)
-    own = np.ones((len(shares), 1)) if u is None else u[:, None]
-    ranked = largest + (np.arange(shares.shape[1]) - 1 + own) * penalty
-    ranked[:, :1] = own * largest
-    scores = np.empty_like(ranked)
-    np.put_along_axis(scores, order, ranked, axis=1)
     return scores
 
 
@@ -105,41 +86,7 @@ def label_scores(
         return lac_scores(values)
     if score == "margin":
         return margin_scores_of_shares(values) if kind in SUM_TO_ONE else margin_scores(values)
-    if score == "saps":
-        return saps_scores(values, u, penalty)
     return aps_scores(values, u, *((penalty, k_reg) if score == "raps" else ()))
-
-
-def knn_ratio_scores(X: np.ndarray, codes: np.ndarray, c: int, X_test: np.ndarray, k: int) -> np.ndarray:
-    """Return the sum of the k nearest distances to the label divided by that to other labels (n, c).
-
-    X (m, d), codes (m,) < c: the examples. Distances of missing neighbours are +inf, and the ratio is then
-    +inf; x/0 = +inf and 0/0 = 1. This is the inductive form of the TCM-NN score.
-    """
-    from scipy.spatial.distance import cdist
-
-    scale = SafeScale.of(X)  # ratios of distances do not depend on it
-    X, X_test = scale.apply(X), scale.apply(X_test)
-    scores = np.empty((len(X_test), c))
-    size = max(1, _PAIRS // max(len(X), 1))
-    for start in range(0, len(X_test), size):
-        distances = cdist(X_test[start : start + size], X)
-        for label in range(c):
-            same = _sum_of_nearest(distances[:, codes == label], k)
-            other = _sum_of_nearest(distances[:, codes != label], k)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = same / other
-            ratio[(same == 0) & (other == 0)] = 1.0
-            ratio[np.isinf(same)] = np.inf
-            scores[start : start + size, label] = ratio
-    return scores
-
-
-def _sum_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:
-    """Return the sum of the k smallest distances of each row (n,), in ascending order; +inf if fewer."""
-    if distances.shape[1] < k:
-        return np.full(len(distances), np.inf)
-    return np.sort(np.partition(distances, k - 1, axis=1)[:, :k], axis=1).sum(axis=1)
 
 
 def values_for(views: Mapping[str, Prediction], score: str | None, name: str) -> tuple[str, Prediction]:
@@ -211,7 +158,7 @@ def usual_size(name: str, calibration: np.ndarray) -> float:
     ``calibration`` scores (m,). A score of raps is a difference of a probability and a penalty.
     Probabilities, sums of them and ratios have none: small ones are known to as many digits as others.
     """
-    if name in ("raps", "saps"):
+    if name == "raps":
         return _SIZE_OF_PENALTIES
     finite = np.abs(calibration[np.isfinite(calibration)])
     return float(np.median(finite)) if name == "margin" and len(finite) else 0.0

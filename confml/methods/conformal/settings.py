@@ -5,7 +5,6 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
-from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
 from confml.methods.shift import COVARIATE, LABEL, LABEL_EM
 from confml.methods.wrapper_method import (
@@ -37,18 +36,6 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     **part_parameters(KEY, "split"),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
-    f"{KEY}__classes": or_null(
-        "p-values for many classes: classes with similar scores share calibration examples (clustered), or "
-        "label-conditional with a largest rank per class (rank-cut)",
-        Choice("clustered, rank-cut", options=(CLUSTERED, RANK_CUT)),
-    ),
-    f"{KEY}__class_level": Number(
-        "significance level that clusters and rank cuts are made for",
-        low=0,
-        high=1,
-        low_open=True,
-        high_open=True,
-    ),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
     f"{KEY}__by": or_null(
         "groups in which p-values are valid, by columns, bins, predicted and label", By("groups")
@@ -65,19 +52,15 @@ PARAMETERS: dict[str, Parameter] = {
         "weight examples for a test part of another distribution, by its features without labels",
         Choice(f"{COVARIATE}, {LABEL}, {LABEL_EM}", options=(COVARIATE, LABEL, LABEL_EM)),
     ),
-    f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
-    f"{KEY}__penalty": Number(
-        "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
-    ),
+    f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps and raps"),
+    f"{KEY}__penalty": Number("penalty of raps for each rank after k_reg", low=0),
     f"{KEY}__k_reg": Integer("number of ranks without a penalty in raps", low=0),
-    f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     **seed_parameter(KEY),
 }
-SPLIT_ONLY = ("shift", "classes", "best_of")
+SPLIT_ONLY = ("shift", "best_of")
 # Settings that cannot be given with others.
 COMBINED = {
-    "by": ("mondrian", "shift", "classes", "best_of"),
-    "classes": ("mondrian", "shift", "best_of"),
+    "by": ("mondrian", "shift", "best_of"),
     "best_of": ("mondrian", "shift"),
 }
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
@@ -86,11 +69,9 @@ ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
     **{f"{KEY}__{name}": (KEY, ("split",)) for name in SPLIT_ONLY},
-    f"{KEY}__class_level": (f"{KEY}__classes", (CLUSTERED, RANK_CUT)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
-    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
+    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps",)),
     f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
-    f"{KEY}__k": (f"{KEY}__nonconformity", ("knn-ratio",)),
 }
 
 

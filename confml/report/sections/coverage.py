@@ -1,15 +1,13 @@
 """Coverage of classes, region sizes and groups of columns over the splits."""
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from confml.measures.coverage_band import coverage_band
-from confml.report.items import Item, Note, TableKind
+from confml.report.items import TableKind
 from confml.report.numbers.groups import CoverageOfGroups, GapLine, GroupLine, gap_lines
 from confml.report.numbers.region_levels import CalibrationParts, group_names
 from confml.report.sections.base import KEY, ViewSection
-from confml.runner.results import CellResult
 
 
 class ClassRow(NamedTuple):
@@ -131,19 +129,11 @@ class ConditionalCoverage(ViewSection):
 
     tables = (OF_GROUPS, GAPS)
 
-    def start(self) -> None:
-        self._plain: dict[tuple[str, str], None] = {}
-
     def new(self, key):
         return CoverageOfGroups(self.results.has_groups(key[0]))
 
     def takes(self, case):
         return case.prediction.has_regions
-
-    def add(self, result: CellResult) -> None:
-        if result.views.fit_metrics.get("class_clusters") == 0:
-            self._plain[result.cell.dataset, self.results.label(result.cell)] = None
-        super().add(result)
 
     def add_view(self, found, result, view, case):
         found.add(result, case, self.results.origins.get(result.cell.dataset))
@@ -155,11 +145,3 @@ class ConditionalCoverage(ViewSection):
             rows += [(*key, level, *line) for line in lines]
             gaps += [(*key, level, *line) for line in gap_lines(lines, level)]
         return rows, gaps
-
-    def items(self) -> Iterator[Item]:
-        yield from super().items()
-        for dataset, label in self._plain:
-            yield Note(
-                f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values "
-                "are plain; use mondrian: true, or a larger calibration part"
-            )

@@ -41,7 +41,6 @@ METHODS += [  # every other method
 ]
 METHODS += [  # further parts of a model
     ("knn", {"conformal": "cross", "steps": ["standardise"]}),
-    ("naive-bayes", {"conformal": "split", "params": {"conformal__classes": "clustered"}}),
     ("naive-bayes", {"conformal": "split", "params": {"conformal__by": "kind"}}),
     ("naive-bayes", {"conformal": "split", "params": {"conformal__shift": "label"}}),
     ("tcm-nn", {"risk": 0.4, "selection_part": 0.2, "steps": ["standardise"]}),

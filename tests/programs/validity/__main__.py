@@ -39,8 +39,6 @@ REMARKS = """\
   of a class without a training row; with 100 classes and 150 rows, 22 %. These errors come on top.
 - A class with one training row has label-conditional p-values of 1/2 and 1, so at levels below 1/2 its
   region always holds it. Smoothed p-values are exactly uniform for it too (`single-row`).
-- `clustered-small`: with `classes: clustered`, the p-values of classes that are too small for a cluster have
-  no bound. Here regions at level 5 % miss 31 % of the examples of a class with 8 training rows.
 - The 95 % band of the validity figure is that of split conformal prediction. TCM-NN leaves it somewhat more
   often.
 - Alarms: the bound on the mean run without a change is the threshold. It is tight for Shiryaev-Roberts

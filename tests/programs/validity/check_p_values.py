@@ -144,10 +144,10 @@ def _online_p_values(rng, classes, ties):
 
 EXACT = "true label's p-value at most any given level with at most that probability"
 SPLIT = "true label's p-value is at most e with probability at most e"
-KINDS = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
+KINDS = ("lac", "aps", "raps")
 # k-NN's shares are few values with many ties; naive Bayes has probabilities without ties.
 SPLITS = [
-    *({**size, "nonconformity": kind} for size in SIZES for kind in KINDS if kind != "margin"),
+    *({**size, "nonconformity": kind} for size in SIZES for kind in KINDS),
     *({**size, "method": "ovr-svm", "nonconformity": "margin"} for size in SIZES[:2]),
     *({**size, "method": "naive-bayes", "nonconformity": "lac"} for size in SIZES),
 ]
@@ -194,8 +194,8 @@ ENTRIES = (
           group_claims, conformal, fraction=0.05),
     Entry("cross", "p-value, conformal: cross",
           "at most e with probability at most 2 (e + (1 - e) (K - 1) / (m + K))",
-          [{**size, "conformal": "cross", "nonconformity": kind} for size in SIZES
-           for kind in ("lac", "knn-ratio")], cross_claims, conformal, fraction=0.025),
+          [{**size, "conformal": "cross", "nonconformity": "lac"} for size in SIZES],
+          cross_claims, conformal, fraction=0.025),
     Entry("cross-usual", "p-value, conformal: cross", "the error rate is usually near e if folds are large",
           [{**SIZES[0], "conformal": "cross", "nonconformity": "lac"}],
           p_value_claims(ABOUT), conformal, fraction=0.05),
