@@ -72,7 +72,7 @@ class FigureSpec(Part):
     rest = "options"
     one_key = True
 
-    name: Words = Field(description="The figure.", examples=["error-against-k"])
+    name: Words = Field(description="The figure.", examples=["error-against"])
     options: dict[str, Any] = Field({}, description="Options whose names are also keys of a figure.")
 
 
@@ -124,9 +124,7 @@ class Config(Part):
         "or the groups column; numbers are divided into 5 bins.",
         examples=[["sex", "region"]],
     )
-    figures: tuple[FigureSpec, ...] = Field(
-        (), description="Figures to draw.", examples=[["error-against-k"]]
-    )
+    figures: tuple[FigureSpec, ...] = Field((), description="Figures to draw.", examples=[["error-against"]])
     figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = Field(
         ("png",),
         description="Formats of the files of figures, besides SVG, which the page shows.",

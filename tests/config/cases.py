@@ -7,7 +7,7 @@ import pytest
 from confml.errors import ConfigErrors
 
 BROKEN = Path(__file__).parent / "configs" / "broken"
-FIGURES, TABLES = ["error-against-k"], ["tcm-nn-table1", "tcm-nn-table3"]
+FIGURES, TABLES = ["error-against"], ["tcm-nn-table1", "tcm-nn-table3"]
 GOOD = {"name": "good", "datasets": ["wine"], "methods": ["knn"], "protocol": "fixed-split"}
 FULL = """\
 # everything that a config can say
@@ -31,7 +31,7 @@ methods:
 protocol: {kind: k-fold, folds: 5, repeats: 2, inner-folds: 3, stratify: false}
 levels: [1e-2, .05]
 thresholds: [0.9]
-figures: [error-against-k, {name: error-against-k, view: p-value}, error-against-k: {view: vote}]
+figures: [error-against, {name: error-against, view: p-value}, error-against: {view: vote}]
 seed: 012
 paper: tcm-nn-table3
 """

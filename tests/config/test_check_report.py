@@ -10,9 +10,9 @@ def test_figures_and_tables_are_checked_where_they_are_known(full):
     assert load_config(full).figures  # nothing handed in, nothing checked
     found = messages(load_config, full, figures={"error-against-m": print}, tables=iter(["other"]))
     assert found == [
-        f"{full}:22:11: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
-        f"{full}:22:35: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
-        f"{full}:22:68: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
+        f"{full}:22:11: unknown figure 'error-against'; did you mean 'error-against-m'?",
+        f"{full}:22:33: unknown figure 'error-against'; did you mean 'error-against-m'?",
+        f"{full}:22:64: unknown figure 'error-against'; did you mean 'error-against-m'?",
         f"{full}:24:8: unknown table 'tcm-nn-table3'; there is other",
     ]
 
@@ -25,6 +25,6 @@ def test_options_of_figures_are_checked_by_the_caller(full):
             raise UnknownParameter(f"figure '{name}'", "view", hint="it has none")
 
     assert messages(load_config, full, check_figure=check) == [
-        f"{full}:22:52: figure 'error-against-k' has no parameter 'view'; it has none",
-        f"{full}:22:92: figures.2.view: expected one of p-value, got 'vote'; change it",
+        f"{full}:22:48: figure 'error-against' has no parameter 'view'; it has none",
+        f"{full}:22:86: figures.2.view: expected one of p-value, got 'vote'; change it",
     ]

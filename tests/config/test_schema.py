@@ -54,9 +54,9 @@ def test_everything_a_config_can_say(full):
     assert config.protocol.stratify is False
     assert config.levels == (0.01, 0.05) and config.thresholds == (0.9,)
     assert [(figure.name, figure.options) for figure in config.figures] == [
-        ("error-against-k", {}),
-        ("error-against-k", {"view": "p-value"}),
-        ("error-against-k", {"view": "vote"}),
+        ("error-against", {}),
+        ("error-against", {"view": "p-value"}),
+        ("error-against", {"view": "vote"}),
     ]
     assert config.paper.table == ("tcm-nn-table3",)
 

@@ -18,7 +18,6 @@ from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.numbers.region_levels import ClassErrors
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.base import items_of
 from confml.report.sections.coverage import ClassCoverage, ClassRow
@@ -267,30 +266,8 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
 # ---- figures
 
 
-def test_lines_of_the_validity_figure():
-    run, cases = run_of([1, 2])
-    subject = Subject(run, "blobs", {})
-    (found,) = subject.numbers(ClassErrors).values()  # of two views, one has p-values
-    levels = found.levels
-    assert len(subject.variants) == 2 and list(found.errors) == [None, 0, 1, 2, 3]
-    p = np.concatenate([case.prediction.scores[np.arange(40), case.truth] for case in cases.values()])
-    truth = np.concatenate([case.truth for case in cases.values()])
-    assert found.errors[None] == pytest.approx([np.mean(p <= level) for level in levels])
-    assert found.rows[None] == 40
-    assert found.errors[2] == pytest.approx([np.mean(p[truth == 2] <= level) for level in levels])
-
-
-def test_classes_farthest_off_are_shown():
-    run, _ = run_of([1])
-    found = ClassErrors(run, {})
-    found.rows = {None: 90, "a": 30, "b": 30, "c": 30}
-    shifts = {None: 0.0, "a": 0.0, "b": 0.3, "c": -0.1}
-    found.errors = {label: found.levels + shift for label, shift in shifts.items()}
-    assert found.farthest(1) == ["b"] and found.farthest(2) == ["b", "c"]
-
-
 def test_figures_are_drawn_and_repeat(tmp_path):
-    names = ("validity", "efficiency")
+    names = ("coverage-by-level", "efficiency")
     for folder in ("a", "b"):
         run, _ = run_of([1, 2], figures=tuple(figure(name, max_level=0.5) for name in names))
         write_report(run, tmp_path / folder)
@@ -303,15 +280,14 @@ def test_figures_are_drawn_and_repeat(tmp_path):
 
 def test_figures_of_awkward_runs(tmp_path):
     """Test parts that are empty, classes never seen, p-values without counts."""
-    names = ("validity", "efficiency")
+    names = ("coverage-by-level", "efficiency")
     paths = write_report(golden_run(figures=tuple(map(figure, names))), tmp_path)
     for name in names:
         assert sum(path.suffix == ".svg" and path.name.startswith(name) for path in paths) == 2
 
 
-@pytest.mark.parametrize("name", ["validity", "efficiency"])
-def test_without_p_values_there_is_no_figure(name):
+def test_without_p_values_there_is_no_figure():
     run, _ = run_of([1])
     cells = [cell for cell in run.cells if cell.method != "tcm-nn"]
     with pytest.raises(NotApplicable, match="no method has p-values"):
-        known_figures()[name].draw(Subject(type(run)(run.config, cells, run.results), "blobs", {}))
+        known_figures()["efficiency"].draw(Subject(type(run)(run.config, cells, run.results), "blobs", {}))

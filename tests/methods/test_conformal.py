@@ -736,7 +736,7 @@ methods:
   - {name: knn, k: 3, conformal: {kind: cross, mondrian: true}, label: crossed}
   - {name: knn, k: 3}
 protocol: {kind: holdout, repeats: 2, inner-folds: 3}
-figures: [validity, efficiency]
+figures: [coverage-by-level, efficiency]
 """
     path = tmp_path / "made.yaml"
     path.write_text(text)
@@ -751,7 +751,7 @@ figures: [validity, efficiency]
     tuning = (tmp_path / "a" / "tuning.csv").read_text()
     assert tuning.count("conformal=split;conformal__nonconformity=aps,r0,accuracy,k=") == 2
     assert tuning.count(",true,") == 2
-    assert (tmp_path / "a" / "figures" / "validity-two-gaussians.svg").is_file()
+    assert (tmp_path / "a" / "figures" / "coverage-by-level-two-gaussians.svg").is_file()
     document = json.loads((tmp_path / "a" / "summary.json").read_text())
     assert document["cells"] == {"planned": 8, "done": 8, "failed": 0}
 

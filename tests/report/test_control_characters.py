@@ -25,7 +25,7 @@ methods:
 protocol: {kind: holdout, repeats: 2, test-size: 0.4}
 levels: [0.1]
 thresholds: [0.8]
-figures: [rejection-by-threshold, regions-by-level]
+figures: [{accuracy-rejection: {by: threshold}}, coverage-by-level]
 """
 CONTROL = {"Cc", "Cs", "Zl", "Zp"}
 LABEL = HOSTILE.replace("\x00", "")  # a YAML file and a CSV file have no zero bytes

@@ -10,9 +10,7 @@ from scipy.stats import beta, betabinom
 
 import confml
 from confml.errors import ConfigError
-from confml.report.figures import pictures
 from confml.report.numbers.groups import column_groups
-from confml.report.run.stored import open_run
 
 
 def read(path):
@@ -118,17 +116,6 @@ def test_gaps_are_means_over_the_groups(tmp_path):
     assert f"{100 * float(group['low']):.2f} to {100 * float(group['high']):.2f}" in table
 
 
-def test_the_figure_shows_the_groups_of_a_column(tmp_path):
-    write_people(tmp_path / "people.csv")
-    wanted = [{"name": "conditional-coverage", "by": "group"}, "conditional-coverage"]
-    confml.run(config(tmp_path, figures=wanted), out=tmp_path / "out", jobs=1, engine="serial")
-    drawn = [one.draw().axes[0] for one in pictures(open_run(tmp_path / "out"))]
-    names = [[text.get_text() for text in axes.get_xticklabels()] for axes in drawn]
-    assert names[0] == ["a", "b", "c"]
-    assert drawn[0].get_xlabel() == "group"
-    assert names[1][:2] == ["no", "yes"] and {"group b", "size 1"} < set(names[1])
-
-
 def test_a_column_that_no_data_set_has_is_an_error(tmp_path):
     write_people(tmp_path / "people.csv")
     with pytest.raises(ConfigError, match="no data set has the column 'grup'") as error:
@@ -153,10 +140,9 @@ def test_rows_of_an_absent_class_are_never_covered_in_the_band(tmp_path):
     source = write_people(tmp_path / "people.csv").read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join([source[0], *source[301:], "other,0.1,30,a"]) + "\n")
     (tmp_path / "people.csv").write_text("\n".join(source[:301]) + "\n")
-    others = {"protocol": {"kind": "fixed-split"}, "figures": ["conditional-coverage"]}
+    others = {"protocol": {"kind": "fixed-split"}}
     wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, **others)
     confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
-    assert (tmp_path / "out" / "figures" / "conditional-coverage-people.svg").exists()
     rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
     n = int(rows["a"]["rows"]) - 1
     chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows

@@ -10,8 +10,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import panel_columns, style
-from confml.report.numbers.published_points import errors_of, rejections_of, singletons_of
-from confml.report.numbers.region_levels import zoom
+from confml.report.numbers.published_points import errors_of, rejections_of
 from confml.report.page.charts import styles_of
 from confml.report.page.material import Material
 from confml.report.run.cells import DatasetInfo
@@ -66,7 +65,7 @@ def test_panels_of_a_row_show_the_highest_band_of_all():
         return result_of(cell, views, truth)
 
     run = make_run(make_config([entry("knn")]), predict, {"d": DatasetInfo("d", 60, 2, 2)}, ["r0", "r1"])
-    first, second = drawn("accuracy-rejection-all", run).axes
+    first, second = drawn("accuracy-rejection", run, together=True).axes
     assert first.get_ylim() == second.get_ylim() and first.get_ylim()[0] == 0
     assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
 
@@ -74,14 +73,6 @@ def test_panels_of_a_row_show_the_highest_band_of_all():
 @pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3)])
 def test_panels(panels, columns):
     assert panel_columns(panels) == columns
-
-
-def test_validity_shows_levels_up_to_twice_the_largest():
-    assert zoom((0.01, 0.1)) == 0.2 and zoom((0.7,)) == 1.0 and zoom(()) == 1.0
-    figure = drawn("validity", wide_run(3))
-    panels = [axes for axes in figure.axes if axes.get_visible()]
-    assert panels[0].get_xlim() == (0, 20) and not panels[0].child_axes
-    assert drawn("validity", wide_run(3), max_level=1.0).axes[0].get_xlim() == (0, 100)
 
 
 def test_views_without_p_values_are_told_apart():
@@ -102,9 +93,6 @@ def test_views_without_p_values_are_told_apart():
 def test_points_of_papers():
     (error,) = errors_of("usps", "tcm-nn", "k")
     assert (error.x, error.y) == (1.0, pytest.approx(0.0429)) and error.source == "Proedrou et al. 2002"
-    rates = singletons_of("usps", "tcm-nn", {"k": 1})
-    assert {level: round(point.y, 4) for level, point in rates.items()} == {0.01: 0.9477, 0.05: 0.9238}
-    assert singletons_of("usps", "tcm-nn", {"k": 3}) == {} == singletons_of("other", "tcm-nn", {"k": 1})
     points = rejections_of("pima", "envelope")
     assert (0.026, 0.2083) in {(point.x, point.y) for point in points} and len(points) == 3
     assert rejections_of("pima", "margin") == [] == errors_of("pima", "tcm-nn", "k")
@@ -112,9 +100,9 @@ def test_points_of_papers():
 
 def test_points_of_papers_are_drawn_with_a_key():
     run = wide_run(4, dataset="usps", levels=(0.01, 0.05))
-    for name in ("error-against-k", "regions-by-level"):
-        assert sum("in the paper (Proedrou" in text for text in legend_of(drawn(name, run, "usps"))) == 1
-        assert not any("paper" in text for text in legend_of(drawn(name, wide_run(4))))
+    legend = legend_of(drawn("error-against", run, "usps"))
+    assert sum("in the paper (Proedrou" in text for text in legend) == 1
+    assert not any("paper" in text for text in legend_of(drawn("error-against", wide_run(4))))
 
 
 @pytest.mark.parametrize("views", [("envelope",), ("envelope", "reject")])
@@ -131,7 +119,7 @@ def test_points_of_papers_are_in_the_panels_of_their_views(views):
     run = make_run(
         make_config([entry("bayes-knn")]), predict, {"pima": DatasetInfo("pima", 60, 2, 2)}, ["r0"]
     )
-    figure = drawn("accuracy-rejection-all", run, "pima", views=views, form="sure-incorrect")
+    figure = drawn("accuracy-rejection", run, "pima", views=views, form="sure-incorrect", together=True)
     assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"
     panels = [axes for axes in figure.axes if axes.get_visible()]
     for view, axes in zip(views, panels, strict=True):

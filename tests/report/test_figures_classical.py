@@ -17,7 +17,6 @@ from confml.report.across import combined_curves, plot_across_runs
 from confml.report.figures import Subject
 from confml.report.figures.curves import metric_curves
 from confml.report.figures.decision_boundary import fitted_plane
-from confml.report.numbers.outcomes import ClassConfusions
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
 from confml.runner.run import Execution, run
@@ -36,8 +35,7 @@ methods:
 protocol: {kind: holdout, test-size: 0.4, repeats: 2}
 figures:
   - {decision-boundary: {grid: 20}}
-  - {metric-against: {parameter: rate, metric: presentations, log: true}}
-  - class-errors
+  - {error-against: {parameter: rate, metric: presentations, log: true}}
 seed: 1
 """
 
@@ -60,8 +58,7 @@ def test_every_figure_is_drawn_or_says_why_not(out):
     drawn = {path.stem for path in (out / "figures").glob("*.svg")}
     assert drawn == {
         "decision-boundary-square",
-        "metric-against-at-least",  # no line parts the square: no fit there has presentations to no mistakes
-        *(f"class-errors-{name}" for name in ("square", "at-least")),
+        "error-against-at-least",  # no line parts the square: no fit there has presentations to no mistakes
     }
     notes = (out / "notes.txt").read_text()
     assert "decision-boundary of at-least is not drawn: it has 5 features, not 2" in notes
@@ -115,18 +112,6 @@ def test_metric_curves_are_means_of_the_metrics(out):
             and "rate=1;" in row["params"] + ";"
         ]
     assert curve[1].mean == pytest.approx(np.mean(values))
-
-
-def test_class_errors_count_the_wrong(out):
-    subject = Subject(open_run(out), "square", {})
-    found = subject.numbers(ClassConfusions)
-    assert list(found) == list(subject.variants)
-    for label, variant in subject.variants.items():
-        errors = found[label].errors
-        cells = [subject.results.results[cell.key] for cell in variant.cells]
-        wrong = [np.sum(cell.views[variant.view].labels != cell.truth) for cell in cells]
-        assert sum(positive for positive, _ in errors.values()) == pytest.approx(np.mean(wrong))
-        assert sum(negative for _, negative in errors.values()) == pytest.approx(np.mean(wrong))
 
 
 def test_runs_combined_against_what_they_differ_in(out, tmp_path):

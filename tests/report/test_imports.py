@@ -18,7 +18,7 @@ def test_the_first_figure_imports_nothing():
         "from confml.config import make_config\n"
         "from confml.report.imports import import_report\n"
         f"values = {VALUES}\n"
-        "config = make_config({**values, 'figures': ['validity']}, figures={'validity'})\n"
+        "config = make_config({**values, 'figures': ['efficiency']}, figures={'efficiency'})\n"
         "import_report(config)\n"
         "before = set(sys.modules)\n"
         "from confml.report.figures.style import Panels, save, style\n"

@@ -115,13 +115,3 @@ def test_conditional_coverage_by_class_and_size(tmp_path):
     assert all(float(row["low"]) <= float(row["coverage"]) <= float(row["high"]) for row in rows)
     assert [bool(row["band_low"]) for row in rows] == [True, True, False, False, False]
     assert float(rows[1]["coverage"]) < float(rows[1]["band_low"])
-
-
-def test_the_figure_shows_every_group():
-    config = make_config(
-        [entry("tcm-nn", {"k": 1})], levels=(0.1,), figures=(figure("conditional-coverage"),)
-    )
-    (picture,) = pictures(make_run(config, p_values, INFO, ["r0"]))
-    (axes,) = picture.draw().axes
-    names = [text.get_text() for text in axes.get_xticklabels()]
-    assert names == ["a", "b", "size 0", "size 1", "size 2"]

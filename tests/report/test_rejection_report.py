@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, make_config, make_run
-from sklearn.exceptions import ConvergenceWarning
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
@@ -145,8 +144,8 @@ def test_figures_are_drawn(tmp_path, splits):
     specs = (
         figure("accuracy-rejection"),
         figure("accuracy-rejection", form="risk", panels="method", band="range"),
-        figure("accuracy-rejection-all", views=["envelope"]),
-        figure("accuracy-rejection-all", without="adaptive", band="none"),
+        figure("accuracy-rejection", together=True, views=["envelope"]),
+        figure("accuracy-rejection", together=True, without="adaptive", band="none"),
         figure("chain-traces"),
     )
     write_report(run_by_hand(splits, figures=specs), tmp_path)
@@ -158,7 +157,7 @@ def test_figures_with_nothing_to_show_say_so():
     run = run_by_hand()
     for name, options in (
         ("accuracy-rejection", {"views": ["p-value"]}),
-        ("accuracy-rejection-all", {"views": ["p-value"]}),
+        ("accuracy-rejection", {"views": ["p-value"], "together": True}),
         ("chain-traces", {}),
     ):
         subject = Subject(run, "wine" if options else "none", options)
@@ -172,23 +171,6 @@ def test_published_tables_say_where_their_numbers_are():
         entries = list(table.entries())
         assert len(entries) == {1: 29, 2: 165, 3: 45}[number]
         assert all(entry.ours is not None for entry in entries)
-
-
-def test_running_means_end_at_the_chains_own_estimates():
-    from confml.methods.bayes_knn import BayesKNN
-    from confml.report.figures.running_estimates import running_means
-
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(40, 2))
-    y = (X[:, 0] + 0.5 * rng.normal(size=40) > 0).astype(int)
-    settings = {"chains": 2, "burn_in": 200, "samples": 300, "thin": 2}
-    with pytest.warns(ConvergenceWarning):
-        model = BayesKNN(inference="mcmc", random_state=0, **settings).fit(X, y)
-    new = np.array([[0.1, 0.0], [1.0, 0.3], [-2.0, 0.0]])
-    found, views = running_means(model, new, 1), model.confident_predict(new)
-    for view in ("reject", "envelope"):
-        assert found[view].shape == (2, 300, 3)
-        np.testing.assert_allclose(found[view][:, -1].mean(axis=0), views[view].scores[:, 1], atol=1e-9)
 
 
 def test_true_probability_is_known_of_made_data_and_of_ripleys():

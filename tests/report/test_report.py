@@ -478,12 +478,11 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
 # ---- figures
 
 ALL_FIGURES = [
-    figure("error-against-k"),
+    figure("error-against"),
     figure("error-against", parameter="C"),
-    figure("regions-by-level"),
     figure("coverage-by-level", max_level=0.5),
     figure("coverage-by-level", confidence=True, instances=20),
-    figure("confidence-credibility", panels=2),
+    figure("efficiency"),
 ]
 
 
@@ -509,14 +508,14 @@ def figures_run(figures, methods=None, names=("d",), **others):
 
 
 def test_figures_are_drawn_of_every_data_set(tmp_path):
-    write_report(figures_run([figure("regions-by-level")], names=("d", "e, f")), tmp_path)
-    stems = {f"regions-by-level-{stem}" for stem in ("d", safe_name("e, f"))}
+    write_report(figures_run([figure("coverage-by-level")], names=("d", "e, f")), tmp_path)
+    stems = {f"coverage-by-level-{stem}" for stem in ("d", safe_name("e, f"))}
     assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
     write_report(figures_run(ALL_FIGURES, figure_formats=("png", "pdf")), tmp_path / "one")
-    write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:3:2]), tmp_path / "two")
+    write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:2]), tmp_path / "two")
     one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
     assert exhaustive is (two.pop("index.md") == one["index.md"])
     assert two and two.items() <= one.items()
@@ -538,7 +537,7 @@ def test_figures_leave_matplotlib_as_it_was(tmp_path):
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    write_report(figures_run([figure("regions-by-level")]), tmp_path)
+    write_report(figures_run([figure("coverage-by-level")]), tmp_path)
     assert dict(matplotlib.rcParams) == before
 
 
@@ -557,11 +556,10 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "methods", "why"),
     [
-        (figure("error-against-k"), [entry("tcm-nn", {"k": 1})], "at two or more values of k"),
+        (figure("error-against"), [entry("tcm-nn", {"k": 1})], "at two or more values of k"),
         (figure("error-against", parameter="C"), [entry("knn", sweep={"k": [1, 3]})], "values of C"),
-        (figure("regions-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
         (figure("coverage-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
-        (figure("confidence-credibility"), [entry("knn", {"k": 1})], "no method has p-values"),
+        (figure("efficiency"), [entry("knn", {"k": 1})], "no method has p-values"),
     ],
 )
 def test_a_figure_that_does_not_apply_says_so(tmp_path, spec, methods, why):
@@ -581,7 +579,7 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("error-against-q", {}, "unknown figure 'error-against-q'; did you mean 'error-against-k'"),
+        ("error-against-q", {}, "unknown figure 'error-against-q'; did you mean 'error-against'"),
         ("coverage-by-level", {"max-level": 1}, "no parameter 'max-level'; did you mean 'max_level'"),
         ("coverage-by-level", {"max_level": 2}, "max_level must be a number above 0 and at most 1, got 2"),
         ("error-against", {"parameter": 3}, "parameter must be a name, got 3"),
@@ -602,7 +600,6 @@ def test_every_figure_says_what_it_shows():
 def test_curves_and_shares_are_those_of_the_metrics():
     from confml.report.figures import Subject
     from confml.report.figures.curves import metric_curves
-    from confml.report.figures.regions import region_shares
     from confml.report.numbers.region_levels import RegionErrors
 
     run = figures_run([])
@@ -615,9 +612,6 @@ def test_curves_and_shares_are_those_of_the_metrics():
         (k, *errors["tcm-nn", f"k={k:g}"][7:9]) for k in (1.0, 3.0, 5.0)
     ]
     assert list(metric_curves(subject, "C", "error")) == ["ovo-svm"]
-    for label, levels in region_shares(subject).items():
-        assert set(levels) == {0.05, 0.2} and "ovo-svm" not in label
-        assert all(sum(parts) == pytest.approx(1) and min(parts) >= 0 for parts in levels.values())
     for label in ("tcm-nn k=1", "NN $_{x k=3"):
         variant = subject.variants[label]
         found = subject.numbers(RegionErrors)[label]

@@ -25,7 +25,7 @@ methods:
   - {name: bayes-transduction, label: chords, sigma: 1, n-bounces: 100, sampler: chord, chains: 1, burn-in: 0}
 protocol: {kind: holdout, test-size: 0.4, repeats: 4}
 levels: [0.05]
-figures: [rejection-by-threshold, version-space]
+figures: [{accuracy-rejection: {by: threshold}}, version-space]
 paper: {table: transduction-figure2}
 seed: 1
 """
@@ -122,7 +122,7 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
 
 def test_figures_are_drawn_or_say_why_not(linked, toy):
     drawn = {path.stem for path in (linked / "figures").glob("*.svg")}
-    assert drawn == {"rejection-by-threshold-heart"}
+    assert drawn == {"accuracy-rejection-heart"}
     assert (
         "version-space of heart is not drawn: it shows lines in a plane" in (linked / "notes.txt").read_text()
     )

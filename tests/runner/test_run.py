@@ -83,7 +83,7 @@ def metrics(out):
 def reference(tmp_path_factory):
     """One run with one job: the truth for the others."""
     folder = tmp_path_factory.mktemp("reference")
-    run(write_config(folder, figures="[regions-by-level]"), folder / "out", "--jobs", "1")
+    run(write_config(folder, figures="[coverage-by-level]"), folder / "out", "--jobs", "1")
     return folder / "out"
 
 
@@ -497,11 +497,11 @@ def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path, change):
     elif change == "more levels":
         more = ["--set", "levels=[0.05, 0.2, 0.3]"]
     else:
-        more = ["--set", "figures=[regions-by-level]"]
+        more = ["--set", "figures=[coverage-by-level]"]
     quick(config, out, *more)
     assert (out / "notes.txt").exists()
     if change == "a figure":
-        assert list(out.rglob("regions-by-level*.svg"))
+        assert list(out.rglob("coverage-by-level*.svg"))
     assert (tables(out) == expected) is (change != "more levels")
 
 

@@ -31,11 +31,11 @@ class Figure:
     """One kind of figure.
 
     name: in a config. about: one line on its content. draw: makes a matplotlib figure out of a `Subject`,
-    raising `NotApplicable`. options: parameters that a config may give. across: whether it is drawn once for
-    all data sets together. refits: whether it fits models again, which needs the data. check: called with
-    the options of a config before anything runs; raises ConfmlError. caption: sentences on content and bands
-    of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of splits. numbers:
-    classes of the numbers that it draws, which the one pass over the cells collects.
+    raising `NotApplicable`. options: parameters that a config may give. across: whether it is always drawn
+    once for all data sets together. refits: whether it fits models again, which needs the data. check:
+    called with the options of a config before anything runs; raises ConfmlError. caption: sentences on
+    content and bands of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of
+    splits. numbers: classes of the numbers that it draws, which the one pass over the cells collects.
     """
 
     name: str
@@ -47,6 +47,10 @@ class Figure:
     check: Callable[[Mapping[str, Any]], None] | None = None
     caption: "str | Callable[[Subject], str]" = ""
     numbers: Sequence[type[VariantNumbers]] = ()
+
+    def is_across(self, options: Mapping[str, Any]) -> bool:
+        """Return whether it is drawn once for all data sets: always, or by its option ``together``."""
+        return self.across or bool(options.get("together", False))
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,7 @@ def pictures(results: RunResults) -> Iterator[Picture]:
         name = figure_file_name(
             safe_name("-".join([spec.name, *_told(options, given[spec.name])]).replace("_", "-"))
         )
-        for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
+        for dataset, stem in ({"all data sets": ""} if figure.is_across(options) else datasets).items():
             file = f"{name}-{figure_file_name(stem)}" if stem else name
             if file in taken:
                 file = f"{file}-{digest(parameters_text(options) + str(2 * len(taken)))}"
@@ -221,7 +225,7 @@ def pictures(results: RunResults) -> Iterator[Picture]:
 def caption_of(figure: Figure, subject: Subject) -> str:
     """Return the caption of a figure: content, data set, protocol, number of splits, meaning of bands."""
     text = figure.caption(subject) if callable(figure.caption) else figure.caption
-    setting = setting_text(subject.results, None if figure.across else subject.dataset)
+    setting = setting_text(subject.results, None if figure.is_across(subject.options) else subject.dataset)
     return f"{sentence(text or figure.about)} {setting}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
-from confml.plugins.parameters import Choice, Integer, Parameter
+from confml.plugins.parameters import Choice, Flag, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.curves import Word
 from confml.report.figures.style import (
@@ -72,6 +72,10 @@ def curves_of(subject: Subject) -> Curves:
 
 
 def draw(subject: Subject):
+    if subject.option("by", "") == "threshold":
+        return draw_thresholds(subject)
+    if subject.option("together", False):
+        return draw_together(subject)
     found = curves_of(subject)
     if not found:
         raise NotApplicable("no finished cell has such a view")
@@ -83,7 +87,7 @@ def draw(subject: Subject):
     return panels.finish(_title(subject, subject.dataset, chosen))
 
 
-def draw_all(subject: Subject):
+def draw_together(subject: Subject):
     """Draw one row per data set and one column per view; with one view, one panel per data set."""
     results = subject.results
     found = {
@@ -221,58 +225,6 @@ def _draw_line(
     return handle
 
 
-OPTIONS: Mapping[str, Parameter] = {
-    "form": Choice(
-        "risk: errors as a share of the accepted predictions, against the coverage; sure-incorrect: accepted "
-        "errors as a share of all predictions, against the unsure ones. Default risk",
-        tuple(LABELS),
-    ),
-    "views": Words("views to show; all by default"),
-    "band": Choice("band around the mean over splits; default sd", ("sd", "range", "none")),
-    "without": Word("omit methods whose label contains this text"),
-    "lines": Integer("largest number of lines; default 28", low=2, high=28),
-}
-
-
-def caption(subject: Subject) -> str:
-    """Return content and band of the figure."""
-    what = "Sure incorrect (accepted errors) against unsure (rejected) predictions"
-    if subject.option("form", "risk") == "risk":
-        what = "Selective risk (error of the accepted predictions) against coverage (share of them)"
-    words = BANDS.get(subject.option("band", "sd"))
-    return (
-        f"{what}, over all thresholds on the confidence; lower is better. Each line is a method in one view "
-        "of confidence, the mean over the splits"
-        + (f". The thick line has the smallest AUGRC; its band: {words}." if words else ".")
-    )
-
-
-ACCURACY_REJECTION = Figure(
-    name="accuracy-rejection",
-    about="risk-coverage curves: errors of the accepted predictions over all thresholds",
-    draw=draw,
-    numbers=(RejectionCurves,),
-    caption=caption,
-    options={
-        **OPTIONS,
-        "panels": Choice(
-            "view: one panel per view and one line per method; method: one panel per method",
-            ("view", "method"),
-        ),
-    },
-)
-
-ALL = Figure(
-    name="accuracy-rejection-all",
-    about="risk-coverage curves of all data sets: one row per data set, one column per view",
-    draw=draw_all,
-    numbers=(RejectionCurves,),
-    caption=caption,
-    options=OPTIONS,
-    across=True,
-)
-
-
 def threshold_curves(
     subject: Subject,
 ) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
@@ -309,13 +261,50 @@ def draw_thresholds(subject: Subject):
     return figure
 
 
-REJECTION_BY_THRESHOLD = Figure(
-    name="rejection-by-threshold",
-    about="error of the accepted against rejection rate over thresholds: Bayesian transduction and SVM",
-    draw=draw_thresholds,
-    numbers=(ThresholdCurve,),
-    caption="Error of the accepted test examples against the rejection rate over common thresholds, means "
-    "over the splits; bars: ± 1 standard error of both means. threshold-curves.csv has the numbers. A run of "
-    "1000 chords has the effective sample size of a few independent draws, so that too many examples have "
-    "confidence 1 and its curve ends early.",
+def caption(subject: Subject) -> str:
+    """Return content and band of the figure."""
+    if subject.option("by", "") == "threshold":
+        return (
+            "Error of the accepted test examples against the rejection rate over common thresholds, means "
+            "over the splits; bars: ± 1 standard error of both means. threshold-curves.csv has the numbers. "
+            "A run of 1000 chords has the effective sample size of a few independent draws, so that too many "
+            "examples have confidence 1 and its curve ends early."
+        )
+    what = "Sure incorrect (accepted errors) against unsure (rejected) predictions"
+    if subject.option("form", "risk") == "risk":
+        what = "Selective risk (error of the accepted predictions) against coverage (share of them)"
+    words = BANDS.get(subject.option("band", "sd"))
+    return (
+        f"{what}, over all thresholds on the confidence; lower is better. Each line is a method in one view "
+        "of confidence, the mean over the splits"
+        + (f". The thick line has the smallest AUGRC; its band: {words}." if words else ".")
+    )
+
+
+ACCURACY_REJECTION = Figure(
+    name="accuracy-rejection",
+    about="risk-coverage curves: errors of the accepted predictions over all thresholds",
+    draw=draw,
+    numbers=(RejectionCurves, ThresholdCurve),
+    caption=caption,
+    options={
+        "form": Choice(
+            "risk: errors as a share of the accepted predictions, against the coverage; sure-incorrect: "
+            "accepted errors as a share of all predictions, against the unsure ones. Default risk",
+            tuple(LABELS),
+        ),
+        "views": Words("views to show; all by default"),
+        "panels": Choice(
+            "view: one panel per view and one line per method; method: one panel per method",
+            ("view", "method"),
+        ),
+        "together": Flag("one figure of all data sets: one row per data set, one column per view"),
+        "by": Choice(
+            "threshold: error against rejection rate at common thresholds of Bayesian transduction and SVM",
+            ("threshold",),
+        ),
+        "band": Choice("band around the mean over splits; default sd", ("sd", "range", "none")),
+        "without": Word("omit methods whose label contains this text"),
+        "lines": Integer("largest number of lines; default 28", low=2, high=28),
+    },
 )

@@ -237,8 +237,8 @@ def _line_label(subject: Subject, method: str, others: Mapping[str, Any], parame
     return subject.results.short_label(method, others)
 
 
-def draw_metric(subject: Subject, parameter: str = "k"):
-    parameter, metric = subject.option("parameter", parameter), subject.option("metric", "error")
+def draw_metric(subject: Subject):
+    parameter, metric = subject.option("parameter", "k"), subject.option("metric", "error")
     curves = metric_curves(subject, parameter, metric)
     if not curves:
         raise NotApplicable(
@@ -284,28 +284,21 @@ CAPTION = (
     "{} against a parameter of the methods, mean over the splits. The thick line has the best mean; its band "
     "is ± 1 sd over the splits, or Wilson's 95 % interval of the mean if every split has the value 0 or 1."
 )
-ERROR_CAPTION = CAPTION.format("Test error") + " Stars: errors that a paper prints, if there are any."
+
+
+def caption(subject: Subject) -> str:
+    """Return content and band of the figure."""
+    if subject.option("metric", "error") != "error":
+        return CAPTION.format("A metric")
+    return CAPTION.format("Test error") + " Stars: errors that a paper prints, if there are any."
+
+
 AGAINST = Figure(
     name="error-against",
-    about="test error of every method against a swept parameter, mean and sd over the splits",
+    about="test error, or another metric, of every method against a swept parameter, mean and sd over the "
+    "splits",
     draw=draw_metric,
-    caption=ERROR_CAPTION,
-    options={"parameter": Word("swept parameter; default k"), "log": LOG},
-)
-
-AGAINST_K = Figure(
-    name="error-against-k",
-    about="test error of every method against its swept number of neighbours k",
-    draw=draw_metric,
-    caption=ERROR_CAPTION,
-    options={"log": LOG},
-)
-
-METRIC_AGAINST = Figure(
-    name="metric-against",
-    about="any metric, including those of a method, against a swept parameter, mean and sd over the splits",
-    draw=draw_metric,
-    caption=CAPTION.format("A metric"),
+    caption=caption,
     options={
         "parameter": Word("swept parameter; default k"),
         "metric": Word("a metric of metrics.csv; default error"),

@@ -18,7 +18,7 @@ from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, curve_of, rejection_curve
 from confml.methods.details import ChainSummary, ClassTreeNode
-from confml.report.numbers.groups import UNSEEN, CoverageOfGroups, ErrorLine, GroupErrors, GroupLine
+from confml.report.numbers.groups import UNSEEN, ErrorLine, GroupErrors
 from confml.report.numbers.variant_numbers import VariantNumbers
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
@@ -36,49 +36,6 @@ class RejectionCurves(VariantNumbers):
 
     def add(self, result, view, case):
         self.curves.append(curve_of(case.prediction, case.truth))
-
-
-class Clouds(VariantNumbers):
-    """Points (n, 3): credibility, second largest p-value, whether the prediction is wrong; of all splits."""
-
-    def start(self, options):
-        self._parts: list[np.ndarray] = []
-
-    @classmethod
-    def takes(cls, result, case):
-        prediction = case.prediction
-        return prediction.kind == "p-value" and len(prediction.classes) > 1 and len(prediction) > 0
-
-    def add(self, result, view, case):
-        scores = case.prediction.scores
-        second = np.partition(scores, -2, axis=1)[:, -2]
-        self._parts.append(np.column_stack([scores.max(axis=1), second, ~case.correct]))
-
-    def finish(self):
-        self.points = np.concatenate(self._parts)
-        del self._parts
-
-
-class ClassConfusions(VariantNumbers):
-    """False positives and false negatives by class, in sorted order, means over the splits."""
-
-    def start(self, options):
-        self._counts: dict = {}
-        self._splits = 0
-
-    def add(self, result, view, case):
-        prediction, truth = case.prediction, case.truth
-        self._splits += 1
-        for label in np.union1d(prediction.classes, truth).tolist():
-            false = self._counts.setdefault(label, [0, 0])
-            false[0] += int(np.sum((prediction.labels == label) & (truth != label)))
-            false[1] += int(np.sum((prediction.labels != label) & (truth == label)))
-
-    def finish(self):
-        self.errors = {
-            str(label): (one / self._splits, other / self._splits)
-            for label, (one, other) in sorted(self._counts.items())
-        }
 
 
 class AbsentClasses(VariantNumbers):
@@ -130,32 +87,6 @@ class ProbabilityEvents(VariantNumbers):
 def level_of(results, options) -> float:
     """Return the significance level of a figure: its option, or the smallest of the config."""
     return float(options.get("level", min(map(float, results.config.levels), default=0.1)))
-
-
-class GroupLines(VariantNumbers):
-    """Coverage of the classes, region sizes and groups of columns of a view at one level."""
-
-    options = ("level",)
-
-    def start(self, options):
-        self._level = level_of(self.results, options)
-        self._found: CoverageOfGroups | None = None
-        self.lines: list[GroupLine] = []
-
-    @classmethod
-    def takes(cls, result, case):
-        return case.prediction.has_regions
-
-    def add(self, result, view, case):
-        dataset = result.cell.dataset
-        if self._found is None:
-            self._found = CoverageOfGroups(self.results.has_groups(dataset))
-        self._found.add(result, case, self.results.origins.get(dataset))
-
-    def finish(self):
-        if self._found is not None:
-            self.lines = list(self._found.lines(self._level))
-            self._found = None
 
 
 class GroupErrorLines(VariantNumbers):

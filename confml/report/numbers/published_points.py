@@ -1,7 +1,6 @@
 """Points of papers for figures: numbers of published tables on the same data set, method and setting."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError
@@ -36,19 +35,6 @@ def errors_of(dataset: str, method: str, parameter: str) -> list[PaperPoint]:
             value = float(ours.params[parameter])
             found.setdefault(value, PaperPoint(value, float(entry.printed) / ours.factor, source_of(table)))
     return [found[value] for value in sorted(found)]
-
-
-def singletons_of(dataset: str, method: str, params: Mapping[str, Any]) -> dict[float, PaperPoint]:
-    """Return the printed singleton rates of a method variant, by significance level."""
-    given = {**default_params(method), **params}
-    found: dict[float, PaperPoint] = {}
-    for table, entry in _entries(dataset):
-        ours = entry.ours
-        same = ours.method == method and ours.metric == "one_class" and ours.params.items() <= given.items()
-        if same and ours.level is not None:
-            rate = float(entry.printed) / ours.factor
-            found.setdefault(ours.level, PaperPoint(ours.level, rate, source_of(table)))
-    return found
 
 
 def rejections_of(dataset: str, view: str) -> list[PaperPoint]:

@@ -1,7 +1,5 @@
 """Errors and sizes of prediction regions at many significance levels, for figures."""
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,11 +85,6 @@ STEPS = 200
 def level_grid(top: float) -> np.ndarray:
     """Return the (201,) levels of a figure from 0 to ``top``."""
     return np.linspace(0, top, STEPS + 1)
-
-
-def zoom(levels: Sequence[float]) -> float:
-    """Return the largest level shown: twice the largest significance level of the config, at most 1."""
-    return min(1.0, 2 * max(map(float, levels))) if levels else 1.0
 
 
 def true_p_values(case: Case) -> np.ndarray:
@@ -197,48 +190,3 @@ class RegionSizes(VariantNumbers):
 
     def finish(self):
         self.sizes = np.mean(self._sizes, axis=0)
-
-
-class ClassErrors(VariantNumbers):
-    """Fraction of regions without the true label at each of ``levels`` by true label, all splits pooled.
-
-    errors: (levels,) by label, None for all of them. rows: number of different test rows of each label.
-    parts: test and calibration examples.
-    """
-
-    options = ("max_level",)
-
-    def start(self, options):
-        self.levels = level_grid(float(options.get("max_level", zoom(self.results.config.levels))))
-        self._true_p: list[np.ndarray] = []
-        self._labels: list[np.ndarray] = []
-        self._rows: list[np.ndarray] = []
-        self.parts = CalibrationParts()
-
-    takes = RegionSizes.takes
-
-    def add(self, result, view, case):
-        self._true_p.append(true_p_values(case))
-        self._labels.append(case.truth)
-        self._rows.append(result.rows)
-        self.parts.add(case, result.rows, group_names(result, case.prediction))
-
-    def finish(self):
-        p, labels, rows = map(np.concatenate, (self._true_p, self._labels, self._rows))
-        self.errors, self.rows = {}, {}
-        for label in [None, *np.unique(labels).tolist()]:
-            mine = np.full(len(labels), True) if label is None else labels == label
-            own = np.sort(p[mine])
-            self.errors[label] = np.searchsorted(own, self.levels, side="right") / len(own)
-            self.rows[label] = len(np.unique(rows[mine]))
-        del self._true_p, self._labels, self._rows
-
-    def farthest(self, limit: int) -> list:
-        """Return at most ``limit`` labels in order: the largest deviations of the error for their size."""
-        labels = [label for label in self.errors if label is not None]
-        stray = {
-            label: float(np.max(np.abs(self.errors[label] - self.levels))) * math.sqrt(self.rows[label])
-            for label in labels
-        }
-        kept = sorted(labels, key=lambda label: -stray[label])[:limit]
-        return [label for label in labels if label in kept]

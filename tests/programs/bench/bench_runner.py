@@ -39,7 +39,7 @@ MANY_VARIANTS = [
     "naive-bayes",
     *({"name": "knn", "k": k, "conformal": "split"} for k in (1, 3, 5, 7)),
 ]
-FIGURES = ["accuracy-rejection", "coverage-by-level", "efficiency", "regions-by-level", "validity"]
+FIGURES = ["accuracy-rejection", "coverage-by-level", "efficiency", "error-against", "reliability"]
 REPORT = """
 import sys, time
 import confml.__main__
