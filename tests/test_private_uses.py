@@ -12,7 +12,7 @@ USES = {
     "llvmlite": r"llvmlite",
     "scipy": r"\._ufuncs|scipy\.\S*\._\w",
     "matplotlib": r"_backend_pdf",
-    "scikit-learn": r"sklearn\.\S*\._\w|import _BinMapper",
+    "scikit-learn": r"(?:import|from) sklearn\.\S*\._\w|import _BinMapper",
     "loky": r"_USE_PSUTIL|\._call_queue|\._result_queue",
     "forkserver": r"_forkserver_|util\._\w|_args_from_interpreter_flags",
 }
@@ -23,8 +23,6 @@ REMAINING: dict[str, set[str]] = {
     "_threads.py": {"sys.modules"},
     "neighbours/_lanes_llvm.py": {"llvmlite", "numba"},
     "plugins/imports.py": {"sys.modules"},
-    "predictions/estimators.py": {"scikit-learn"},
-    "predictions/model.py": {"sys.modules"},
 }
 
 

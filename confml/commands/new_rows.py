@@ -67,8 +67,8 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
 def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
     """Raise ConfmlError for an output that is an input, or a file that confml did not make."""
     from confml import _outputs
-    from confml.predictions.model_file import is_model_file
     from confml.predictions.monitoring import BatchRow
+    from confml.predictions.store import is_model_file
     from confml.predictions.writers import JSON_START
 
     kinds = {

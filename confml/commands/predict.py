@@ -230,7 +230,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         model.coder = model.coder.with_decimal(options["decimal"])
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
-    remedies = Remedies(in_config=source is not None, stored=model.damaged is not None)
+    remedies = Remedies(in_config=source is not None, stored=model.file is not None)
     drift = None
     if options["drift"]:
         from confml.predictions.two_samples import Drift
@@ -271,11 +271,9 @@ def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
 
 def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
     """Return the model of a file, or one that is fitted."""
-    from confml.predictions.model_file import is_model_file
+    from confml.predictions.store import is_model_file, load_model
 
     if source is not None and is_model_file(source):
-        from confml.predictions.store import load_model
-
         for key, option in OF_FIT.items():
             if options[key]:
                 raise click.UsageError(

@@ -78,25 +78,6 @@ class RowCoder:
     number_marks: Mapping[str, Sequence[str]] = {}
     ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
 
-    stored = {
-        "label": "str | None",
-        "missing": "str",
-        "decimal": "str",
-        "encoding?": "str | None",
-        "separator?": "str | None",
-        "features": "tuple[str](d)",
-        "categories": "tuple[None | tuple[str]](d)",
-        "id_columns": "tuple[str]",
-        "_unused": "list[str]",
-        "_codes": "list[None | dict](d)",
-        "_coding": "str",
-        "unknown": "dict",
-        "header?": "bool",
-        "class_texts?": "tuple[str]",
-        "number_marks?": "dict",
-        "ranges?": "missing(3, d) | None",
-    }
-
     def __init__(
         self,
         data: DataSet,
@@ -308,16 +289,6 @@ class RowCoder:
             hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
             "missing: drop leaves such rows without a prediction",
         )
-
-    def check_stored(self) -> None:
-        """Raise ValueError for codes of a model file that are not those of its categories."""
-        if self._coding not in CODINGS or self.missing not in ("error", "drop", "mean"):
-            raise ValueError("the coding of categories or the treatment of missing values is unknown")
-        if self._codes != [None if known is None else codes_of(known) for known in self.categories]:
-            raise ValueError("the codes of a column are not those of its categories")
-        counts = np.zeros(1) if self.ranges is None else self.ranges[2]
-        if not np.all((counts >= 0) & (counts <= MOST_ROWS) & (counts == np.floor(counts))):
-            raise ValueError("the numbers of values of the features are no counts")
 
 
 def _coding_of(data: DataSet) -> str:

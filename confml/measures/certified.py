@@ -34,16 +34,6 @@ class OperatingPoint:
     p_value: float
     minimum: int
 
-    stored = {
-        "threshold": "float | None",
-        "risk": "float",
-        "delta": "float",
-        "accepted": "int in 0..",
-        "errors": "int in 0..",
-        "p_value": "float",
-        "minimum": "int",
-    }
-
     def words(self) -> str:
         """Return one sentence for a report."""
         if self.threshold is None:

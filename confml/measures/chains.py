@@ -81,8 +81,6 @@ class ChainDiagnostics:
     acceptance: Mapping[str, np.ndarray]
     rare: tuple[str, ...] = ()
 
-    stored = {"traces": "dict", "rhat": "dict", "ess": "dict", "acceptance": "dict", "rare": "tuple[str]"}
-
     @classmethod
     def of(
         cls,

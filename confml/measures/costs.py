@@ -48,8 +48,6 @@ class Costs:
     abstain: float | Mapping[str, float] | None = None
     where: str | None = None
 
-    stored = {"matrix": "dict", "abstain": "float | dict | None", "where": "str | None"}
-
     def decider(self, classes: np.ndarray, what: str = "the training rows do") -> Decider:
         """Return the decider for probabilities (n, c) of ``classes`` (c,).
 

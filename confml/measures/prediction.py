@@ -85,15 +85,6 @@ class Prediction:
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 
-    stored = {
-        "classes": "labels(c)",
-        "scores": "f8(n, c)",
-        "kind": "str",
-        "labels": "array(n)",
-        "extra": "dict",
-        "posterior_threshold": "float",
-    }
-
     def __repr__(self) -> str:
         n, c = self.scores.shape
         return f"<Prediction of {n} examples, {c} classes, kind {self.kind}>"
@@ -126,6 +117,10 @@ class Prediction:
         put(self, "scores", _read_only(scores))
         put(self, "labels", _read_only(labels))
         put(self, "extra", MappingProxyType(extra))
+
+    def __reduce__(self):
+        values = (self.classes, self.scores, self.kind, self.labels, dict(self.extra))
+        return type(self), (*values, self.posterior_threshold)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -263,10 +258,6 @@ class Prediction:
             extra,
             first.posterior_threshold,
         )
-
-    def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
-        self.__post_init__()
 
 
 def of_sums_before(scores: np.ndarray, of_sums: Callable[[np.ndarray], np.ndarray], first: Any) -> np.ndarray:

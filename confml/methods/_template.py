@@ -53,10 +53,6 @@ class NearestMean(Method):
         "power": Integer("power of the differences in the distance; 2 for the Euclidean distance", low=1),
     }
 
-    # One declaration for each attribute of a fit, so that `--save` can store it. Sizes: c classes and d
-    # features are known; see `Method` for the forms.
-    stored = {"means_": "f8(c, d)"}
-
     # The arguments of the constructor, which are stored as they are and checked in `fit`. An ``__init__``
     # as in scikit-learn works too.
     power: int = 2

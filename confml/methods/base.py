@@ -86,10 +86,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     loads: names of modules that `fit` or `confident_predict` imports and that take long to import. A run
         imports them once, before its workers are forked.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
-    stored: the declaration of each attribute of a fit, so that model files can hold it, as
-        ``{"means_": "f8(c, d)", "codes_": "i8(n) in 0..c"}``; `confml.predictions.declarations` has the
-        forms. A class without it cannot be saved. Parameters, ``classes_`` (c) and ``n_features_in_`` (d) are
-        declared. `check_stored` may check more.
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls
     (`check_fit_data`, `check_predict_data`). confml calls the others.
@@ -118,11 +114,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     loads: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
-    stored: ClassVar[Mapping[str, str | None]] = {
-        "n_features_in_": "int(d)",
-        "classes_": "labels(c)",
-        "feature_names_in_?": "text(d)",
-    }
 
     @classmethod
     @functools.cache  # noqa: B019  (classes live as long as the process)
@@ -250,14 +241,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             hint="protocol: {kind: online} is for methods that do, such as tcm-nn",
         )
 
-    def for_few_rows(self) -> Any:
-        """Return an object that predicts a few test examples as this fitted method does, or None.
-
-        Its ``confident_predict(X, rng=None)`` returns the same bits. A stored model uses it, so its module
-        imports neither scikit-learn nor compiled kernels, whose import takes longer than the prediction.
-        """
-        return None
-
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Raise a `ParameterError` for parameters that are each accepted and cannot be combined.
@@ -312,10 +295,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
         check_is_fitted(self)
         return validated_test(self, X)
-
-    def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
-        check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
 
 
 class ProbabilityMethod(Method):

@@ -94,16 +94,6 @@ class BayesDiscriminant(Method):
             "random seed of the draws; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
     }
-    stored = {
-        "used_": "b1(d)",
-        "scale_": "f8(u)",
-        "counts_": "i8(c) in 1..",
-        "means_": "f8(c, u)",
-        "factors_": "f8(k, u, u)",
-        "degrees_": "f8(k)",
-        "seed_": "int",
-        "prior_": "float",
-    }
 
     form: str = "linear"
     prior_rows: Any = None

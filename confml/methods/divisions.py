@@ -30,9 +30,6 @@ class Column(NamedTuple):
     texts: tuple[str, ...] | None = None
 
 
-Column.stored = {"name": "any", "texts": "tuple[str] | None"}  # type: ignore[attr-defined]
-
-
 def split_columns(
     X: Any, by: Any, columns: Sequence[Sequence[Any]] | None, known: Sequence[Column] = ()
 ) -> tuple[Any, np.ndarray, list[Column]]:
@@ -90,11 +87,6 @@ def _numbers(
     )
 
 
-def optional(*names: str) -> dict[str, str | None]:
-    """Return declarations of parameters that models of earlier versions do not have."""
-    return {name: None for name in names} | {f"{name}?": "any" for name in names}
-
-
 class Divisions:
     """The groups of one fit.
 
@@ -102,14 +94,6 @@ class Divisions:
     labels. cuts_: for each division and part the cuts of a numeric column, None for values. keys_: for each
     division the combinations that occur, (G, parts).
     """
-
-    stored = {
-        "by": "any",
-        "columns": "list[Column]",
-        "classes": "labels(c)",
-        "cuts_": "list[list[f8(*) | None]]",
-        "keys_": "list[f8(*, *)]",
-    }
 
     def __init__(self, by: Any, columns: Sequence[Column], classes: np.ndarray):
         self.by, self.columns, self.classes = by, list(columns), classes

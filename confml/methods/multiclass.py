@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.measures.prediction import argmax_with_tie_break
+from confml.neighbours.checks import check_width
 
 
 class BinaryProblem(NamedTuple):
@@ -24,14 +25,6 @@ class BinaryProblem(NamedTuple):
     targets: np.ndarray
     positive: int
     negative: int | None
-
-
-BinaryProblem.stored = {  # type: ignore[attr-defined]
-    "rows": "i8(n) in 0..",
-    "targets": "f8(n)",
-    "positive": "int in 0..",
-    "negative": "int in 0.. | None",
-}
 
 
 def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
@@ -104,6 +97,7 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
     from confml.methods._kernels_multiclass import count_votes
 
     votes, sums = np.empty((2, len(values), classes))
+    check_width(values, classes * (classes - 1) // 2)
     count_votes(_plain(values), votes, sums)
     return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
@@ -148,6 +142,7 @@ def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.nda
     """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
     from confml.methods._kernels_multiclass import add_by_class
 
+    check_width(second, classes * (classes - 1) // 2)
     sums = np.empty((len(second), classes))
     add_by_class(_plain(second), _plain(first), sums)
     return sums

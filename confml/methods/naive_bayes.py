@@ -68,11 +68,6 @@ class NaiveBayes(ProbabilityMethod):
         "bins": Integer("number of intervals of a feature", low=1),
         "nominal": NOMINAL,
     }
-    stored = {
-        "class_counts_": "i8(c) in 0..",
-        "_factors": "f8(d)",
-        "densities_": "list[Bins(c) | CategoryProbabilities(c) | Gaussians(c) | KernelDensity(c) | None](d)",
-    }
 
     numeric: str = "gaussian"
     m: float = 1.0
@@ -134,8 +129,6 @@ class NaiveBayes(ProbabilityMethod):
 class CategoryProbabilities:
     """m-estimates of the categories of one attribute in each class."""
 
-    stored = {"categories": "f8(v)", "_log": "f8(v+1, c)"}
-
     def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str):
         self.categories, places = np.unique(values, return_inverse=True)
         V = len(self.categories)
@@ -150,8 +143,6 @@ class CategoryProbabilities:
 
 class Bins:
     """m-estimates of equal intervals of one attribute in each class."""
-
-    stored = {"edges": "f8(b)", "_log": "f8(b+1, c)"}
 
     def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str, bins: int):
         self.edges = np.linspace(values.min(), values.max(), bins + 1)[1:-1]
@@ -168,8 +159,6 @@ class Bins:
 class Gaussians:
     """One Gaussian for each class; ``whole`` is the standard deviation where a class has none."""
 
-    stored = {"means": "f8(c)", "sds": "f8(c)"}
-
     def __init__(self, of_class: Sequence[np.ndarray], whole: float):
         self.means = np.array([values.mean() for values in of_class])
         self.sds = np.array([_sd(values) or whole for values in of_class])
@@ -181,8 +170,6 @@ class Gaussians:
 
 class KernelDensity:
     """Gaussian kernel density estimates from the training values of each class."""
-
-    stored = {"centres": "list[tuple[array(*)]](c)", "widths": "list[float](c)"}
 
     def __init__(self, of_class: Sequence[np.ndarray], whole: float, bandwidth: str | float):
         self.centres, self.widths = [], []

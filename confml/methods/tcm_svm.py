@@ -70,7 +70,6 @@ class TCMSVM(PValueMethod):
             "random seed of smoothed p-values if no generator is given", Integer("a seed", low=0)
         ),
     }
-    stored = {"X_": "real(m, d)", "codes_": "i8(m) in 0..c"}
 
     C: float = 1.0
     kernel: str = "rbf"

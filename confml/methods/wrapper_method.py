@@ -54,10 +54,6 @@ class WrapperMethod(Method):
         rules = self.declared()
         check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
 
-    def check_stored(self) -> None:
-        """Raise ValueError for settings of a model file that are wrong."""
-        self.check_settings()
-
     @classmethod
     def description(cls) -> dict[str, Any]:
         """Return the description of the wrapper as plain data, with the keys that it can have in a config."""

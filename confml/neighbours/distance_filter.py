@@ -33,8 +33,6 @@ class FilterRows:
     slack: np.ndarray
     usable: np.ndarray
 
-    stored = {"values": "f4(m, d) | f8(m, d)", "norms": "f8(m)", "slack": "f8(m)", "usable": "b1(m)"}
-
     def part(self, start: int, stop: int) -> "FilterRows":
         rows = slice(start, stop)
         return FilterRows(self.values[rows], self.norms[rows], self.slack[rows], self.usable[rows])
@@ -67,18 +65,6 @@ class DistanceFilter:
 
     factor = 2.0
     dtype = np.dtype(np.float32)
-    stored = {
-        "_centre": "real(d)",
-        "_scale": "float",
-        "_exact": "bool",
-        "_share": "float",
-        "_floor": "float",
-        "unit": "float",
-        "rows": "FilterRows(m, d)",
-        "low": "f4(m)",
-        "high": "f4(m)",
-        "error": "f4(m)",
-    }
 
     @classmethod
     def of(cls, X: np.ndarray) -> "DistanceFilter | None":
@@ -158,13 +144,6 @@ class DirectDistances:
 
     factor, unit = 1.0, 1.0
     dtype = np.dtype(np.float64)
-    stored = {
-        "rows": "FilterRows(m, d)",
-        "low": "f8(m)",
-        "high": "f8(m)",
-        "error": "f8(m)",
-        "_columns": "f8(d, m)",
-    }
 
     def __init__(self, X: np.ndarray):
         """X: (m, d) float64."""

@@ -7,14 +7,15 @@ the training examples vary.
 """
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from confml.errors import DataError
 from confml.neighbours import _kernels_kinds as kernels
+from confml.neighbours.checks import check_arrays, check_range, check_width
 from confml.neighbours.mixed_rows import nearest_rows, nominal_first
-from confml.neighbours.nearest_rows import NearestRows, Neighbours
+from confml.neighbours.nearest_rows import NearestRows, Neighbours, check_rows
 from confml.neighbours.scaling import SafeScale
 
 # Directions whose variance is below this fraction of the largest one are rounding errors of the covariance.
@@ -55,16 +56,6 @@ def prepare_rows(
 class MinkowskiRows:
     """Training rows for a full scan by Minkowski distance; a nominal feature adds 0 or 1 to the sum."""
 
-    stored = {
-        "order": "i8(d) in 0..d",
-        "count": "int in 0..d+1",
-        "scale": "SafeScale",
-        "power": "float",
-        "X": "real(m, d)",
-        "codes": "i8(m) in 0..c",
-        "classes": "int(c)",
-    }
-
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray, power: float):
         self.order, self.count = nominal_first(nominal)
         self.scale = SafeScale() if nominal.all() else SafeScale.of(X[:, ~nominal])
@@ -75,6 +66,12 @@ class MinkowskiRows:
             )
         self.power, self.codes, self.classes = power, codes, classes
         self.X = self._ordered(X)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        check_rows(self)
+        check_arrays(vars(self), order="i8 d", X="f8 n d")
+        check_range("count", np.array([self.count]), 0, len(self.order) + 1)
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
@@ -93,14 +90,6 @@ class MahalanobisRows:
     S is the covariance of all training rows, S^+ its pseudo-inverse: directions in which they do not vary
     are left out. The search is Euclidean among rows that are scaled to unit covariance.
     """
-
-    stored = {
-        "scale": "SafeScale",
-        "centre": "real(d)",
-        "spread": "real(d)",
-        "matrix": "real(d, k)",
-        "rows": "NearestRows(d=k, c)",
-    }
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self.scale = SafeScale.of(X)
@@ -128,6 +117,7 @@ class MahalanobisRows:
         return np.clip(standard, -_FARTHEST, _FARTHEST)
 
     def _mapped(self, standard: np.ndarray) -> np.ndarray:
+        check_width(standard, len(self.matrix))
         out = np.empty((len(standard), self.matrix.shape[1]))
         kernels.mapped(standard, self.matrix, out)
         return out
@@ -139,13 +129,16 @@ class PolarRows:
     The angle between a row of zeros and any other row is pi / 2, and 0 between two rows of zeros.
     """
 
-    stored = {"X": "real(m, d+1)", "codes": "i8(m) in 0..c", "classes": "int(c)"}
-
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self.X, self.codes, self.classes = _directions(X), codes, classes
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        check_rows(self)
+
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""
+        check_width(rows, self.X.shape[1] - 1)
         nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
         out = nearest.distances, nearest.codes, nearest.beyond
         kernels.search_angles(_directions(rows), self.X, self.codes, *out)

@@ -1,10 +1,13 @@
 """`MixedRows`: the K nearest training rows where some or all features are nominal."""
 
+from typing import Any
+
 import numpy as np
 
 from confml.errors import DataError
 from confml.neighbours import _kernels as kernels
-from confml.neighbours.nearest_rows import NearestRows, Neighbours
+from confml.neighbours.checks import check_arrays, check_range
+from confml.neighbours.nearest_rows import NearestRows, Neighbours, check_rows
 from confml.neighbours.scaling import SafeScale
 
 
@@ -26,15 +29,6 @@ class MixedRows:
     every numeric feature; with nominal features only, the distance is the number that differ.
     """
 
-    stored = {
-        "order": "i8(d) in 0..d",
-        "count": "int in 0..d+1",
-        "_scale": "SafeScale",
-        "X": "real(n, d)",
-        "codes": "i8(n) in 0..c",
-        "classes": "int(c)",
-    }
-
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray):
         self.order, self.count = nominal_first(nominal)
         self._scale = SafeScale()
@@ -47,6 +41,12 @@ class MixedRows:
                 hint="scale them first, for example with the step 'min-max'",
             )
         self.X, self.codes, self.classes = self._ordered(X), codes, classes
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        check_rows(self)
+        check_arrays(vars(self), order="i8 d", X="f8 n d")
+        check_range("count", np.array([self.count]), 0, len(self.order) + 1)
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d)."""

@@ -1,10 +1,12 @@
 """`NearestRows`: exact search for the K nearest training rows, with all ties at place K."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from confml.neighbours import _kernels as kernels
+from confml.neighbours.checks import check_arrays, check_range, check_width
 from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import SafeScale
 from confml.neighbours.votes import vote
@@ -28,13 +30,6 @@ class Neighbours:
     codes: np.ndarray
     beyond: np.ndarray
     unit: float = 1.0
-
-    stored = {
-        "distances": "f8(n, k)",
-        "codes": "i8(n, k) in 0..c",
-        "beyond": "i8(n, c) in 0..",
-        "unit": "float",
-    }
 
     @classmethod
     def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> "Neighbours":
@@ -65,27 +60,31 @@ class NearestRows:
     distances of the others are computed exactly.
     """
 
-    stored = {
-        "_scale": "SafeScale",
-        "X": "real(n, d)",
-        "codes": "i8(n) in 0..c",
-        "classes": "int(c)",
-        "_tree": "WideTree(n, d) | None",
-        "_filter": "DistanceFilter(m=n, d) | None",
-    }
-
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self._scale = SafeScale.of(X)
         self.X, self.codes, self.classes = self._scale.apply(X), codes, classes
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Prepare the search among the scaled rows."""
         self._tree: WideTree | None = None
-        self._filter = DistanceFilter.of(self.X) if X.shape[1] > _TREE_FEATURES else None
+        self._filter = DistanceFilter.of(self.X) if self.X.shape[1] > _TREE_FEATURES else None
         if self._filter is None:
             order = tree_order(self.X)
-            self.X, self.codes = self.X[order], codes[order]
+            self.X, self.codes = self.X[order], self.codes[order]
             self._tree = wide_tree(self.X, leaves_in_order(len(order)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("_scale", "X", "codes", "classes")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        check_rows(self)
+        self._prepare()
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """Return the min(k, m) nearest training rows of each of ``rows`` (n, d), float64."""
+        check_width(rows, self.X.shape[1])
         rows = self._scale.apply(rows)
         nearest = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self._scale.unit)
         out = nearest.distances, nearest.codes, nearest.beyond
@@ -111,3 +110,11 @@ class NearestRows:
                 queries[part], self.X, self.codes, products, rows.slack, rows.usable, lows, highs,
                 *(array[part] for array in out),
             )  # fmt: skip
+
+
+def check_rows(rows: Any) -> None:
+    """Raise ValueError unless X (n, d), codes (n,) and classes of a model file are training rows."""
+    sizes = check_arrays(vars(rows), X="f8 n d", codes="i8 n")
+    if not sizes["n"] or not np.isfinite(rows.X).all():
+        raise ValueError("there are no training rows, or they are not finite")
+    check_range("codes", rows.codes, 0, rows.classes)

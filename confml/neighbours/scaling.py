@@ -31,8 +31,6 @@ class SafeScale:
     exponent: int = 0
     farthest: float = FARTHEST
 
-    stored = {"exponent": "int in -1100..1100", "farthest": "float"}
-
     @classmethod
     def of(
         cls,

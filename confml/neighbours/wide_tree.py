@@ -47,21 +47,6 @@ class WideTree(NamedTuple):
     highs: np.ndarray
     child: np.ndarray
 
-    def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
-        if not np.array_equal(self.child, _children(len(self.members))):
-            raise ValueError("the children of the groups of a tree are not its nodes")
-
-
-WideTree.stored = {  # type: ignore[attr-defined]
-    "X": "real(n, d)",
-    "members": "i4(leaves, 16) in -1..n",
-    "rows": "f8(leaves, d, 16)",
-    "lows": "f8(groups, d, 8)",
-    "highs": "f8(groups, d, 8)",
-    "child": "i8(groups+1) in 0..",
-}
-
 
 @kernel
 def _children(leaves):

@@ -180,9 +180,8 @@ def predict(
     from confml.predictions.batch import Output
     from confml.predictions.guarantee import Remedies
     from confml.predictions.model import Model
-    from confml.predictions.model_file import is_model_file
     from confml.predictions.session import Session
-    from confml.predictions.store import load_model, save_model
+    from confml.predictions.store import is_model_file, load_model, save_model
 
     of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
     of_method = {"method": method, "params": params, "steps": steps, "seed": seed}

@@ -1,32 +1,27 @@
-"""`Model`: a fitted method with all that predictions of new rows need, on disk or in memory.
-
-This module imports neither scikit-learn nor compiled kernels, so that a stored model answers at once.
-"""
+"""`Model`: a fitted method with all that predictions of new rows need."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
 from confml.data.table_files import CHUNK_ROWS
-from confml.errors import ConfigError, ConfmlError, printable
+from confml.errors import ConfigError, ConfmlError, DataError, printable
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decider
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction
 from confml.plugins.by import BY_KEYS, divisions_in
 from confml.steps.pipeline import StepPipeline
-
-# Up to these, the form of a method for few rows takes less time than the import of compiled kernels.
-FEW, FEW_ROWS = 3e8, 1000  # training rows x new rows x features, and new rows
 
 
 @dataclass(frozen=True)
@@ -36,8 +31,6 @@ class StepFacts:
     name: str
     learns: bool
     breaks_exchangeability: bool
-
-    stored = {"name": "str", "learns": "bool", "breaks_exchangeability": "bool"}
 
 
 @dataclass(frozen=True)
@@ -77,47 +70,6 @@ class Facts:
     single_rows: int = 0
     group_rows: dict[str, int] = field(default_factory=dict)
 
-    stored = {
-        "method": "str",
-        "params": "dict",
-        "data": "str",
-        "checksum": "str",
-        "rows": "int in 0..",
-        "training_rows": "int in 0..",
-        "fitted_rows": "int in 1..",
-        "counted_rows": "int in 0..",
-        "class_counts": "dict",
-        "tested_rows": "int in 0..",
-        "steps": "tuple[StepFacts]",
-        "noise": "bool",
-        "groups": "bool",
-        "levels": "tuple[float]",
-        "seed": "int",
-        "notes": "tuple[str]",
-        "selected?": "tuple[str]",
-        "selection_rows?": "int in 0..",
-        "single_rows?": "int in 0..",
-        "group_rows?": "dict",
-    }
-
-    def check_stored(self) -> None:
-        """Raise ValueError for numbers of rows of a model file that do not fit together."""
-        counts = list(self.class_counts.values())
-        if not all(type(count) is int and count >= 0 for count in counts):
-            raise ValueError("class_counts are no numbers of rows")
-        parts = {
-            "training_rows": (self.training_rows, self.rows),
-            "tested_rows": (self.tested_rows, self.training_rows),
-            "selection_rows": (self.selection_rows, self.training_rows),
-            "fitted_rows": (self.fitted_rows, self.training_rows),
-            "single_rows": (self.single_rows, self.fitted_rows),
-            "counted_rows": (self.counted_rows, self.fitted_rows),
-            "class_counts": (sum(counts), self.fitted_rows),
-        }
-        for name, (part, whole) in parts.items():
-            if part > whole:
-                raise ValueError(f"{name} counts {part} of {whole} rows")
-
     @property
     def is_conformal(self) -> bool:
         """Whether the method is any classifier made conformal."""
@@ -156,15 +108,6 @@ class TrainingRows:
     names: list[str] | None
     steps: StepPipeline
 
-    stored = {
-        "X": "real(m, d)",
-        "y": "array(m)",
-        "coded": "b1(d)",
-        "lines": "text(m)",
-        "names": "list[str](d) | None",
-        "steps": "StepPipeline",
-    }
-
 
 @dataclass(repr=False)
 class Model:
@@ -172,14 +115,11 @@ class Model:
 
     coder: reads new rows. takes_codes: whether the method takes the codes of categories. steps: transform new
     rows before the method. view: name of the view. none: its form without rows. probability_view: name of
-    the first view that holds probabilities, or None. point: the certified operating point, None if none
-    was asked for. costs: of decisions by default, None without. notes:
-    differences between a stored model and this installation. damaged: makes the error of a model file whose
-    values have the right form and no meaning. by: places of the columns of ``by`` in the table of new rows,
+    the first view that holds probabilities, or None. point: the certified operating point, None if none was
+    asked for. costs: of decisions by default, None without. method: the fitted method. neighbours: the
+    training rows, for explanations. notes: differences between a stored model and this installation. file:
+    from which the model comes, None for a fit. by: places of the columns of ``by`` in the table of new rows,
     which the method gets as its last columns.
-
-    parts: functions that return the larger parts: ``method``, the fitted method; ``few``, its form for a few
-    rows or None; ``neighbours``, the `TrainingRows`.
     """
 
     facts: Facts
@@ -189,43 +129,13 @@ class Model:
     view: str
     none: Prediction
     probability_view: str | None
+    method: Any
+    neighbours: TrainingRows
     point: OperatingPoint | None = None
     costs: Costs | None = None
-    parts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    damaged: Callable[[str], ConfmlError] | None = None
+    file: Path | None = None
     by: tuple[int, ...] = ()
-
-    stored: ClassVar[Mapping[str, str]] = {
-        "facts": "Facts",
-        "coder": "RowCoder",
-        "takes_codes": "bool",
-        "steps": "StepPipeline",
-        "view": "str",
-        "none": "Prediction",
-        "probability_view": "str | None",
-        "point": "OperatingPoint | None",
-        "costs": "Costs | None",
-        "by?": "tuple[int]",
-    }
-
-    def check_stored(self) -> None:
-        """Raise ValueError for parts of a model file that do not fit together."""
-        classes, a = self.none.classes.tolist(), len(self.coder.features)
-        if len(self.none):
-            raise ValueError("the form of predictions has rows")
-        if not _typed(self.facts.class_counts) <= _typed(classes):
-            raise ValueError("class_counts has labels that are no classes of the predictions")
-        if self.coder.class_texts and not set(map(str, classes)) <= set(self.coder.class_texts):
-            raise ValueError("the classes of the predictions are no labels of the training rows")
-        if any(not 0 <= column < a for column in self.by):
-            raise ValueError(f"columns of groups are not among the {a} features")
-
-    def check_stored_part(self, part: Any) -> None:
-        """Raise ValueError for a part of a model file with labels that are no classes of the predictions."""
-        labels = part.y if isinstance(part, TrainingRows) else getattr(part, "classes_", None)
-        if labels is not None and not _typed(labels.tolist()) <= _typed(self.none.classes.tolist()):
-            raise ValueError(f"{type(part).__name__} has labels that are no classes of the predictions")
 
     def __repr__(self) -> str:
         return f"<{' '.join(self._summary())}>"
@@ -266,16 +176,6 @@ class Model:
         """Number of new rows that are predicted at once: all of them if weights are estimated from them."""
         return sys.maxsize if self.facts.shift else CHUNK_ROWS
 
-    @property
-    def method(self) -> Any:
-        """The fitted method."""
-        return self.parts["method"]()
-
-    @property
-    def neighbours(self) -> TrainingRows:
-        """The training rows, for explanations."""
-        return self.parts["neighbours"]()
-
     def predict(self, rows: NewRows, chunk: int = 0) -> Prediction:
         """Return the prediction of the complete ones of new rows; see `views`."""
         return self.views(rows, chunk)[self.view]
@@ -292,30 +192,30 @@ class Model:
         X = self.features(rows)
         if not len(X):
             return {self.view: self.none}
-        with self._damaged_if_it_fails("method cannot predict"):
+        with self.errors_of_file("its method cannot predict"):
             views = self._views(X, rows, chunk)
             if decide and self.probability_view not in views:
                 views = {**views, **classifier_views(self.method, X)}
-        if self.damaged is not None and self.view not in views:
-            raise self.damaged(f"its method has no view '{self.view}'")
+            if self.view not in views:
+                raise KeyError(self.view)
         return views
 
     @contextlib.contextmanager
-    def _damaged_if_it_fails(self, reason: str) -> Iterator[None]:
-        """Raise an error of a part of a stored model as that of a damaged file."""
+    def errors_of_file(self, reason: str) -> Iterator[None]:
+        """Raise an error of a model that comes from a file as that of a damaged file."""
         try:
             yield
-        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
-            if self.damaged is None or isinstance(error, ConfmlError):
+        except Exception as error:
+            if self.file is None or isinstance(error, ConfmlError):
                 raise
-            raise self.damaged(f"its {reason} ({type(error).__name__}: {error})") from error
+            raise damaged(self.file, f"{reason} ({type(error).__name__}: {printable(error, 300)})") from error
 
     def transformed(self, X: np.ndarray, steps: StepPipeline, width: int | None = None) -> np.ndarray:
         """Return X (k, d), k > 0, after steps of the model. width: their number of columns, if known.
 
         Raises ValueError for another.
         """
-        with self._damaged_if_it_fails("steps cannot transform rows"):
+        with self.errors_of_file("its steps cannot transform rows"):
             transformed = steps.transform(X)
             if width is not None and transformed.shape[1] != width:
                 raise ValueError(f"{width} columns expected, got {transformed.shape[1]}")
@@ -325,14 +225,8 @@ class Model:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
         given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
-        with contextlib.nullcontext() if self.damaged else named_errors(self.facts.method, "predict"):
-            return self._views_of(X, rng)
-
-    def _views_of(self, X: np.ndarray, rng: np.random.Generator) -> Mapping[str, Prediction]:
-        are_few = len(X) <= FEW_ROWS and len(X) * self.facts.fitted_rows * X.shape[1] <= FEW
-        if are_few and "numba" not in sys.modules and (few := self.parts["few"]()) is not None:
-            return few.confident_predict(X, rng)
-        return self.method.confident_predict(X, rng)
+        with contextlib.nullcontext() if self.file else named_errors(self.facts.method, "predict"):
+            return self.method.confident_predict(X, rng)
 
     def features(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, as the method takes them."""
@@ -357,9 +251,13 @@ class Model:
         return stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
 
 
-def _typed(labels: Iterable[Any]) -> set[tuple[type, Any]]:
-    """Return labels with their types: 1 and True are different labels."""
-    return {(type(label), label) for label in labels}
+def damaged(path: Path, reason: str) -> DataError:
+    """Return the error of a model file that is not what was written."""
+    return DataError(
+        f"the model file is damaged: {reason}",
+        where=str(path),
+        hint="copy it again, or fit it again with --save",
+    )
 
 
 @contextlib.contextmanager

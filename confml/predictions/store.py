@@ -1,22 +1,52 @@
-"""`save_model` and `load_model`: a `Model` as a file, and back."""
+"""`save_model` and `load_model`: a `Model` as a file, and back.
 
-from collections.abc import Callable, Sequence
+A model file is a ZIP archive with ``model.json``, a description, and ``model.skops``, the model in the format
+of skops, without pickle. The checksums of the archive find damage; they do not prove who wrote the file.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from confml.predictions.declarations import Check, Mismatch
-from confml.predictions.model import Model
-from confml.predictions.model_file import ModelFile, write_model_file
+from confml._version import __version__
+from confml.errors import ConfmlError, DataError, printable
+from confml.predictions.model import Model, damaged
 
-PARTS = {"method": "object", "few": "object | None", "neighbours": "TrainingRows"}
+FORMAT = 4  # raised whenever an attribute of a class in `trusted` changes
+_KIND, _HEAD, _CONTENT = "confml model", "model.json", "model.skops"
+_DATE = (1980, 1, 1, 0, 0, 0)
+_AGAIN = "fit it again with --save"
+
+
+class CannotStore(ConfmlError):
+    """A model that a file cannot hold. types: those that skops does not trust."""
+
+    types: Sequence[str] = ()
+
+
+def is_model_file(path: Path | str) -> bool:
+    """Return whether a path is to be read as a model file: it ends in ``.confml``, or is a ZIP archive with a
+    model.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".confml":
+        return True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _HEAD in archive.namelist()
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
 
 
 def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> None:
     """Write a model to a file that `load_model` and ``confml predict`` read; it is complete or absent.
 
-    The file holds the fitted method, the steps, the columns of the table with their kinds, the training rows,
-    checksums and versions, as arrays and JSON without pickle.
+    The file holds the fitted method, the steps, the columns of the table with their kinds, the training rows
+    and versions, in the format of skops without pickle.
 
     Parameters
     ----------
@@ -39,8 +69,17 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     >>> load_model("copy.confml").view
     'p-value'
     """
-    facts = model.facts
-    about = {
+    from confml.runner.store import open_atomically
+
+    facts, path = model.facts, Path(path)
+    content = skops_bytes(
+        replace(model, coder=model.coder.without_counts(), notes=(), file=None), facts.method, trust
+    )
+    head = {
+        "kind": _KIND,
+        "format": FORMAT,
+        "confml": __version__,
+        "scikit-learn": version("scikit-learn"),
         "method": facts.method,
         "view": model.view,
         "data": {"name": facts.data, "sha256": facts.checksum, "rows": facts.training_rows},
@@ -49,12 +88,12 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
             {"name": name, "kind": "numeric" if known is None else "nominal"}
             for name, known in zip(model.coder.features, model.coder.categories, strict=True)
         ],
+        "versions": _versions(model),
     }
-    names = [name.removesuffix("?") for name in Model.stored]
-    own = {name: getattr(model, name) for name in names}
-    own["coder"] = model.coder.without_counts()
-    sections = {"model": own, **{name: model.parts[name]() for name in PARTS}}
-    write_model_file(path, about, sections, trust)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_atomically(path, durable=True) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(_HEAD, _DATE), json.dumps(head))
+        archive.writestr(zipfile.ZipInfo(_CONTENT, _DATE), content)
 
 
 def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
@@ -77,7 +116,7 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     Raises
     ------
     DataError
-        For a file that is missing, damaged, of a newer format, or no model.
+        For a file that is missing, damaged, of another format, or no model.
 
     Examples
     --------
@@ -88,28 +127,134 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     >>> predict(model, iris[1:3])["prediction"].tolist()
     [0, 0]
     """
-    file = ModelFile(path, trust)
-    own = file.section("model")
+    head, content = _read(Path(path))
+    model = _loaded(content, Path(path), trust)
+    versions = head.get("versions")
+    for name, number in _versions(model).items():
+        fitted = versions.get(name) if isinstance(versions, dict) else None
+        if fitted != number:
+            raise DataError(
+                f"the model was fitted with version {fitted} of {name}, and this confml has version "
+                f"{number}, whose results differ",
+                where=str(path),
+                hint=_AGAIN,
+            )
+    stored, installed = head.get("scikit-learn"), version("scikit-learn")
+    if stored != installed:
+        note = f"{Path(path).name} was fitted with scikit-learn {stored}, and {installed} is installed"
+        model.notes = (f"{note}: predictions may differ",)
+    return model
+
+
+def skops_bytes(fitted: Any, name: str, trust: Sequence[str] = ()) -> bytes:
+    """Return a fitted model or estimator in the format of skops, after a check that it can be read back.
+
+    Raises `CannotStore`. name: of the method, for messages. trust: types that skops may store besides those
+    that confml trusts.
+    """
+    from skops.io import dumps, get_untrusted_types
+
+    from confml.predictions.trusted import trusted_types
+
     try:
-        if not isinstance(own, dict):
-            raise Mismatch("it is no dictionary")
-        check = Check(file.known_sizes)
-        check.attributes("Model", Model.stored, own)
-        model = Model(**own, notes=tuple(file.notes), damaged=file.damaged)
-        model.check_stored()
-    except ValueError as error:
-        raise file.damaged(f"its section 'model' is incomplete or does not fit together ({error})") from None
-    return replace(model, parts={name: _part(file, name, form, model) for name, form in PARTS.items()})
+        content = dumps(fitted)
+        untrusted = set(get_untrusted_types(data=content)) - set(trust) - set(trusted_types())
+    except Exception as error:
+        raise CannotStore(
+            f"{name} cannot be stored: {printable(error, 300)}", hint="predict without --save"
+        ) from None
+    if untrusted:
+        refusal = CannotStore(
+            f"{name} cannot be stored: it holds objects of types that skops does not trust "
+            f"({', '.join(sorted(untrusted))})",
+            hint=f"if you trust their code, {_trusting(untrusted)}, also for reading the model; or choose "
+            "another classifier",
+        )
+        refusal.types = sorted(untrusted)
+        raise refusal
+    return content
 
 
-def _part(file: ModelFile, name: str, form: str, model: Model) -> Callable[[], Any]:
-    def part() -> Any:
-        value = file.section(name)
-        try:
-            Check(file.known_sizes).attributes("Model", {name: form}, {name: value})
-            model.check_stored_part(value)
-        except ValueError as error:
-            raise file.damaged(str(error)) from None
-        return value
+def _read(path: Path) -> tuple[Mapping[str, Any], bytes]:
+    """Return the description and the content of a model file. Raises DataError."""
+    from confml.data.table_files import file_error
 
-    return part
+    no_model = DataError(
+        "this is not a model file of confml",
+        where=str(path),
+        hint="confml predict CONFIG --save model.confml writes one",
+    )
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if _HEAD not in names:
+                raise no_model
+            head = json.loads(archive.read(_HEAD))
+            if not isinstance(head, dict) or head.get("kind") != _KIND or type(head.get("format")) is not int:
+                raise no_model
+            if head["format"] != FORMAT:
+                raise _of_another_format(path, head)
+            return head, archive.read(_CONTENT)
+    except IsADirectoryError:
+        raise DataError("this is a folder, not a model file", where=str(path)) from None
+    except ConfmlError:
+        raise
+    except OSError as error:
+        raise file_error(path, error) from None
+    except zipfile.BadZipFile:
+        with open(path, "rb") as file:
+            is_archive = file.read(2) == b"PK"
+        raise (
+            damaged(path, "it does not have its checksum, or is cut off") if is_archive else no_model
+        ) from None
+    except Exception as error:
+        raise damaged(path, f"it cannot be read ({type(error).__name__}: {printable(error, 200)})") from None
+
+
+def _of_another_format(path: Path, head: Mapping[str, Any]) -> DataError:
+    newer = head["format"] > FORMAT
+    return DataError(
+        f"the model file has format {head['format']} (written by confml {head.get('confml')}), and confml "
+        f"{__version__} reads format {FORMAT}",
+        where=str(path),
+        hint=f"install a newer confml (pip install --upgrade confml), or {_AGAIN}" if newer else _AGAIN,
+    )
+
+
+def _loaded(content: bytes, path: Path, trust: Sequence[str]) -> Model:
+    """Return the model in the format of skops. Raises DataError."""
+    from skops.io import get_untrusted_types, loads
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    from confml.predictions.trees import check_tree_nodes
+    from confml.predictions.trusted import check_objects, trusted_types
+
+    known = [*trusted_types(), *trust]
+    try:
+        check_tree_nodes(content)
+        model = loads(content, trusted=known)
+        if not isinstance(model, Model):
+            raise TypeError(f"it holds a {type(model).__name__}")
+        check_objects(model)
+        return replace(model, file=path)
+    except UntrustedTypesFoundException:
+        foreign = set(get_untrusted_types(data=content)) - set(known)
+        raise DataError(
+            f"the model holds objects of types that are not trusted: {', '.join(sorted(foreign))}",
+            where=str(path),
+            hint=f"reading them executes their code; if you trust it and the file, {_trusting(foreign)}",
+        ) from None
+    except Exception as error:  # any value may be in the place of any other
+        raise damaged(path, f"{type(error).__name__}: {printable(error, 300)}") from error
+
+
+def _versions(model: Model) -> dict[str, int]:
+    """Return the versions of the classes of the methods and steps in a model, by the name of the class."""
+    from confml.predictions.trusted import objects_in
+
+    found = ((type(value).__name__, getattr(type(value), "version", None)) for value in objects_in(model))
+    return {name: number for name, number in found if isinstance(number, int)}
+
+
+def _trusting(types: Iterable[str]) -> str:
+    return f"add {' '.join(f'--trust {name}' for name in sorted(types))}"

@@ -167,7 +167,6 @@ class _Fit:
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", near=(view, list(views)))
         chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
-        method, few, neighbours = self.method, self.method.for_few_rows(), self._neighbours()
         return Model(
             facts=self._facts(),
             coder=self.coder,
@@ -179,7 +178,8 @@ class _Fit:
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             by=self.parts.by,
-            parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
+            method=self.method,
+            neighbours=self._neighbours(),
         )
 
     def _of_classifier(self) -> Mapping[str, Prediction]:

@@ -306,8 +306,6 @@ class _StepsPerPart:
     nominal: np.ndarray
     rng: np.random.Generator
 
-    stored = {"steps": "tuple[tuple[any]]", "nominal": "b1(*)", "rng": "Generator"}
-
     def __sklearn_clone__(self) -> Self:
         return self
 

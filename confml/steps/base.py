@@ -8,7 +8,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.plugins.docstrings import add_sections
-from confml.plugins.parameters import Parameter, check_parameters
+from confml.plugins.parameters import Parameter
 
 
 class Step:
@@ -25,8 +25,6 @@ class Step:
         step uses their labels or removes some of them. P-values that are computed among them are then too
         small.
 
-    stored: the declaration of each attribute of a fit, for model files, as in `Method`.
-
     nominal: (d,) bool, set before a fit: the columns that hold codes of categories and must keep them; None
     where there are none.
     groups: (m,) numbers from 0, set during a fit: the groups of the training examples; None without groups. A
@@ -41,8 +39,6 @@ class Step:
     breaks_exchangeability: ClassVar[bool] = False
     nominal: np.ndarray | None = None
     groups: np.ndarray | None = None
-
-    stored: ClassVar[Mapping[str, str | None]] = {"nominal": "b1(d) | None"}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with the section Parameters, from the declarations."""
@@ -99,11 +95,6 @@ class Step:
         """Return (d,) bool: the columns of X (n, d) that hold codes of categories."""
         return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal
 
-    def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
-        names = [name for name in self.parameters if hasattr(self, name)]
-        check_parameters(type(self).__name__, self.parameters, {name: getattr(self, name) for name in names})
-
 
 class ColumnSelection(Step):
     """A step that keeps some columns: its fit sets ``_kept``, their numbers, and ``_given``, their number."""
@@ -112,7 +103,6 @@ class ColumnSelection(Step):
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
     }
-    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)"}
 
     _kept: np.ndarray
     _given: int

@@ -25,7 +25,6 @@ class ImputeMean(Step):
 
     name = "impute-mean"
     metrics = {"imputed_values": Metric("number of missing values filled in the training set", None)}
-    stored = {"mean_": "f8(d)", "imputed_": "int"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = np.asarray(X, dtype=np.float64)

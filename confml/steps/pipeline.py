@@ -17,8 +17,6 @@ class StepPipeline:
     hold codes of categories.
     """
 
-    stored = {"steps": "tuple[Step]", "columns_": "i8(k) in 0.. | None", "nominal_": "b1(k)"}
-
     def __init__(self, steps: Sequence[Step] = ()):
         self.steps = tuple(steps)
 

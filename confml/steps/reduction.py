@@ -82,7 +82,6 @@ class ConsistentSubset(ExampleReduction):
             "add misclassified examples together at the end of a pass, or one by one", ("all", "one")
         )
     }
-    stored = {"passes_": "int", "kept_": "int", "removed_": "int"}
     _compiled = {"add": "one"}
 
     add: str = "all"
@@ -138,7 +137,6 @@ class SelectExamples(ExampleReduction):
         "kept_rows": KEPT,
         "rounds": Metric("number of rounds of the search", None),
     }
-    stored = {"rounds_": "int", "kept_": "int", "removed_": "int"}
 
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         ordered, count = rows_of_pairs(X, self._coded(X))
@@ -177,7 +175,6 @@ class TomekLinks(ExampleReduction):
         "passes": PASSES,
     }
     parameters = {"repeat": Flag("repeat until no links are left")}
-    stored = {"links_": "int", "passes_": "int", "removed_": "int"}
 
     repeat: bool = False
 

@@ -22,7 +22,6 @@ class MinMax(Step):
     """
 
     name = "min-max"
-    stored = {"minimum_": "f8(d)", "range_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = complete(X, self.name)
@@ -52,7 +51,6 @@ class Standardise(Step):
     """
 
     name = "standardise"
-    stored = {"mean_": "f8(d)", "sd_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = complete(X, self.name)
@@ -82,7 +80,6 @@ class RowStandardise(Step):
 
     name = "row-standardise"
     learns = False
-    stored = {}
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         X = complete(X, self.name)

@@ -60,7 +60,6 @@ class SelectAttributes(ColumnSelection):
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }
-    stored = {"score_before_": "float", "score_after_": "float"}
 
     method: str = "knn"
     folds: int = 5

@@ -58,7 +58,6 @@ class SelectByBayesError(ColumnSelection):
             Integer("", low=2),
         ),
     }
-    stored = {"criterion_": "float"}
 
     attributes: int = 10
     criterion: str = "mean"

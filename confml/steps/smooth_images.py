@@ -29,7 +29,6 @@ class SmoothImages(Step):
         "width": Integer("number of pixels in a row of the image; 1 for a signal", low=1),
         "sigma": Number("standard deviation of the Gaussian in pixels", 0.0, low_open=True),
     }
-    stored = {}
 
     width: int = 1
     sigma: float = 0.7

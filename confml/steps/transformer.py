@@ -23,20 +23,13 @@ class TransformerStep(Step):
     """
 
     transformer: ClassVar[str]  # dotted name
-    stored_as: ClassVar[
-        type[Step]
-    ]  # the class in a model file, where those of single transformers are unknown
-    stored = {
-        "name": "str",
-        "transformer": "str",
-        "params": "dict",
-        "fitted_": "object",
-        "_numeric": "b1(d)",
-        "_width": "int in 0..",
-    }
 
     def __init__(self, **params: Any):
         self.params = params
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes with the name: the class of one transformer cannot be imported."""
+        return {"name": self.name, "transformer": self.transformer, **vars(self)}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         if self.groups is not None and self.divides_groups(self.params):
@@ -70,16 +63,6 @@ class TransformerStep(Step):
         result = X[:, columns].copy()
         result[:, self._numeric[columns]] = numbers
         return result
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the attributes of the fit, with the name, for a model file."""
-        return {"name": self.name, "transformer": self.transformer, **vars(self)}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "TransformerStep":
-        step = cls.__new__(cls)
-        vars(step).update(state)
-        return step
 
     @property
     def kept_columns_(self) -> np.ndarray | None:
@@ -130,9 +113,6 @@ class TransformerStep(Step):
                 hint="scale the features first, for example with the step 'standardise'",
             )
         return transformed
-
-
-TransformerStep.stored_as = TransformerStep
 
 
 def divided_groups(name: str) -> ConfigError:

@@ -1,27 +1,22 @@
-"""Classifiers of scikit-learn, XGBoost and LightGBM in model files, and files whose trees lead nowhere."""
+"""Classifiers of scikit-learn in model files, and files whose trees lead nowhere."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.util
 import io
 import json
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from programs.fuzz.model_mutants import signed
+from programs.fuzz.model_mutants import members_of, signed
 
 import confml
 from confml.commands.describe import describe
 from confml.commands.predict import predict
 from confml.errors import ConfmlError, DataError
-from confml.predictions.boosters import Booster, restored_booster, stored_booster
-from confml.predictions.declarations import Mismatch
 from confml.predictions.saving import check_saving
-from confml.predictions.state_codec import CannotStore
+from confml.predictions.store import CannotStore
 
 OF = "sklearn.ensemble"
 PLAIN = [
@@ -36,8 +31,6 @@ PLAIN = [
     (f"{OF}.HistGradientBoostingClassifier", {"max_iter": 4, "min_samples_leaf": 3}),
     ("sklearn.neural_network.MLPClassifier", {"max_iter": 10}),
     ("sklearn.dummy.DummyClassifier", {}),
-    ("xgboost.XGBClassifier", {"n_estimators": 4}),
-    ("lightgbm.LGBMClassifier", {"n_estimators": 4, "min_child_samples": 2, "verbose": -1}),
 ]
 FOREST = f"{OF}.RandomForestClassifier"
 
@@ -54,7 +47,7 @@ def tables(classes: int = 3) -> tuple[pd.DataFrame, pd.DataFrame]:
 def fitted(path, method, params=None, classes=3, **more):
     train, new = tables(classes)
     more |= {"label": "target", "method": method, "params": params or {}, "save": path}
-    return confml.predict(train, new, allow_import=["xgboost", "lightgbm"], **more), new
+    return confml.predict(train, new, **more), new
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -62,17 +55,13 @@ def fitted(path, method, params=None, classes=3, **more):
 @pytest.mark.parametrize(("method", "params"), PLAIN)
 @pytest.mark.filterwarnings("ignore")
 def test_they_predict_the_same_bytes_from_a_file_without_pickle(tmp_path, method, params, wrapper, classes):
-    if not method.startswith("sklearn"):
-        pytest.importorskip(method.partition(".")[0])
     settings = {"conformal": "split"} if wrapper == "conformal" else {"venn": "inductive"} if wrapper else {}
     expected, new = fitted(tmp_path / "m.confml", method, params | settings, classes, steps=["min-max"])
     assert confml.predict(tmp_path / "m.confml", new).to_csv() == expected.to_csv()
-    names = zipfile.ZipFile(tmp_path / "m.confml").namelist()
-    assert all(name.startswith("model.json") or name.endswith(".npy") for name in names)
+    assert all(name.endswith((".json", ".npy")) for name in members_of(tmp_path / "m.confml"))
 
 
 def test_a_pipeline_with_a_forest(tmp_path):
-    pytest.importorskip("skops")
     steps = [["scale", "sklearn.preprocessing.StandardScaler"], ["forest", FOREST]]
     params = {"steps": steps, "forest__n_estimators": 3}
     expected, new = fitted(tmp_path / "m.confml", "sklearn.pipeline.Pipeline", params)
@@ -81,8 +70,7 @@ def test_a_pipeline_with_a_forest(tmp_path):
 
 def changed(path, change):
     """Change the first array of nodes of a model file, and sign the file again."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     for name in members:
         if name.endswith(".npy"):
             array = np.load(io.BytesIO(members[name]))
@@ -125,19 +113,11 @@ def test_nodes_that_lead_nowhere_are_damaged(tmp_path, method, change):
     params = {"n_estimators": 3} if method == FOREST else {"max_iter": 2, "min_samples_leaf": 3}
     _, new = fitted(path, method, params)
     changed(path, change)
-    with pytest.raises(DataError, match="the model file is damaged: .*section 'method'"):
+    with pytest.raises(DataError, match="the model file is damaged: "):
         confml.predict(path, new)
 
 
-def test_nodes_of_another_byte_order_are_read(tmp_path):
-    path = tmp_path / "m.confml"
-    expected, new = fitted(path, FOREST, {"n_estimators": 3})
-    changed(path, lambda nodes: nodes.astype(nodes.dtype.newbyteorder(">")))
-    assert confml.predict(path, new).to_csv() == expected.to_csv()
-
-
 def test_saving_is_refused_before_the_fit(tmp_path, monkeypatch):
-    pytest.importorskip("skops")
     from confml.predictions import training
 
     def fit(*arguments):
@@ -155,7 +135,6 @@ def test_saving_is_refused_before_the_fit(tmp_path, monkeypatch):
 
 
 def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
-    pytest.importorskip("skops")
     path, method = tmp_path / "m.confml", "sklearn.neighbors.KNeighborsClassifier"
     with pytest.raises(CannotStore) as refused:
         check_saving(method, {}, columns=3)
@@ -168,14 +147,13 @@ def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
 
 
 def test_describe_says_whether_a_method_can_be_saved():
-    pytest.importorskip("skops")
 
     def saved(name):
         return json.loads(CliRunner().invoke(describe, [name, "--json"]).stdout)["saved"]
 
     assert saved("tcm-nn") == saved(FOREST) == "yes"
-    assert saved("sklearn.linear_model.LogisticRegression") == "yes, with skops"
-    assert saved("sklearn.neighbors.KNeighborsClassifier").startswith("with skops and --trust sklearn.")
+    assert saved("sklearn.linear_model.LogisticRegression") == "yes"
+    assert saved("sklearn.neighbors.KNeighborsClassifier").startswith("with --trust sklearn.")
     assert saved("external") == "no: it has no predictions for new rows"
     assert "can be saved: yes" in CliRunner().invoke(describe, ["knn"]).stdout
 
@@ -189,42 +167,3 @@ def test_a_model_is_saved_beside_a_link_with_a_name_that_can_be_guessed(tmp_path
     (tmp_path / f".m.confml.{os.getpid()}").symlink_to(victim)
     fitted(tmp_path / "m.confml", "tcm-nn")
     assert victim.read_text() == "kept"
-
-
-@pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
-def test_boosters_with_nodes_that_lead_nowhere_are_refused(package):
-    module = pytest.importorskip(package)
-    train, _ = tables()
-    cls = {"xgboost": "XGBClassifier", "lightgbm": "LGBMClassifier"}[package]
-    classifier = getattr(module, cls)(n_estimators=3, n_jobs=1)
-    if package == "lightgbm":
-        classifier.set_params(min_child_samples=2, verbose=-1)
-    X, y = train.drop(columns="target").to_numpy(), train["target"].to_numpy()
-    stored = stored_booster(classifier.fit(X, y))
-    restored = restored_booster(stored)
-    assert np.array_equal(restored.predict_proba(X), classifier.predict_proba(X))
-    text = stored.content.tobytes().decode()
-    assert text.count("left_child")
-    pairs = {
-        "xgboost": [
-            ('"left_children":[1', '"left_children":[0'),
-            ('"split_indices":[', '"split_indices":[9'),
-        ],
-        "lightgbm": [
-            ("left_child=", "left_child=9"),
-            ("split_feature=", "split_feature=9"),
-            ("Tree=1", "Tree=8"),
-        ],
-    }
-    for old, new in [*pairs[package], ('"trees":[', '"trees":[[],'), ("num_leaves=", "num_leaves=9")]:
-        if old not in text:
-            continue
-        content = np.frombuffer(text.replace(old, new, 1).encode(), dtype=np.uint8)
-        with pytest.raises((Mismatch, ValueError)):
-            restored_booster(dataclasses.replace(stored, content=content))
-
-
-@pytest.mark.skipif(importlib.util.find_spec("catboost") is not None, reason="catboost is installed")
-def test_only_two_packages_have_their_own_format():
-    with pytest.raises(Mismatch, match="no package of a model file"):
-        restored_booster(Booster("catboost", "1", {}, None, None, 0, None))

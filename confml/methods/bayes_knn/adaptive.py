@@ -14,6 +14,7 @@ from confml.methods.bayes_knn.posterior import (
     WritableArrays,
     acceptance_rates,
 )
+from confml.neighbours.checks import check_arrays, check_range, check_width
 
 BLOCK = 250  # steps between two checks for an interrupt: about a quarter of a second on vehicle
 PAPER_SCALE_STEP, PAPER_ANGLE_STEP = 0.2, 0.1  # section 4.2: N(0, 0.2^2) on Lambda, N(0, 0.1^2) on S
@@ -33,13 +34,10 @@ class Draws(WritableArrays):
     shares: np.ndarray
     transforms: np.ndarray
 
-    stored = {
-        "ks": "i8(s) in 1..",
-        "betas": "f8(s)",
-        "log_densities": "f8(s)",
-        "shares": "f8(s, d)",
-        "transforms": "f8(s, d, d)",
-    }
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        forms = {"betas": "f8 s", "log_densities": "f8 s", "shares": "f8 s d", "transforms": "f8 s d d"}
+        check_arrays(vars(self), ks="i8 s", **forms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +48,6 @@ class MetricPosterior:
     depth: int
     by_chain: tuple[Draws, ...]
     diagnostics: ChainDiagnostics | None = None
-
-    stored = {
-        "training": "Training(n, d, c)",
-        "depth": "int in 1..n+1",
-        "by_chain": "tuple[Draws(d)]",
-        "diagnostics": "ChainDiagnostics | None",
-    }
 
     @property
     def k_masses(self) -> np.ndarray:
@@ -108,6 +99,10 @@ class MetricPosterior:
         """Return the arrays (chains, m, c) of `predict_from_metrics`."""
         training = self.training
         queries = np.ascontiguousarray(training.queries(X).T)
+        for draws in self.by_chain:
+            check_width(X, draws.transforms.shape[1])
+            check_range("ks", draws.ks, 1, len(training) + 1)
+        check_width(X, len(training.columns))
         parts = [
             kernels.predict_from_metrics(
                 training.columns, training.codes, training.classes, queries, draws.ks, draws.betas,
@@ -116,12 +111,6 @@ class MetricPosterior:
             for draws in self.by_chain
         ]  # fmt: skip
         return [np.stack(part) for part in zip(*parts, strict=True)]
-
-    def check_stored(self) -> None:
-        if not self.by_chain or any(
-            not 1 <= draws.ks.max(initial=0) <= self.depth for draws in self.by_chain
-        ):
-            raise ValueError("there are no draws, or they have more neighbours than the depth")
 
 
 def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: Sampler) -> MetricPosterior:

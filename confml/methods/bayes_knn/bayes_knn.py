@@ -118,7 +118,6 @@ class BayesKNN(Method):
             "random seed of the chains; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
         ),
     }
-    stored = {"posterior_": "NodePosterior(d, c) | MetricPosterior(d, c) | None"}
 
     model: str = "standard"
     inference: str = "auto"

@@ -12,6 +12,7 @@ from confml.methods.bayes_knn import _kernels as neighbours
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
 from confml.methods.bayes_knn import _kernels_posterior as kernels
 from confml.methods.bayes_knn import _kernels_predict as predictive
+from confml.neighbours.checks import check_arrays, check_range, check_width
 
 
 class WritableArrays:
@@ -31,16 +32,6 @@ class Training(WritableArrays):
     are scaled by one power of two, which changes no comparison.
     """
 
-    stored = {
-        "X": "real(n, d)",
-        "columns": "real(d, n)",
-        "codes": "i8(n) in 0..c",
-        "classes": "int(c)",
-        "by_index": "bool",
-        "_factor": "float",
-        "centre": "real(d) | None",
-    }
-
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
         self.codes, self.classes, self.by_index = codes, classes, by_index
         half_range = np.max(0.5 * X.max(axis=0) - 0.5 * X.min(axis=0))
@@ -50,6 +41,11 @@ class Training(WritableArrays):
         self.centre = 0.5 * X.max(axis=0) + 0.5 * X.min(axis=0) if self._factor != 1.0 else None
         self.X = self.queries(X)
         self.columns = np.ascontiguousarray(self.X.T)
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        check_arrays(vars(self), X="f8 n d", columns="f8 d n", codes="i8 n")
+        check_range("codes", self.codes, 0, self.classes)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -64,6 +60,8 @@ class Training(WritableArrays):
     def neighbours_of(self, X: np.ndarray | None, depth: int) -> tuple[np.ndarray, ...]:
         """Return `sorted_neighbours` of new examples (m, d), or of the training examples if X is None."""
         queries = self.X if X is None else self.queries(X)
+        check_width(queries, len(self.columns))
+        check_range("depth", np.array([depth]), 1, len(self) + 1)
         return neighbours.sorted_neighbours(
             queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index
         )
@@ -85,7 +83,10 @@ class Nodes(WritableArrays):
     betas: np.ndarray
     masses: np.ndarray
 
-    stored = {"offsets": "i8(k+1) in 0..m+1", "betas": "f8(m)", "masses": "f8(m)"}
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        sizes = check_arrays(vars(self), offsets="i8 k", betas="f8 m", masses="f8 m")
+        _check_offsets("offsets", self.offsets, sizes["m"])
 
     @classmethod
     def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> "Nodes":
@@ -104,10 +105,6 @@ class Nodes(WritableArrays):
             ]
         )
 
-    def check_stored(self) -> None:
-        if self.offsets[0] < 0 or self.offsets[-1] != len(self.betas) or (np.diff(self.offsets) < 0).any():
-            raise ValueError("the nodes of k are not in order")
-
 
 @dataclass(frozen=True, eq=False)
 class BetaDensity(WritableArrays):
@@ -124,13 +121,13 @@ class BetaDensity(WritableArrays):
     sizes: np.ndarray
     masses: np.ndarray
 
-    stored = {
-        "panels": "i8(k+1) in 0..r+1",
-        "bounds": "f8(r, 2)",
-        "heights": "f8(r, q)",
-        "sizes": "i8(r) in 1..q+1",
-        "masses": "f8(r)",
-    }
+    def __setstate__(self, state: dict) -> None:
+        state.pop("cumulative", None)
+        super().__setstate__(state)
+        forms = {"bounds": "f8 r 2", "heights": "f8 r q", "sizes": "i8 r", "masses": "f8 r"}
+        found = check_arrays(vars(self), panels="i8 k", **forms)
+        _check_offsets("panels", self.panels, found["r"])
+        check_range("sizes", self.sizes, 1, found["q"] + 1)
 
     @cached_property
     def cumulative(self) -> np.ndarray:
@@ -143,10 +140,6 @@ class BetaDensity(WritableArrays):
                 found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
                 series[rows, : found.shape[1]] = found
         return series
-
-    def check_stored(self) -> None:
-        if self.panels[0] != 0 or self.panels[-1] != len(self.bounds) or (np.diff(self.panels) < 0).any():
-            raise ValueError("the panels of k are not in order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +159,12 @@ class NodePosterior(WritableArrays):
     by_chain: tuple[Nodes, ...] = ()
     diagnostics: ChainDiagnostics | None = None
 
-    stored = {
-        "training": "Training(n, d, c)",
-        "nodes": "Nodes(k)",
-        "most_probable": "tuple[any](2)",
-        "log_evidence": "f8(k) | None",
-        "beta_density": "BetaDensity(k) | None",
-        "by_chain": "tuple[Nodes(k)]",
-        "diagnostics": "ChainDiagnostics | None",
-    }
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        parts = [nodes.offsets for nodes in (self.nodes, *self.by_chain)]
+        parts += [] if self.beta_density is None else [self.beta_density.panels]
+        if {len(part) for part in parts} != {self.depth + 1}:
+            raise ValueError("the nodes of the posterior have different numbers of neighbours")
 
     @cached_property
     def depth(self) -> int:
@@ -226,10 +216,6 @@ class NodePosterior(WritableArrays):
     def _predict(near, nodes: Nodes):
         return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
 
-    def check_stored(self) -> None:
-        if not 1 <= self.depth <= len(self.training) or not 1 <= self.most_probable[0] <= self.depth:
-            raise ValueError("there are fewer training rows than neighbours")
-
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
     """Integrate the posterior: a sum over k in 1..depth, Gauss-Legendre quadrature over beta for each k.
@@ -278,6 +264,12 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
         log_evidence,
         BetaDensity(panels, bounds, scaled, sizes, panel_masses),
     )
+
+
+def _check_offsets(name: str, offsets: np.ndarray, count: int) -> None:
+    """Raise ValueError unless offsets of a model file ascend from 0 to ``count``."""
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != count or (np.diff(offsets) < 0).any():
+        raise ValueError(f"{name} of the posterior are not in order")
 
 
 @cache

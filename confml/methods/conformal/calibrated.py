@@ -69,9 +69,6 @@ class FittedPart(NamedTuple):
         return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
 
 
-FittedPart.stored = {"method": "Method", "prepared": "Prepared(m)", "codes": "i8(m) in 0.."}  # type: ignore[attr-defined]
-
-
 class CalibratedMethod(WrapperMethod):
     """A classifier that is fitted to one part of the training examples and calibrated on the other part.
 
@@ -97,12 +94,6 @@ class CalibratedMethod(WrapperMethod):
 
     fitted_: list[FittedPart]
     calibration_counts_: np.ndarray  # (c,) calibration examples of each class
-
-    stored = {
-        "fitted_": "list[FittedPart](f)",
-        "calibration_counts_": "i8(c) in 0..",
-        "tuning_": "dict | None",
-    }
 
     @classmethod
     def _document(cls) -> None:
@@ -281,11 +272,6 @@ class CalibratedMethod(WrapperMethod):
                 return None
             total += on_all_classes(view, self.classes_)
         return Prediction(self.classes_, total / len(parts), "probability")
-
-    def check_stored(self) -> None:
-        super().check_stored()
-        if not self.fitted_ or any(part.codes.max(initial=0) >= len(self.classes_) for part in self.fitted_):
-            raise ValueError("a part has codes of unknown classes, or there is no part")
 
 
 def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:

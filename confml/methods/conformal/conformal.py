@@ -31,7 +31,6 @@ from confml.methods.conformal.settings import (
     check_settings,
 )
 from confml.methods.conformal.shifted import CalibrationPart, Shifted
-from confml.methods.divisions import optional
 from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
@@ -90,17 +89,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
     key = KEY
     settings = PARAMETERS
     check_config = staticmethod(check_settings)
-    stored = {
-        "scores_": "list[list[f8(*)]](f)",
-        "sizes_": "list[float](f)",
-        "places_": "i8(c) in 0..",
-        "counted_": "i8(c) in 1..",
-        "members_?": "any",
-        "grouped_?": "GroupCalibration",
-        "every_?": "list[f8(*)]",
-        "chosen_?": "f8(f)",
-        **optional("by", "by_columns", "best_of", "best_of_level", "view"),
-    }
 
     estimator: Any
     kind: str = "split"
@@ -277,8 +265,3 @@ class Conformal(Grouped, Shifted, PValueMethod):
         values = on_all_classes(view, self.classes_)
         u_or_none = u if self.randomised else None
         return label_scores(score, values, view.kind, u_or_none, self.penalty, self.k_reg), score
-
-    def check_stored(self) -> None:
-        super().check_stored()
-        if any(self.places_.max() >= len(groups) for groups in self.scores_):
-            raise ValueError("a class has no group of calibration scores")

@@ -28,16 +28,8 @@ class PartScores(NamedTuple):
     size: float
 
 
-PartScores.stored = {  # type: ignore[attr-defined]
-    "lists": "list[list[f8(*)]]",
-    "size": "float",
-}
-
-
 class GroupCalibration:
     """Calibration scores by group. divisions: the groups."""
-
-    stored = {"divisions": "Divisions", "parts_": "list[PartScores]"}
 
     def __init__(self, divisions: Divisions):
         self.divisions = divisions

@@ -6,6 +6,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, columns_of_p_values
+from confml.neighbours.checks import check_range, check_width
 
 SCORES = ("lac", "aps", "raps", "margin")
 OF_SHARES = ("lac", "aps", "raps")
@@ -230,6 +231,8 @@ def add_counts(
         return
     from confml.methods.conformal import _kernels_counts as kernels
 
+    check_width(scores, len(places))
+    check_range("places", places, 0, len(calibration))
     ends = np.append(0, np.cumsum([len(group) for group in calibration]))
     joined = np.concatenate(calibration)
     buckets = kernels.bucket_starts(joined, ends, len(joined) // (_ROWS_PER_BUCKET * len(calibration)) + 1)

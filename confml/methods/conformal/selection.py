@@ -30,9 +30,6 @@ class Prepared(NamedTuple):
         return X if self.chain is None else self.chain.transform(X)
 
 
-Prepared.stored = {"method": "Method", "X": "missing(m, d)", "y": "array(m)", "chain": "StepPipeline | None"}  # type: ignore[attr-defined]
-
-
 def prepare(
     method: Method,
     steps: Any,

@@ -30,16 +30,6 @@ class CalibrationPart(NamedTuple):
     shares: np.ndarray | None
 
 
-CalibrationPart.stored = {  # type: ignore[attr-defined]
-    "X": "missing(*, *)",
-    "rows": "i8(k) in 0..",
-    "codes": "i8(k) in 0..c",
-    "predicted": "i8(k) in 0..c",
-    "prior": "f8(c)",
-    "shares": "f8(k, c) | None",
-}
-
-
 class Shifted(CalibratedMethod):
     """A calibrated method with the parameter ``shift`` of `Conformal`."""
 
@@ -47,8 +37,6 @@ class Shifted(CalibratedMethod):
     calibration_: CalibrationPart
     shift_inputs_: tuple[Any, ...]  # of the intervals of the class frequencies
     shift_metrics_: dict[str, float]
-
-    stored = {"calibration_?": "CalibrationPart", "shift_inputs_?": "any", "shift_metrics_?": "dict"}
 
     @property
     def fit_details_(self) -> FitDetails:

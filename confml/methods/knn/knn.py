@@ -13,6 +13,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import ProbabilityMethod, Views
 from confml.methods.knn import _kernels as kernels
 from confml.methods.nominal import NOMINAL, nominal_mask
+from confml.neighbours.checks import check_width
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import (
@@ -90,11 +91,6 @@ class KNN(ProbabilityMethod):
             Integer("", low=0),
         ),
         "teacher_weight": Number("number of votes of a teacher's example", 0.0, low_open=True),
-    }
-    stored = {
-        "_columns": "i8(e) in 0..d",
-        "_rows": "NearestRows(d=e) | MixedRows(d=e) | MahalanobisRows(d=e) | MinkowskiRows(d=e) "
-        "| PolarRows(d=e)",
     }
 
     k: int = 1
@@ -183,6 +179,7 @@ class KNN(ProbabilityMethod):
 
     def _vote(self, neighbours: Neighbours, settings: "KNN") -> dict[str, Prediction]:
         """Return the view ``vote`` with the k and the weights of ``settings``."""
+        check_width(neighbours.beyond, len(self.classes_) * (1 + (self.teacher is not None)))
         if self.teacher is None:
             shares, winners = neighbours.vote(settings.k)
         else:
@@ -198,16 +195,6 @@ class KNN(ProbabilityMethod):
                 winners,
             )
         return {"vote": Prediction(self.classes_, shares, "vote", self.classes_[winners])}
-
-    def check_stored(self) -> None:
-        super().check_stored()
-        rows: Any = getattr(self._rows, "rows", self._rows)
-        expected = self.n_features_in_ if self.teacher is None else len(self._columns)
-        if (
-            rows.classes != len(self.classes_) * (1 + (self.teacher is not None))
-            or len(self._columns) != expected
-        ):
-            raise ValueError("the training rows have other classes or features")
 
 
 def check_power(method: str, distance: str, power: float | str) -> None:

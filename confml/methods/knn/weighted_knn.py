@@ -38,7 +38,6 @@ class WeightedKNN(KNN):
         "nominal": NOMINAL,
         **DISTANCE_PARAMETERS,
     }
-    stored = {"teacher": "None", "teacher_weight": "float"}
 
     def __init__(
         self,

@@ -39,12 +39,6 @@ class LinearGroup(MarginMethod):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "training_error": share("fraction of training examples whose predicted label is wrong", "lower")
     }
-    stored = {
-        "weights_": "f8(*, d+1)",
-        "presentations_": "int | None",
-        "epochs_": "int | None",
-        "training_error_": "float",
-    }
 
     @abstractmethod
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
@@ -99,8 +93,6 @@ class Boxed:
 
     Other features, such as boolean ones, are not changed. A constant feature outside [0, 1] becomes 0.
     """
-
-    stored = {"factor": "f8(d)", "low": "f8(d)", "range": "f8(d)"}
 
     def __init__(self, X: np.ndarray):
         low, high = X.min(axis=0), X.max(axis=0)

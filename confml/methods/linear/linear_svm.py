@@ -55,7 +55,6 @@ class LinearSVM(LinearGroup):
             "random seed of the dual solver; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {}
 
     C: float = 1.0
     solver: str = "primal"

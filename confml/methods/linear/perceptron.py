@@ -59,7 +59,6 @@ class Perceptron(MistakeDriven):
             "random seed of the initial weights; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {"_boxed": "Boxed(d)"}
 
     rate: float = 0.5
     epochs: int = 500

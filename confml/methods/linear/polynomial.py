@@ -64,7 +64,6 @@ class Polynomial(MarginMethod):
             "random seed of the learner; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {"_boxed": "Boxed(d)", "_products": "object", "learner_": "Method"}
 
     order: int = 2
     learner: str = "linear-svm"

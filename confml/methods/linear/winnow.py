@@ -58,7 +58,6 @@ class Winnow(MistakeDriven):
         "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
         "epochs": Integer("largest number of epochs", low=1),
     }
-    stored = {"_boxed": "Boxed(d)", "weights_": "f8(*, *)"}
 
     alpha: float = 2.0
     threshold: float | None = None

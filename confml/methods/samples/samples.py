@@ -180,7 +180,6 @@ class Samples(WrapperMethod):
     key = KEY
     settings = PARAMETERS
     check_config = staticmethod(check_settings)
-    stored = {"members_": "list[Method]", "logits_": "f8(*, *, *) | None", "votes_": "bool"}
 
     estimator: Any
     kind: str = BOOTSTRAP

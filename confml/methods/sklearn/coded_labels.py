@@ -17,8 +17,6 @@ class CodedLabels:
     labels: (c,) the classes, sorted. codes: (m,) class number of each example.
     """
 
-    stored = {"labels": "labels(c)", "codes": "i8(m) in 0..c", "_columns": "i8(k) in 0..k | None"}
-
     def __init__(self, y: Any):
         self.labels, self.codes = class_codes(np.asarray(y))
         self._columns: np.ndarray | None = None

@@ -42,13 +42,6 @@ class SklearnMethod(Method):
     # Parameters are checked by `new_classifier`, not by declarations.
     codes_: CodedLabels | None = None  # of a fit to class numbers
 
-    stored = {
-        "n_features_in_": None,
-        "estimator": "object",
-        "estimator_": "object",
-        "codes_": "CodedLabels | None",
-    }
-
     def __init__(self, estimator):
         self.estimator = estimator
 
@@ -180,13 +173,6 @@ class SklearnMethod(Method):
                 f"{wrong.sum()} of {len(scores)} examples"
             )
         return scores
-
-    def check_stored(self) -> None:
-        """Raise ValueError if the labels of a model file are not those of its classifier."""
-        fitted = self.estimator_
-        columns = len(self.classes_) if self.codes_ is None else len(self.codes_.labels)
-        if not hasattr(fitted, "predict") or len(getattr(fitted, "classes_", self.classes_)) > columns:
-            raise ValueError("the classifier has other classes")
 
 
 def _name_of(estimator: Any) -> str:

@@ -23,13 +23,6 @@ class ClassTree:
     right: np.ndarray
     cut: np.ndarray
 
-    stored = {
-        "classes": "labels(c)",
-        "left": "i8(c-1) in ..c-1",
-        "right": "i8(c-1) in ..c-1",
-        "cut": "f8(c-1)",
-    }
-
     @classmethod
     def of_weights(cls, classes: np.ndarray, weights: np.ndarray) -> "ClassTree":
         """Build the tree by recursive minimum cuts of the complete graph on the classes, weights (c, c)."""
@@ -131,13 +124,3 @@ class ClassTree:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "ClassTree":
         return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
-
-    def check_stored(self) -> None:
-        children = np.concatenate([self.left, self.right])
-        later = children > np.tile(np.arange(len(self)), 2)
-        if not np.array_equal(
-            np.sort(children), np.r_[-len(self.classes) : 0, 1 : len(self)][: len(children)]
-        ):
-            raise ValueError("the children in the tree of classes are not its nodes and classes")
-        if not (later | (children < 0)).all():
-            raise ValueError("a node of the tree of classes is its own ancestor")

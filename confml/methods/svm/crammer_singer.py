@@ -59,9 +59,6 @@ class CrammerSinger(PenaltyPath):
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
     }
-    stored = {
-        "weights_": "f8(c, d+1)",
-    }
 
     C: float = 1.0
     tolerance: float = 1e-4

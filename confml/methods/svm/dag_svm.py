@@ -29,7 +29,6 @@ class DAGSVM(LinearMachines):
     name = "dag-svm"
     example = ""
     version = 2
-    stored = {}
 
     def _problems(self, X, codes, state):
         return one_vs_one(codes, len(self.classes_))

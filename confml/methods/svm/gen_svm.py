@@ -84,15 +84,6 @@ class GenSVM(PenaltyPath):
             "random seed of the rows drawn for the kernel; null: from the seed of the run", Integer("", low=0)
         ),
     }
-    stored = {
-        "corners_": "f8(c, c-1)",
-        "coefficients_": "f8(*, c-1)",
-        "objective_": "float",
-        "iterations_": "float",
-        "gamma_?": "float",
-        "landmarks_?": "f8(l, d)",
-        "map_?": "f8(l, *)",
-    }
 
     ridge: float = 2.0**-8
     kappa: float = 0.0

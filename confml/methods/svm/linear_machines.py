@@ -88,7 +88,6 @@ class LinearMachines(PenaltyPath):
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
     }
-    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, *)"}
 
     C: float = 1.0
     solver: str = "primal"
@@ -180,12 +179,6 @@ class LinearMachines(PenaltyPath):
             values = row_products(X, self.weights_[:, 1:].T)
             values += self.weights_[:, 0]
         return values
-
-    def check_stored(self) -> None:
-        """Raise ValueError for values of a model file that do not fit together."""
-        super().check_stored()
-        if self.weights_.shape[1] != self.n_features_in_ + 1:
-            raise ValueError("the weights of the machines have other features")
 
 
 def row_blocks(n: int, machines: int) -> list[slice]:

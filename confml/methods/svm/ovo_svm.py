@@ -36,7 +36,6 @@ class OvOSVM(LinearMachines):
     example = ""
     version = 3
     views = ("vote", "margin")
-    stored = {}
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -30,7 +30,6 @@ class OvRSVM(LinearMachines):
     name = "ovr-svm"
     example = ""
     version = 2
-    stored = {}
 
     def _problems(self, X, codes, state):
         return one_vs_rest(codes, len(self.classes_)) if len(self.classes_) > 1 else []

@@ -102,7 +102,6 @@ class SmartSVM(LinearMachines):
             "faster, but the tree depends on the labels of the validation rows"
         ),
     }
-    stored = {"bayes_error_": "missing(c, c)", "tree_": "ClassTree(c)", "_prepare_seconds?": "float"}
 
     trees: int | str = 3
     count: str = "all"

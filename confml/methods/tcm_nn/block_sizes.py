@@ -20,14 +20,6 @@ class BlockSizes:
     cells: int = 2**24
     spare: int | None = None
 
-    stored = {
-        "rows": "int in 1..",
-        "columns": "int in 1..",
-        "block": "int in 1..",
-        "cells": "int in 1..",
-        "spare": "int in 1.. | None",
-    }
-
     def block_for(self, values: int) -> int:
         """Return the number of new examples per block, with this many values each."""
         return max(1, min(self.block, self.cells // max(values, 1)))

@@ -14,8 +14,6 @@ from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
 class GroupRows:
     """The groups of ``by`` of m training examples: ``divisions``, and ``codes`` (m, D) of the examples."""
 
-    stored = {"divisions": "Divisions", "codes": "i8(m, *)"}
-
     def __init__(self, by: Any, columns: Sequence[Any], values: np.ndarray, classes: np.ndarray):
         self.divisions = Divisions(by, columns, classes)
         if self.divisions.uses_predictions:

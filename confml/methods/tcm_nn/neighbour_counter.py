@@ -1,7 +1,6 @@
 """`NeighbourCounter`: counts of TCM-NN from the neighbours of training examples and of new examples."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from confml.methods.tcm_nn.candidate_lists import (
     row_parts,
 )
 from confml.methods.tcm_nn.class_trees import ClassTrees
+from confml.neighbours.checks import check_arrays, check_width
 from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
 from confml.neighbours.lanes import WIDE_LEAF
 from confml.neighbours.scaling import SafeScale
@@ -37,15 +37,6 @@ class NeighbourCounter:
     the range of float64 are scaled (`SafeScale`), which changes no alpha. Memory: O(m (d + k)) and the
     blocks of `BlockSizes`.
     """
-
-    stored = {
-        "X": "real(m, d)",
-        "codes": "i8(m) in 0..",
-        "order": "i8(m) in 0..m",
-        "scale": "SafeScale",
-        "engine": "str",
-        "sizes": "BlockSizes",
-    }
 
     def __init__(
         self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, sizes: BlockSizes | None = None
@@ -65,6 +56,21 @@ class NeighbourCounter:
             self._tree = ClassTrees(self.X, self.starts)
             self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the sorted training set, from which `__setstate__` prepares it again."""
+        return {name: vars(self)[name] for name in ("X", "codes", "order", "scale", "engine")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        check_arrays(vars(self), X="f8 m d", codes="i8 m", order="i8 m")
+        if not len(self.codes) or self.codes[0] != 0 or not np.isin(np.diff(self.codes), (0, 1)).all():
+            raise ValueError("the training rows are not in the order of their classes")
+        if self.engine not in ENGINES or not np.isfinite(self.X).all():
+            raise ValueError("the engine is unknown, or the training rows are not finite")
+        self.sizes = BlockSizes()
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.codes))])
+        self._prepare()
+
     @functools.cached_property
     def _filter(self) -> DistanceFilter | DirectDistances:
         """The search without a tree."""
@@ -74,24 +80,6 @@ class NeighbourCounter:
     @property
     def classes(self) -> int:
         return len(self.starts) - 1
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the sorted training set, from which `from_state` prepares it again."""
-        names = ("X", "codes", "order", "scale", "engine", "sizes")
-        return {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "NeighbourCounter":
-        codes = state["codes"]
-        in_order = len(codes) and codes[0] == 0 and set(np.diff(codes).tolist()) <= {0, 1}
-        if not in_order or state["engine"] not in ENGINES or not len(codes):
-            raise ValueError("the classes of the training rows are not in order, or the engine is unknown")
-        counter = cls.__new__(cls)
-        for name, value in state.items():
-            setattr(counter, name, value)
-        counter.starts = np.concatenate([[0], np.cumsum(np.bincount(counter.codes))])
-        counter._prepare()
-        return counter
 
     # ---- the training set alone
 
@@ -186,6 +174,7 @@ class NeighbourCounter:
         weights. By default each example has weight 1, as a new example always has. Raises ValueError for ks
         that do not ascend or exceed the lists.
         """
+        check_width(T, self.X.shape[1])
         ks = np.asarray(ks, dtype=np.int64)
         if not (
             len(ks) and ks[0] >= 1 and np.all(np.diff(ks) > 0) and ks[-1] <= same.shape[1] == other.shape[1]

@@ -11,17 +11,17 @@ from sklearn.base import clone
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import PValueMethod, Views
 from confml.methods.details import FitDetails
-from confml.methods.divisions import optional, split_columns
-from confml.methods.few_rows import FewRows, prediction_of_counts
+from confml.methods.divisions import split_columns
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.compilation import compile_engine, kernels_for
 from confml.methods.tcm_nn.group_rows import GroupRows
 from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
+from confml.neighbours.checks import check_arrays
 from confml.plugins.by import By, ColumnNames
 from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
 
@@ -94,12 +94,6 @@ class TCMNN(PValueMethod):
         ),
     }
 
-    stored = {
-        "counter_": "NeighbourCounter(d, m)",
-        "lists_": "tuple[f8(m, *)](2)",
-        "grouped_?": "GroupRows(m) | None",
-        **optional("by", "by_columns"),
-    }
     k: int = 1
     smoothed: bool = False
     mondrian: bool = False
@@ -133,6 +127,12 @@ class TCMNN(PValueMethod):
         counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian)
         return self._views(counter, self.classes_, counts, 0, rng)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "lists_" in state:
+            lists = dict(zip(("same", "other"), self.lists_, strict=True))
+            check_arrays(lists, same=f"f8 {len(self.counter_.X)} k", other=f"f8 {len(self.counter_.X)} k")
+
     def _taus(self, rows: int, rng: np.random.Generator | None) -> np.ndarray | None:
         generator = rng or np.random.default_rng(self.random_state)
         return generator.random(rows) if self.smoothed else None
@@ -145,15 +145,6 @@ class TCMNN(PValueMethod):
         labels = np.empty(len(self.counter_.codes), dtype=np.int64)
         labels[self.counter_.order] = self.counter_.codes
         return FitDetails(other=self.grouped_.details(labels))
-
-    def for_few_rows(self) -> FewRows | None:
-        """Return the fit for few new rows; None for a subclass, whose predictions may differ."""
-        if type(self) is not TCMNN or self.by is not None or self.by_columns is not None:
-            return None
-        counter, order = self.counter_, self.counter_.order
-        same, other = (lists[order] for lists in self.lists_)
-        settings = (self.mondrian, self.smoothed, self.random_state)
-        return FewRows(self.classes_, counter.X, counter.codes, same, other, counter.scale, *settings)
 
     def _views(
         self,
@@ -274,12 +265,6 @@ class TCMNN(PValueMethod):
     def further_kernels(cls, online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
         return kernels_for(online, shapes)
 
-    def check_stored(self) -> None:
-        super().check_stored()
-        same, other = self.lists_
-        if self.counter_.classes != len(self.classes_) or same.shape[1] != self.k != other.shape[1]:
-            raise ValueError("the training rows have other classes or neighbours")
-
 
 def prediction_of(
     classes: np.ndarray,
@@ -297,7 +282,14 @@ def prediction_of(
     arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
-    return prediction_of_counts(classes, greater, equal, alpha, counted, tau, label_conditional, more)
+    extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
+    if tau is None:
+        scores = (greater + equal) / counted
+    else:
+        scores = (greater + tau[:, None] * equal) / counted
+        extra["tau"] = tau
+    columns = columns_of_p_values(scores, alpha, label_conditional)
+    return Prediction(classes, scores, "p-value", classes[columns], extra | (more or {}))
 
 
 def _useful(k: int, m: int) -> int:

@@ -84,7 +84,6 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
     key = KEY
     settings = PARAMETERS
     check_config = staticmethod(check_settings)
-    stored = {"tables_": "list[list[VennAbersTable]](f)"}
 
     estimator: Any
     kind: str = "inductive"
@@ -197,14 +196,6 @@ class VennAbersTable:
     with_one: np.ndarray
     without: np.ndarray
     size: float
-
-    stored = {
-        "lowest": "f8(k)",
-        "highest": "f8(k)",
-        "with_one": "f8(k+1)",
-        "without": "f8(k+1)",
-        "size": "float",
-    }
 
     @classmethod
     def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> "VennAbersTable":

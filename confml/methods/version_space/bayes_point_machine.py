@@ -30,7 +30,6 @@ class BayesPointMachine(VersionSpaceMethod, MarginMethod):
     name = "bayes-point-machine"
     example = "n_bounces=1000, random_state=1"
     version = 3
-    stored = {}
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (m, d)."""

@@ -57,7 +57,6 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
             ("span", "full", "noisy"),
         ),
     }
-    stored = {}
 
     predictive: str = "span"
 

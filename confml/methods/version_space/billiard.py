@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
@@ -12,6 +13,7 @@ from confml.methods.version_space import _kernels_billiard as kernels
 from confml.methods.version_space import _kernels_follow as followers
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.version_space import VersionSpace, length_of
+from confml.neighbours.checks import check_arrays, check_range
 
 BATCHES = 16  # per chain; the standard error is computed from their means
 _ROUNDING = 1e-12  # a fraction of the trajectory below this counts as 0
@@ -54,28 +56,21 @@ class MarkovChain:
     squares: np.ndarray
     escapes: int
 
-    stored = {
-        "steps": "f8(s, 6)",
-        "hit": "i4(s) in -1..n",
-        "edges": "i8(b+2) in 0..s+1",
-        "anchors": "f8(a, 2, r)",
-        "anchor_step": "i8(a) in 0..s+1",
-        "centres": "f8(b, r)",
-        "arcs": "f8(b)",
-        "squares": "f8(n)",
-        "escapes": "int in 0..",
-    }
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        forms = {"steps": "f8 s 6", "hit": "i4 s", "anchors": "f8 a 2 r", "anchor_step": "i8 a"}
+        forms |= {"edges": f"i8 {BATCHES + 2}", "centres": f"f8 {BATCHES} r", "arcs": f"f8 {BATCHES}"}
+        sizes = check_arrays(vars(self), **forms, squares="f8 n")
+        check_range("hit", self.hit, -1, sizes["n"])
+        for name, steps in (("edges", self.edges), ("anchor_step", self.anchor_step)):
+            check_range(name, steps, 0, sizes["s"] + 1)
+            check_range(name, np.diff(steps), 0, sizes["s"] + 1)
 
     def products_with_anchors(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the first arguments of the kernels in `_kernels_follow` for examples (r, m)."""
         at_w = products(np.ascontiguousarray(self.anchors[:, 0]), coordinates)
         at_v = products(np.ascontiguousarray(self.anchors[:, 1]), coordinates)
         return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
-
-    def check_stored(self) -> None:
-        for steps in (self.edges, self.anchor_step):
-            if (np.diff(steps) < 0).any():
-                raise ValueError("the steps of a chain are not in order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +97,11 @@ class Trajectory:
     chains: tuple[MarkovChain, ...]
     chord: bool
 
-    stored = {"version_space": "VersionSpace(n, r)", "chains": "tuple[MarkovChain(n, r)]", "chord": "bool"}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        walls = (len(self.version_space.targets), self.rank)
+        if any((len(chain.squares), chain.anchors.shape[2]) != walls for chain in self.chains):
+            raise ValueError("the chains have other walls than the version space")
 
     @property
     def rank(self) -> int:

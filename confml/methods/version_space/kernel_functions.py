@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.methods.version_space import _kernels_gram as kernels
+from confml.neighbours.checks import check_width
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
 KERNELS = {"linear": kernels.LINEAR, "poly": kernels.POLY, "rbf": kernels.RBF}
@@ -48,13 +49,12 @@ class KernelFunction:
     degree: int = 2
     coef0: float = 1.0
 
-    stored = {"kind": "str", "sigma": "float", "degree": "int in 0..", "coef0": "float"}
-
     def __call__(self, X, Z) -> np.ndarray:
         """Return k(x, z) (n, m) of X (n, d) and Z (m, d); each element depends on its own two rows only.
 
         Raises ConfmlError if a value is not finite.
         """
+        check_width(X, Z.shape[1])
         out = np.empty((len(X), len(Z)))
         kernels.gram(X, Z, KERNELS[self.kind], float(self.sigma), int(self.degree), float(self.coef0), out)
         if not np.isfinite(out).all():

@@ -59,13 +59,6 @@ class KernelSVM(MarginMethod):
         "bias": Flag("whether f(x) = <w, phi(x)> + b has the bias b"),
         "C": Number("penalty of training errors; 1e6 for a hard margin", 0.0, low_open=True),
     }
-    stored = {
-        "sigma_": "float",
-        "svc_": "object | None",
-        "weights_": "f8(n, *) | None",
-        "kernel_?": "KernelFunction",
-        "X_?": "f8(n, d)",
-    }
 
     kernel: str = "rbf"
     sigma: float | str = "median"

@@ -23,6 +23,7 @@ from confml.methods.version_space._kernels_cholesky import (
     smallest_quadratic,
 )
 from confml.methods.version_space._kernels_gram import products
+from confml.neighbours.checks import check_width
 
 # Remaining diagonal elements below this fraction of the largest one are rounding errors of K.
 _RANK_SHARE = 1e-13
@@ -49,8 +50,6 @@ class RangeSpace:
     points: np.ndarray
     gram: np.ndarray
 
-    stored = {"basis": "f8(n, r)", "points": "f8(*, *)", "gram": "f8(n, n)"}
-
     @property
     def rank(self) -> int:
         return self.basis.shape[1]
@@ -68,6 +67,7 @@ class RangeSpace:
 
     def coordinates(self, kernel_block: np.ndarray) -> np.ndarray:
         """Return the coordinates (r, m) of m examples x from k(x_i, x) (n, m), independent of each other."""
+        check_width(kernel_block.T, len(self.basis))
         return products(np.ascontiguousarray(self.basis.T), np.ascontiguousarray(kernel_block))
 
     def rows(self, rows: np.ndarray, ridge: float) -> "RangeSpace":
@@ -95,17 +95,6 @@ class VersionSpace:
     squared: np.ndarray
     start: np.ndarray
     margin: float
-
-    stored = {
-        "space": "RangeSpace(n, r)",
-        "targets": "f8(n)",
-        "walls": "f8(n, r)",
-        "walls_t": "f8(r, n)",
-        "gram": "f8(n, n)",
-        "squared": "f8(n)",
-        "start": "f8(r)",
-        "margin": "float",
-    }
 
     @classmethod
     def of(cls, space: RangeSpace, targets: np.ndarray) -> "VersionSpace | None":

@@ -46,8 +46,6 @@ class Machine:
     problem: BinaryProblem
     found: Trajectory
 
-    stored = {"problem": "BinaryProblem", "found": "Trajectory"}
-
 
 @dataclass(eq=False, repr=False)
 class VersionSpaceMethod(Method):
@@ -116,7 +114,6 @@ class VersionSpaceMethod(Method):
             high_open=True,
         ),
     }
-    stored = {"X_": "real(n, d)", "kernel_": "KernelFunction", "machines_": "tuple[Machine]"}
 
     kernel: str = "rbf"
     sigma: float | str = "auto"

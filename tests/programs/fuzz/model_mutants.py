@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import io
 import json
 import random
@@ -73,9 +72,17 @@ def models() -> list[tuple[str, dict[str, bytes]]]:
             confml.predict(
                 frame, frame[:2].drop(columns="target"), label="target", method=method, save=path, **more
             )
-            with zipfile.ZipFile(path) as archive:
-                found.append((method, {name: archive.read(name) for name in archive.namelist()}))
+            found.append((method, members_of(path)))
     return found
+
+
+def members_of(path: Path) -> dict[str, bytes]:
+    """The members of the file of skops inside a model file, and the description ``model.json``."""
+    with zipfile.ZipFile(path) as archive:
+        inner = zipfile.ZipFile(io.BytesIO(archive.read("model.skops")))
+        return {"model.json": archive.read("model.json")} | {
+            name: inner.read(name) for name in inner.namelist()
+        }
 
 
 def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
@@ -92,9 +99,8 @@ def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
                 name = rng.choice(arrays)
                 changed[name] = changed_array(changed[name], rng)
             else:
-                head = json.loads(changed["model.json"])
-                head["sections"] = mutate(head["sections"], rng) or head["sections"]
-                changed["model.json"] = json.dumps(head).encode()
+                schema = json.loads(changed["schema.json"])
+                changed["schema.json"] = json.dumps(mutate(schema, rng)).encode()
         yield method, signed(changed)
 
 
@@ -127,18 +133,15 @@ def changed_array(content: bytes, rng: random.Random) -> bytes:
 
 
 def signed(members: dict[str, bytes]) -> bytes:
-    """The bytes of a model file with these members and their checksums."""
-    head = json.loads(members["model.json"])
-    head["sha256"] = {
-        name: hashlib.sha256(content).hexdigest()
-        for name, content in members.items()
-        if not name.startswith("model.json")
-    }
-    text = json.dumps(head).encode()
-    digest = hashlib.sha256(text).hexdigest().encode()
+    """The bytes of a model file with these members of `members_of`; an archive has the checksums itself."""
+    inner = archive_of({name: content for name, content in members.items() if name != "model.json"})
+    return archive_of({"model.json": members["model.json"], "model.skops": inner})
+
+
+def archive_of(members: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name, content in (members | {"model.json": text, "model.json.sha256": digest}).items():
+        for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return file.getvalue()
 

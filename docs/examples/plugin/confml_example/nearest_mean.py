@@ -15,7 +15,6 @@ class NearestMean(Method):
     name: ClassVar = "nearest-mean"
     views: ClassVar = ("margin",)
     parameters: ClassVar = {"power": Integer("power of the differences in the distance", low=1)}
-    stored: ClassVar = {"means_": "f8(c, d)"}  # float64, c classes and d features
 
     def __init__(self, power: int = 2):
         self.power = power

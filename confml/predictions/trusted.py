@@ -1,0 +1,126 @@
+"""The types that a model file may hold besides those that skops trusts, and checks of their objects."""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from confml.methods.base import Method
+from confml.methods.registry import methods
+from confml.methods.wrapper_method import WrapperMethod
+from confml.plugins.parameters import check_parameters
+from confml.predictions.trees import check_trees
+from confml.steps.base import Step
+from confml.steps.registry import steps
+
+_BY_MODULE = {
+    "confml.data.new_rows": "RowCoder",
+    "confml.measures.certified": "OperatingPoint",
+    "confml.measures.chains": "ChainDiagnostics",
+    "confml.measures.costs": "Costs",
+    "confml.measures.prediction": "Prediction",
+    "confml.methods.bayes_discriminant": "BayesDiscriminant",
+    "confml.methods.bayes_knn.adaptive": "Draws MetricPosterior",
+    "confml.methods.bayes_knn.bayes_knn": "BayesKNN",
+    "confml.methods.bayes_knn.posterior": "BetaDensity NodePosterior Nodes Training",
+    "confml.methods.conformal.calibrated": "FittedPart",
+    "confml.methods.conformal.conformal": "Conformal",
+    "confml.methods.conformal.grouped": "GroupCalibration PartScores",
+    "confml.methods.conformal.selection": "Prepared",
+    "confml.methods.conformal.shifted": "CalibrationPart",
+    "confml.methods.divisions": "Column Divisions",
+    "confml.methods.knn.knn": "KNN",
+    "confml.methods.knn.weighted_knn": "WeightedKNN",
+    "confml.methods.linear.linear_group": "Boxed",
+    "confml.methods.linear.linear_svm": "LinearSVM",
+    "confml.methods.linear.perceptron": "Perceptron",
+    "confml.methods.linear.polynomial": "Polynomial",
+    "confml.methods.linear.winnow": "Winnow",
+    "confml.methods.multiclass": "BinaryProblem",
+    "confml.methods.naive_bayes": "Bins CategoryProbabilities Gaussians KernelDensity NaiveBayes",
+    "confml.methods.samples.samples": "Samples",
+    "confml.methods.sklearn.coded_labels": "CodedLabels",
+    "confml.methods.sklearn.sklearn_method": "SklearnMethod",
+    "confml.methods.svm.class_tree": "ClassTree",
+    "confml.methods.svm.crammer_singer": "CrammerSinger",
+    "confml.methods.svm.dag_svm": "DAGSVM",
+    "confml.methods.svm.gen_svm": "GenSVM",
+    "confml.methods.svm.ovo_svm": "OvOSVM",
+    "confml.methods.svm.ovr_svm": "OvRSVM",
+    "confml.methods.svm.smart_svm": "SmartSVM",
+    "confml.methods.tcm_nn.group_rows": "GroupRows",
+    "confml.methods.tcm_nn.neighbour_counter": "NeighbourCounter",
+    "confml.methods.tcm_nn.tcm_nn": "TCMNN",
+    "confml.methods.tcm_svm": "TCMSVM",
+    "confml.methods.venn_abers.venn_abers": "VennAbers VennAbersTable",
+    "confml.methods.version_space.bayes_point_machine": "BayesPointMachine",
+    "confml.methods.version_space.bayes_transduction": "BayesTransduction",
+    "confml.methods.version_space.billiard": "MarkovChain Trajectory",
+    "confml.methods.version_space.kernel_functions": "KernelFunction",
+    "confml.methods.version_space.kernel_svm": "KernelSVM",
+    "confml.methods.version_space.version_space": "RangeSpace VersionSpace",
+    "confml.methods.version_space.version_space_method": "Machine",
+    "confml.neighbours.distance_kinds": "MahalanobisRows MinkowskiRows PolarRows",
+    "confml.neighbours.mixed_rows": "MixedRows",
+    "confml.neighbours.nearest_rows": "NearestRows Neighbours",
+    "confml.neighbours.scaling": "SafeScale",
+    "confml.predictions.model": "Facts Model StepFacts TrainingRows",
+    "confml.runner.split_data": "_StepsPerPart",
+    "confml.steps.impute_mean": "ImputeMean",
+    "confml.steps.pipeline": "StepPipeline",
+    "confml.steps.reduction": "ConsistentSubset SelectExamples TomekLinks",
+    "confml.steps.scaling": "MinMax RowStandardise Standardise",
+    "confml.steps.select_attributes": "SelectAttributes",
+    "confml.steps.select_by_bayes_error": "SelectByBayesError",
+    "confml.steps.smooth_images": "SmoothImages",
+    "confml.steps.transformer": "TransformerStep",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
+    "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.tree._tree": "Tree",
+}
+TRUSTED = tuple(f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split())
+"""Classes of confml, and of scikit-learn: `check_objects` checks those that compiled code reads."""
+
+
+@functools.cache
+def trusted_types() -> tuple[str, ...]:
+    """Return the names of the trusted types, with the methods and steps of installed packages."""
+    offered: list[type] = []
+    for registry in (methods, steps):
+        broken = registry.broken()
+        offered += [registry.find(name) for name in registry.offers if name not in broken]
+    return (*TRUSTED, *(f"{cls.__module__}.{cls.__qualname__}" for cls in offered))
+
+
+def objects_in(value: Any) -> Iterator[Any]:
+    """Iterate over a value and all objects that its attributes and containers hold, each once."""
+    left, seen = [value], {}
+    while left:
+        item = left.pop()
+        if id(item) in seen:
+            continue
+        seen[id(item)] = item
+        if isinstance(item, dict):
+            left += item.values()
+        elif isinstance(item, list | tuple):
+            left += item
+        elif isinstance(item, np.ndarray):
+            left += item.ravel().tolist() if item.dtype.hasobject else []
+        else:
+            left += getattr(item, "__dict__", {}).values()
+            yield item
+
+
+def check_objects(model: Any) -> None:
+    """Raise ValueError for parameters that a fit refuses, and for trees that lead nowhere."""
+    for value in objects_in(model):
+        if isinstance(value, WrapperMethod):
+            value.check_settings()
+        elif isinstance(value, Method | Step) and value.parameters:
+            names = [name for name in value.parameters if hasattr(value, name)]
+            given = {name: getattr(value, name) for name in names}
+            check_parameters(type(value).__name__, value.parameters, given)
+        else:
+            check_trees(value)
