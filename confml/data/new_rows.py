@@ -20,7 +20,7 @@ from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.large_integers import rounded_texts
-from confml.data.text_table import Texts, TextTable, at_lines, counted, quoted, short
+from confml.data.text_table import Texts, TextTable, at_lines, counted, is_number, quoted, short
 from confml.errors import ConfigError, DataError, did_you_mean
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
@@ -194,6 +194,8 @@ class RowCoder:
             if self.class_texts:
                 spelled = spelled_as(texts.distinct, self.class_texts, self.label, str(table.path), first)
                 of_rows = Texts(spelled, texts.codes).as_list()
+                if first:
+                    self._check_labels_meet({*of_rows} - {""}, str(table.path))
                 labels = [text or field for text, field in zip(of_rows, labels, strict=True)]
         return NewRows(
             X,
@@ -204,6 +206,17 @@ class RowCoder:
             labels,
             labelled,
         )
+
+    def _check_labels_meet(self, labels: Collection[str], where: str) -> None:
+        """Raise DataError if no label is a class, unless all are one class that may be absent."""
+        absent = len(labels) == 1 and all(map(is_number, labels)) == all(map(is_number, self.class_texts))
+        if labels and not {*labels} & {*self.class_texts} and not absent:
+            raise DataError(
+                f"no label of the new rows is a class of the training rows: here {quoted(sorted(labels))}, "
+                f"there {quoted(self.class_texts)}",
+                where=f"{where}, column '{self.label}'",
+                hint="write labels as in the training rows, or leave the column out",
+            )
 
     def _numbers(self, table: TextTable, name: str, texts: Texts) -> np.ndarray:
         marks = tuple(self.number_marks.get(name, ()))

@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable, is_number, listed, short
+from confml.data.text_table import TextTable, is_number, listed, quoted, short
 from confml.errors import DataError
 
 SPLIT_COLUMNS = ("repeat", "fold")
@@ -140,6 +140,7 @@ def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> li
     if missing:
         message = f"there is no column of class '{short(missing[0])}'"
         hint = f"one column is needed for each of {listed(labels)}"
+        hint += f", and the file has {quoted(extra)}" if extra else ""
         raise DataError(message, where=where, hint=hint, near=(missing[0], extra))
     if extra:
         raise DataError(

@@ -127,6 +127,7 @@ GOOD = [[one, "0.25", "0.75"] for one in IDS]
     "header, change, message",
     [
         (["who", "no", "ys"], {}, "line 1: there is no column of class 'yes'; did you mean 'ys'?"),
+        (["who", "0", "1"], {}, "one column is needed for each of no, yes, and the file has '0', '1'"),
         (["who", "no", "yes", "maybe"], {}, "line 1, column 'maybe': 'maybe' is not a class of the data set"),
         (["client", "no", "yes"], {}, "line 1, column 'client': 'client' is not a class"),
         (["no", "yes", "part"], {}, "no column identifies the rows; add the id columns (who), or line (of"),

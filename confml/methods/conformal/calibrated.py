@@ -17,7 +17,6 @@ from confml.data.folds import (
     random_folds,
     rows_outside,
 )
-from confml.data.text_table import listed
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, columns_of_p_values
@@ -25,6 +24,7 @@ from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import InnerSelection, Prepared, choose, prepare
 from confml.methods.details import FitDetails
+from confml.methods.known_labels import check_known_labels
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
 from confml.methods.wrapper_method import WrapperMethod
@@ -177,7 +177,12 @@ class CalibratedMethod(WrapperMethod):
         self.classes_, codes = class_codes(y)
         if self.is_fitted_before:  # it may know classes that the calibration examples do not have
             check_is_fitted(self.estimator.estimator)
-            check_known_labels(self.estimator.classes_, self.classes_)
+            check_known_labels(
+                self.estimator.classes_,
+                self.classes_,
+                "the classifier is fitted to the classes",
+                "the labels of the calibration examples are",
+            )
             self.classes_ = np.union1d(self.classes_, self.estimator.classes_)
             codes = np.searchsorted(self.classes_, y)
         self.tuning_: dict[str, Any] | None = None
@@ -284,31 +289,3 @@ def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
             hint="give fit the groups of its examples",
         )
     return numbers
-
-
-def check_known_labels(classes: np.ndarray, labels: np.ndarray) -> None:
-    """Raise ConfmlError for ``labels`` (k,) that a classifier fitted to ``classes`` (c,) cannot have.
-
-    Text and numbers are never the same label, true and false are 1 and 0 only where these are all labels, and
-    at least one label must be a class. Labels without a class, and classes without a label, are allowed.
-    """
-    kinds = [_kind_of(values) for values in (classes, labels)]
-    if "text" in kinds:
-        meet = kinds[0] == kinds[1]
-    elif "truth values" in kinds and kinds[0] != kinds[1]:
-        meet = set(labels.tolist()) <= set(classes.tolist()) <= {0, 1}
-    else:
-        meet = True
-    if not meet or not set(classes.tolist()) & set(labels.tolist()):
-        known, new = (listed(map(repr, values.tolist())) for values in (classes, labels))
-        raise ConfmlError(
-            f"the classifier is fitted to the classes {known} ({kinds[0]}), "
-            f"and the labels of the calibration examples are {new} ({kinds[1]})",
-            hint="give labels as they were when the classifier was fitted",
-        )
-
-
-def _kind_of(labels: np.ndarray) -> str:
-    if all(isinstance(label, str) for label in labels.tolist()):
-        return "text"
-    return "truth values" if labels.dtype.kind == "b" else "numbers"

@@ -9,6 +9,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import class_codes
+from confml.methods.known_labels import check_known_labels
 
 
 class CodedLabels:
@@ -24,12 +25,14 @@ class CodedLabels:
     def code_class_weights(self, estimator: Any) -> None:
         """Replace the labels in each ``class_weight`` of an estimator by class numbers.
 
-        Classes without training examples are left out.
+        Classes without training examples are left out. Raises ConfmlError if no key is a class.
         """
         numbers = {str(label): number for number, label in enumerate(self.labels.tolist())}
         for name, value in estimator.get_params().items():
             if name.rpartition("__")[2] == "class_weight" and isinstance(value, Mapping):
                 known = {numbers[str(key)]: weight for key, weight in value.items() if str(key) in numbers}
+                if value and not known:
+                    check_known_labels(self.labels, value, "the classes are", f"{name} has")
                 estimator.set_params(**{name: known})
 
     def order_columns(self, classes: Any, name: str) -> np.ndarray:

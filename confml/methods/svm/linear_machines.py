@@ -11,10 +11,10 @@ import numpy as np
 from confml._threads import for_each
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
-from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import check_all_finite, finite_scores
+from confml.methods.known_labels import check_known_labels
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.penalty_path import PenaltyPath
@@ -213,18 +213,9 @@ def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarra
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
     given, known = weight or {}, classes.tolist()
-    if given and not any(label in given for label in known):
-        raise ConfmlError(
-            f"class_weight names none of the classes: it has {_some(given)}, they are {_some(known)}",
-            hint="write the labels as in the data: numbers without quotes",
-        )
+    if given:
+        check_known_labels(known, given, "the classes are", "class_weight has")
     return np.array([float(given.get(label, 1.0)) for label in known])
-
-
-def _some(labels) -> str:
-    """Return the first five labels as text."""
-    labels = list(map(repr, labels))
-    return ", ".join(labels[:5]) + (" ..." if len(labels) > 5 else "")
 
 
 def side_penalties(

@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from confml.data.large_integers import warn_of_rounded_integers
+from confml.data.text_table import listed
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
+from confml.methods.known_labels import SEVERAL_KINDS, check_known_labels, kind_of
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.methods.tcm_nn.tcm_nn import TCMNN, prediction_of
 from confml.plugins.parameters import check_parameters
@@ -47,9 +49,13 @@ class OnlineTCMNN:
     def __init__(self, classes, k=1, smoothed=False, mondrian=False, random_state=None):
         given = {"k": k, "smoothed": smoothed, "mondrian": mondrian, "random_state": random_state}
         check_parameters(type(self).__name__, TCMNN.parameters, given)
-        self.classes_ = np.unique(np.asarray(classes))
-        if len(self.classes_) == 0:
+        if len(classes) == 0:
             raise ConfmlError("OnlineTCMNN: classes must name at least one label, got none")
+        if kind_of(classes) == SEVERAL_KINDS:
+            raise ConfmlError(
+                f"OnlineTCMNN: classes are text, numbers or truth values, got {listed(map(repr, classes))}"
+            )
+        self.classes_ = np.unique(np.asarray(classes))
         self.k, self.smoothed, self.mondrian = k, smoothed, mondrian
         self._rng = np.random.default_rng(random_state)
         self._pass: OnlinePass | None = None
@@ -95,9 +101,12 @@ class OnlineTCMNN:
         y = column_or_1d(y)
         check_consistent_length(X, y)
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        unknown = y[self.classes_[codes] != y]
-        if len(unknown):
+        if y.dtype.kind != self.classes_.dtype.kind:
+            check_known_labels(self.classes_, y, "the classes are", "the labels of the examples are")
+        unknown = y[self.classes_[codes] != y].tolist()
+        if unknown:
             raise ConfmlError(
-                f"label '{unknown[0]}' is not one of the classes", hint="list all possible labels in classes"
+                f"label {unknown[0]!r} is not one of the classes {listed(map(repr, self.classes_.tolist()))}",
+                hint="list all possible labels in classes",
             )
         return self._pass, X, codes
