@@ -15,7 +15,7 @@ from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
-from confml.config.values import Level, Name, NameList, Seed, Share, Whole, Words, one_of
+from confml.config.values import Level, Name, NameList, Seed, Share, Threshold, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
 _COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "default": None}
@@ -115,7 +115,7 @@ class Config(Part):
         examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
     )
     levels: tuple[Level, ...] = Field((0.01, 0.05), description="Significance levels of region predictions.")
-    thresholds: tuple[Share, ...] = Field(
+    thresholds: tuple[Threshold, ...] = Field(
         (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
     )
     coverage_by: NameList = Field(

@@ -19,7 +19,7 @@ from confml.plugins.parameters import (
     Nothing,
     Number,
     Parameter,
-    significance_level,
+    without_rounding_error,
 )
 
 
@@ -137,7 +137,8 @@ Folds = Annotated[int, Rule(Integer("", low=2))]
 Seed = Annotated[int, Rule(Integer("", low=0))]
 Share = Annotated[float, Rule(Number("", low=0, high=1))]
 Between = Annotated[float, Rule(Number("", low=0, high=1, low_open=True, high_open=True))]
-Level = Annotated[Between, AfterValidator(significance_level)]
+Level = Annotated[Between, AfterValidator(without_rounding_error)]
+Threshold = Annotated[Share, AfterValidator(without_rounding_error)]
 Switch = Annotated[bool, Rule(Flag(""))]
 DURATION = AnyOf(
     "a time",

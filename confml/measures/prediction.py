@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confml.plugins.parameters import significance_level
+from confml.plugins.parameters import DECIMALS, without_rounding_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +184,7 @@ class Prediction:
             raise ValueError(f"{self.kind}s have no prediction regions; make the method conformal")
         if not 0 <= level <= 1:
             raise ValueError(f"level must be between 0 and 1, got {level}")
-        level = significance_level(level)
+        level = without_rounding_error(level)
         if self.kind == "p-value":
             return self.scores > level
         # A sum of shares that should be 1 - level falls short by rounding; 1e-12 is far below any real share.
@@ -217,7 +217,7 @@ class Prediction:
             values = self.extra[extra]
             columns |= {f"{extra}[{label}]": values[:, j] for j, label in enumerate(self.classes.tolist())}
         frame = pd.DataFrame(columns, index=index)
-        for level in map(significance_level, levels):
+        for level in map(without_rounding_error, levels):
             frame[f"region@{level!r}"] = pd.Series(self.label_sets(level), index=frame.index, dtype=object)
         return frame
 
@@ -225,7 +225,8 @@ class Prediction:
         """Return (n,) bool: predictions that the reject option accepts at ``threshold``.
 
         Envelope: score > threshold, and a score of 1 is always accepted. Posterior: mean - c sd > t0 with
-        c = Phi^-1(threshold). Every other kind: confidence >= threshold.
+        c = Phi^-1(threshold). Every other kind: confidence >= threshold, both rounded to 12 decimals, since
+        the confidence 1 - 0.7 is less than 0.3.
         """
         return accepted(self.kind, self.confidence, self.certainty, threshold)
 
@@ -286,7 +287,7 @@ def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold
         from scipy.special import ndtri
 
         return certainty > ndtri(threshold)
-    return confidence >= threshold
+    return np.round(confidence, DECIMALS) >= without_rounding_error(threshold)
 
 
 def per_class_extra(prediction: Prediction) -> list[str]:

@@ -243,6 +243,10 @@ def _between(noun: str, low: float | None, high: float | None, lower: str, upper
     return f"{noun} {' and '.join(bounds)}" if bounds else noun
 
 
-def significance_level(level: float) -> float:
-    """Return a significance level without the rounding error of an expression such as ``1 - 0.9``."""
-    return round(float(level), 12)
+DECIMALS = 12  # of significance levels and thresholds
+
+
+def without_rounding_error(level: float) -> float:
+    """Return a significance level or a threshold without the rounding error of an expression such as
+    ``1 - 0.9``."""
+    return round(float(level), DECIMALS)

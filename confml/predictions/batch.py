@@ -13,7 +13,7 @@ from confml.data.text_table import TextTable
 from confml.measures.costs import Costs, Decisions
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
-from confml.plugins.parameters import significance_level
+from confml.plugins.parameters import without_rounding_error
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
@@ -57,7 +57,7 @@ class Output:
     costs: Costs | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(map(significance_level, self.levels)))
+        object.__setattr__(self, "levels", tuple(map(without_rounding_error, self.levels)))
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,25 @@ def test_levels_as_one_minus_a_number_are_those_levels(denominator):
                 assert (p.region(level) == contained).all()
 
 
+@pytest.mark.parametrize("denominator", [10, 100, 1000, 10_000])
+def test_thresholds_as_one_minus_a_number_accept_ties(denominator):
+    """A second largest p-value p = rank / size is accepted at t if 1 - p >= t, in exact fractions."""
+    sizes = np.unique(np.geomspace(1, 100_000, 400).astype(int))
+    numerators = np.unique(np.linspace(1, denominator - 1, 200).astype(int))
+    for numerator in numerators.tolist():  # t = 1 - numerator / denominator
+        largest = (numerator * sizes) // denominator
+        for ranks, accepted in ((largest, True), (largest + 1, False)):
+            p = Prediction(np.arange(2), np.column_stack([np.ones(len(sizes)), ranks / sizes]), "p-value")
+            for threshold in (1 - numerator / denominator, (denominator - numerator) / denominator):
+                assert (p.accepted(threshold) == accepted).all()
+
+
+@pytest.mark.parametrize("kind", ["probability", "vote"])
+def test_shares_are_accepted_at_thresholds_that_equal_them(kind):
+    shares = make([[0.3, 0.25, 0.2, 0.15, 0.1], [0.1 + 0.2, 0.25, 0.2, 0.15, 0.1]], kind)
+    assert shares.accepted(0.3).all() and shares.accepted(1 - 0.7).all()
+
+
 def test_membership_by_the_confidence_would_be_wrong_at_ties():
     """Why regions never use 1 - confidence: the subtraction moves exact ties."""
     p = np.array([[0.9, count / total] for total in range(20, 2001, 20) for count in [total // 20]])
