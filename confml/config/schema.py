@@ -162,7 +162,7 @@ class Config(Part):
     _path: Path | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _levels_of_groups(self) -> Self:
+    def _level_of_best_of(self) -> Self:
         entries = tuple(entry.at_levels(self.levels) for entry in self.methods)
         if entries != self.methods:
             object.__setattr__(self, "methods", entries)

@@ -27,7 +27,6 @@ _BY_MODULE = {
     "confml.methods.conformal.calibrated": "FittedPart",
     "confml.methods.conformal.conformal": "Conformal",
     "confml.methods.conformal.grouped": "GroupCalibration PartScores",
-    "confml.methods.conformal.selection": "Prepared",
     "confml.methods.conformal.shifted": "CalibrationPart",
     "confml.methods.divisions": "Column Divisions",
     "confml.methods.knn.knn": "KNN",

@@ -205,7 +205,7 @@ def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
     rows = model.coder.code(next(chunks_of(frame_table(frames[1], "new"))))
     part, total = model.method, np.zeros((60, 2))
     for fitted in part.fitted_:
-        X = fitted.prepared.transform(model.features(rows))
+        X = fitted.transform(model.features(rows))
         total += fitted.method.predict_proba(X) / len(part.fitted_)
     price = np.array([[0, 1, 0.8], [5, 0.5, 0.8]])
     expected = np.array(["no", "yes", "abstain"])[(total @ price).argmin(axis=1)]

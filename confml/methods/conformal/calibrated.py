@@ -22,7 +22,7 @@ from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
-from confml.methods.conformal.selection import InnerSelection, Prepared, choose, prepare
+from confml.methods.conformal.selection import InnerSelection, choose, prepare
 from confml.methods.details import FitDetails
 from confml.methods.known_labels import check_known_labels
 from confml.methods.sklearn.sklearn_method import SklearnMethod
@@ -54,11 +54,14 @@ by_columns : sequence of (name, texts) pairs, optional
 
 
 class FittedPart(NamedTuple):
-    """A classifier fitted to a training part after the steps, with class codes (m,) of that part."""
+    """A classifier fitted to a training part after the steps.
+
+    chain: the learnt steps, or None without steps. class_counts: (c,) number of training examples per class.
+    """
 
     method: Method
-    prepared: Prepared
-    codes: np.ndarray
+    chain: Any
+    class_counts: np.ndarray
 
     @property
     def name(self) -> str:
@@ -66,7 +69,11 @@ class FittedPart(NamedTuple):
 
     @property
     def chain_metrics(self) -> dict[str, float]:
-        return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
+        return {} if self.chain is None else self.chain.fit_metrics_
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return further examples (n, d) after the steps."""
+        return X if self.chain is None else self.chain.transform(X)
 
 
 class CalibratedMethod(WrapperMethod):
@@ -256,11 +263,13 @@ class CalibratedMethod(WrapperMethod):
         part = prepare(method, self.steps, X, y, number - which, groups=groups)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
-        return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
+        codes = np.searchsorted(self.classes_, part.y)
+        counts = np.bincount(codes, minlength=len(self.classes_))
+        return FittedPart(method.fit(part.X, part.y), part.chain, counts)
 
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
-        return part.method.scored_views(part.prepared.transform(X), self._generator("inner"))
+        return part.method.scored_views(part.transform(X), self._generator("inner"))
 
     def classifier_probabilities(self, X) -> Prediction | None:
         """Return the probabilities of the classifier for X (n, d), the mean over folds; None without any.

@@ -129,7 +129,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
             self.fitted_.append(part)
             scores, name = self._scores(part, rows_of(X, rows), u[rows])
             if self.shift:
-                prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
+                prior = part.class_counts / part.class_counts.sum()
                 shares = self._shares(part, rows_of(X, rows)) if self.shift == LABEL_EM else None
                 known = X if self.shift == COVARIATE else np.empty((0, 0))
                 self.calibration_ = CalibrationPart(

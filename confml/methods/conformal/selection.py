@@ -16,11 +16,9 @@ from confml.methods.base import Method
 class Prepared(NamedTuple):
     """A training part after the steps of a run.
 
-    method: with the nominal columns that the steps left. X (m', d'), y (m',): the training examples. chain:
-    the learnt steps, or None without steps.
+    X (m', d'), y (m',): the training examples. chain: the learnt steps, or None without steps.
     """
 
-    method: Method
     X: np.ndarray
     y: np.ndarray
     chain: Any
@@ -38,16 +36,16 @@ def prepare(
     *part: Any,
     groups: np.ndarray | None = None,
 ) -> Prepared:
-    """Fit the steps to one training part with groups (m,) or None.
+    """Fit the steps to one training part with groups (m,) or None, and set the nominal columns of ``method``.
 
     part: identifies it; each part has its own random numbers.
     """
     if steps is None:
-        return Prepared(method, X, y, None)
+        return Prepared(X, y, None)
     chain, X, y, _ = steps.learn(X, y, *part, groups=groups)
     if method.takes_nominal:
         method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
-    return Prepared(method, X, y, chain)
+    return Prepared(X, y, chain)
 
 
 class InnerSelection(NamedTuple):
