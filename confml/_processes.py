@@ -137,22 +137,18 @@ class ForkedBackend(ParallelBackendBase):
 register_parallel_backend("confml-forks", ForkedBackend)
 
 
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
-
-
 def each(
     function: Callable[[Any], Any],
     items: Iterable[Any],
     jobs: int | None,
     *,
     threads: bool = False,
-    progress: Progress | None = None,
 ) -> Generator[Any, None, None]:
     """Yield ``function(item)`` for every item, in their order, from up to ``jobs`` processes of joblib.
 
-    threads: use threads of this process instead, for functions that release the global interpreter lock.
-    progress: what shows the progress of the results, such as `confml.terminal.track`. A process that is a
-    fork of this one has the function and the items already. A new interpreter gets them pickled.
+    threads: use threads of this process instead, for functions that release the global interpreter lock. A
+    process that is a fork of this one has the function and the items already. A new interpreter gets them
+    pickled.
     """
     those = list(items)
     results: Iterable[Any] = map(function, those)
@@ -166,7 +162,7 @@ def each(
             results = Parallel(n_jobs=min(jobs, len(those)), return_as="generator", **where)(calls)
         finally:
             _shared.clear()
-    yield from results if progress is None else progress(results, len(those))
+    yield from results
 
 
 def forks() -> bool:

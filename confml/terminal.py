@@ -6,7 +6,6 @@ Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u0
 import codecs
 import sys
 import time
-from collections.abc import Iterable
 from typing import IO, Any
 
 from confml.errors import printable
@@ -111,16 +110,6 @@ class StatusLine:
         if self._terminal:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
-
-
-def track(results: Iterable[Any], total: int) -> Iterable[Any]:
-    """Return the results, with a progress bar on stderr while they are computed if it is a terminal."""
-    if not sys.stderr.isatty():
-        return results
-    from rich.console import Console
-    from rich.progress import track as tracked
-
-    return tracked(results, "computing", total, console=Console(stderr=True), transient=True)
 
 
 def use_fallbacks() -> None:

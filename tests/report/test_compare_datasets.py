@@ -24,7 +24,7 @@ def opened(monkeypatch):
 
 
 def test_each_data_set_is_a_case(opened, tmp_path):
-    rows, curves, _ = module.compare(["run"])
+    rows, _ = module.compare(["run"])
     tests = module.signed_rank_rows(rows, 0.02)
     error = next(one for one in tests if one.metric == "error" and one.first == "tcm-nn k=3")
     gaps = [row.difference for row in rows if row.metric == "error" and row.first == "tcm-nn k=3"]
@@ -35,11 +35,11 @@ def test_each_data_set_is_a_case(opened, tmp_path):
     assert error.second_better > 0.9  # it has more errors
     accepted = next(one for one in tests if one.metric == "sure_correct" and one.first == "tcm-nn k=3")
     assert accepted.second_better > 0.9  # higher is better
-    paths = module.write_comparison(rows, curves, tmp_path, tests)
+    paths = module.write_comparison(rows, tmp_path, tests)
     with (tmp_path / "signed-rank.csv").open(encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))
     assert len(written) == len(tests) and tmp_path / "signed-rank.csv" in paths
-    module.write_comparison(rows, curves, tmp_path)
+    module.write_comparison(rows, tmp_path)
     assert not (tmp_path / "signed-rank.csv").exists()
 
 
