@@ -93,37 +93,43 @@ def promise_table() -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def approximations(selected: Sequence[str], steps: Sequence[str]) -> list[str]:
-    """Return the reasons why the bound of p-values does not hold for every number of rows; none if it does.
+class RegionPromise(NamedTuple):
+    """What becomes of the bound of p-values. broken: the reason why it does not hold, None if it does.
+    approximate: the reasons why it does not hold for every number of rows."""
+
+    broken: str | None
+    approximate: list[str]
+
+
+def region_promise(
+    conformal: bool, breaking: Sequence[str], fitted: Sequence[str], selected: Sequence[str], noise: bool
+) -> RegionPromise:
+    """Return what becomes of the bound of p-values; runs and predictions of new rows ask this function.
 
     The bound needs p-values that treat the new example and the examples that they are counted among alike.
     Steps that are fitted to these examples, and parameters that are selected with their labels, do not: with
     39 examples of random labels and k of TCM-NN selected from 1 to 12, regions at level 0.1 miss 10.6 % of
     the labels.
 
-    selected: names of such parameters. steps: names of such steps. Both are empty for split and
-    cross-conformal methods, which select and fit without the examples that p-values are counted among.
+    conformal: whether the method is a split or cross-conformal one, which fits its steps and selects its
+    parameters without the examples that p-values are counted among. breaking, fitted: names of steps that
+    break exchangeability, and that are fitted to rows. selected: names of parameters that are selected with
+    labels. noise: whether noise is added to the training rows only.
     """
+    if conformal:
+        breaking = fitted = selected = []
+    broken = None
+    if noise:
+        broken = "the config adds noise to the training rows"
+    elif breaking:
+        verb = "lowers" if len(breaking) == 1 else "lower"
+        broken = f"{joined(breaking)} {verb} the nonconformity scores of training rows"
     reasons = []
     if selected:
         reasons.append(f"{joined(selected)} {_is(selected)} selected with the labels of the training rows")
-    if steps:
-        reasons.append(f"{joined(steps)} {_is(steps)} fitted to the training rows but not to the new rows")
-    return reasons
-
-
-def broken_promise(breaking: Sequence[str], noise: bool) -> str | None:
-    """Return the reason why the p-values of training and new rows have no bound; None if they have one.
-
-    breaking: names of steps that break exchangeability, for methods whose p-values are counted among the rows
-    that the steps are fitted to. noise: whether noise is added to the training rows only.
-    """
-    if noise:
-        return "the config adds noise to the training rows"
-    if not breaking:
-        return None
-    verb = "lowers" if len(breaking) == 1 else "lower"
-    return f"{joined(breaking)} {verb} the nonconformity scores of training rows"
+    if fitted:
+        reasons.append(f"{joined(fitted)} {_is(fitted)} fitted to the training rows but not to the new rows")
+    return RegionPromise(broken, reasons)
 
 
 def joined(names: Sequence[str]) -> str:

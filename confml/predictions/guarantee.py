@@ -1,10 +1,10 @@
 """`Guarantee`: the guarantee of the regions for new rows, its conditions, and what weakens it."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from confml.measures.guarantees import approximations, broken_promise, joined
+from confml.measures.guarantees import RegionPromise, joined, region_promise
 from confml.predictions.model import Model
 
 
@@ -84,18 +84,24 @@ class Guarantee:
         return 2 * (level + (1 - level) * (folds - 1) / (rows + folds))
 
     @functools.cached_property
+    def _promise(self) -> RegionPromise:
+        facts = self.facts
+        breaking = [step.name for step in facts.steps if step.breaks_exchangeability]
+        fitted = [step.name for step in facts.steps if step.learns]
+        selected: Sequence[str] = facts.selected
+        if facts.selection_rows:  # other rows than those that p-values are counted among
+            fitted, selected = [], ()
+        return region_promise(facts.is_conformal, breaking, fitted, selected, facts.noise)
+
+    @property
     def broken(self) -> str | None:
         """The reason why there is no bound, None if there is one."""
-        biased = [step.name for step in self.facts.steps if step.breaks_exchangeability]
-        return broken_promise([] if self.facts.is_conformal else biased, self.facts.noise)
+        return self._promise.broken
 
-    @functools.cached_property
+    @property
     def approximate(self) -> list[str]:
         """The reasons why the bound is approximate, none if it holds for any number of rows."""
-        facts = self.facts
-        if facts.is_conformal or facts.selection_rows:
-            return []
-        return approximations(facts.selected, [step.name for step in facts.steps if step.learns])
+        return self._promise.approximate
 
     @property
     def other_class_rate(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 
 import numpy as np
 import pandas as pd
@@ -12,14 +13,18 @@ from click.testing import CliRunner
 import confml
 from confml.commands.predict import predict
 from confml.config import restore_config
+from confml.config.schema import StepSpec
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
+from confml.measures import Case, Context
+from confml.measures.prediction import Prediction
 from confml.methods.tcm_nn import TCMNN
 from confml.predictions import Choice, Output, config_values, fit_model
 from confml.predictions.exchangeability import outside_probability
 from confml.predictions.session import Session
+from confml.report.answers.promises import promised
 
 
 def said_by(train, new, **options) -> str:
@@ -223,3 +228,24 @@ def test_probabilities_of_another_program_have_no_predictions_for_new_rows(tmp_p
     options = ["--method", "external", "--param", f"probabilities={path}"]
     found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, *options])
     assert "external has no predictions for new rows" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    "steps", [["standardise"], ["tomek-links"], ["standardise", "select-attributes"], []]
+)
+@pytest.mark.parametrize("conformal", [None, "split"])
+def test_predictions_and_runs_have_the_same_promise(steps, conformal):
+    """The regions of a run and those of new rows have a bound, an approximate one or none, for one reason."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).assign(y=np.arange(60) % 2)
+    method = "tcm-nn" if conformal is None else "knn"
+    new = frame[:5].drop(columns="y")
+    answers = confml.predict(frame, new, label="y", method=method, steps=steps, conformal=conformal)
+    text = " ".join(answers.guarantee)
+    params = {} if conformal is None else {"conformal": conformal}
+    prediction = Prediction(np.arange(2), np.array([[0.5, 0.2]]), "p-value")
+    case = Case(prediction, np.zeros(1, int), context=Context(60, {0: 30, 1: 30}, params))
+    reasons = promised(case, types.SimpleNamespace(steps=[StepSpec(name=name) for name in steps], noise=None))
+    assert ("That does not hold here" in text) == (reasons is None)
+    assert ("The bound is approximate" in text) == bool(reasons)
+    assert all(reason in text for reason in reasons or [])

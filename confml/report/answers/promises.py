@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from confml.config import Config
 from confml.errors import ConfmlError
 from confml.measures import Case
-from confml.measures.guarantees import approximations, broken_promise
+from confml.measures.guarantees import region_promise
 from confml.methods.registry import method_class, views_of
 from confml.steps.base import Step
 from confml.steps.registry import step_class
@@ -44,11 +44,11 @@ def promised(
     conformal = params.get("conformal") is not None
     steps = StepFacts.of(config) if config.steps and not conformal else StepFacts([], [], [])
     noise = config.noise is not None and config.noise_values is not None and config.noise.on == "train"
-    if broken_promise(steps.breaking, noise) is not None:
+    tuned = [] if tuning is None else list(tuning["chosen"])
+    promise = region_promise(conformal, steps.breaking, steps.fitted, tuned, noise)
+    if promise.broken is not None:
         return None
-    reasons = ["weights are estimated"] if "own_share" in case.prediction.extra else []
-    tuned = [] if conformal or tuning is None else list(tuning["chosen"])
-    return reasons + approximations(tuned, steps.fitted)
+    return ["weights are estimated"] * ("own_share" in case.prediction.extra) + promise.approximate
 
 
 def has_only_p_values(method: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from confml.config import Config
 from confml.config.warnings import Warned, unsilenced, warning_texts
-from confml.measures.guarantees import approximations
+from confml.measures.guarantees import region_promise
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
@@ -209,7 +209,8 @@ def step_notes(config: Config) -> list[str]:
     names = steps.breaking
     notes: dict[str, None] = {}
     for entry in affected:
-        if reasons := approximations(list(entry.tune or ()), steps.fitted):
+        promise = region_promise(False, steps.breaking, steps.fitted, list(entry.tune or ()), False)
+        if reasons := promise.approximate:
             name, why = entry.label or entry.name, ", and ".join(reasons)
             text = f"{name}: the bound of its p-values is approximate, because {why}"
             notes[text] = None
