@@ -47,6 +47,12 @@ _TABLE_OPTIONS = {
         type=click.Choice(["error", "drop", "mean"]),
         help="Treatment of missing values.  [default: error]",
     ),
+    "missing_values": click.option(
+        "--missing-values",
+        metavar="TEXTS",
+        help='Texts of missing values; comma-separated, "" for none besides empty fields.  '
+        "[default: ?, NA, nan, None and others]",
+    ),
     "duplicates": click.option(
         "--duplicates",
         type=click.Choice(["keep", "drop"]),
@@ -72,6 +78,7 @@ _TABLE_OPTIONS = {
         "--thousands", metavar="MARK", help="Separator of thousands.  [default: detected]"
     ),
 }
+LISTS = ("id", "nominal", "ignore", "missing_values")
 TABLE_KEYS = tuple(_TABLE_OPTIONS)
 """Keys of a data set in a config that are options of a table file."""
 
@@ -92,8 +99,8 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
     if not Path(path).is_file():
         raise DataError(f"{'not a regular' if Path(path).exists() else 'no such'} file", where=path)
     given = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
-    given |= {key: list(names_of(given[key])) for key in ("id", "nominal", "ignore") if key in given}
-    return {"csv": path, **given}
+    given |= {key: list(names_of(given[key])) for key in LISTS if key in given}
+    return {"csv": path, **{key.replace("_", "-"): value for key, value in given.items()}}
 
 
 def names_of(text: str | None) -> tuple[str, ...]:
@@ -112,7 +119,7 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
         options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()
     ):
         return table_spec(dataset, options)
-    given = [f"--{key}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
+    given = [f"--{key.replace('_', '-')}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
     if given:
         raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is the name of a data set")
     if dataset not in known:

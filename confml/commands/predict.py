@@ -40,7 +40,7 @@ OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
     **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
     **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
-    **{key: f"--{key}" for key in TABLE_KEYS if key not in OF_FORMAT},
+    **{key: f"--{key.replace('_', '-')}" for key in TABLE_KEYS if key not in OF_FORMAT},
     "header": "--no-header",
 }
 
@@ -314,7 +314,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
         of_table = (*(key for key in TABLE_KEYS if key not in OF_FORMAT), "scale")
         for key in of_table:
             if options[key] is not None:
-                raise click.UsageError(f"--{key} needs --train; with a config, use --set")
+                raise click.UsageError(f"--{key.replace('_', '-')} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
         check_outputs(inputs_of(config), options)
         return config

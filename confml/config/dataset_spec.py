@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from confml.config.part import Part
-from confml.config.values import Name, NameList, Separator, Switch, Words, one_of, wrong
+from confml.config.values import Name, NameList, Separator, Switch, TextList, Words, one_of, wrong
 from confml.data.table_files import table_name
 
 
@@ -72,6 +72,12 @@ class DatasetSpec(Part):
         None,
         description="Treatment of missing values: error (default), drop the row, or the feature's mean.",
         examples=["drop"],
+    )
+    missing_values: TextList | None = Field(
+        None,
+        description="Texts of missing values; [] for none besides empty fields. By default ?, NA, nan, None "
+        "and others.",
+        examples=[["?", -999], []],
     )
     separator: Separator | None = Field(
         None, description="Separator between columns of the CSV file.", examples=[";"]

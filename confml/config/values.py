@@ -173,6 +173,14 @@ def _names(values: Any) -> Any:
     return [values] if isinstance(values, str) else values
 
 
+def _texts(values: Any) -> tuple[str, ...]:
+    """Return texts without duplicates; numbers need no quotes."""
+    values = values if isinstance(values, list | tuple) else [values]
+    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
+        raise wrong("a list of texts", hint="null, true, no and the like need quotes: ['null']")
+    return tuple(dict.fromkeys(map(str, values)))
+
+
 def _labels(values: Any) -> tuple[str, ...]:
     """Return class labels as text, without duplicates; whole numbers need no quotes."""
     values = [values] if isinstance(values, str | int) else values
@@ -185,6 +193,9 @@ def _labels(values: Any) -> tuple[str, ...]:
 Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
 _NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
+_TEXT = {"type": ["string", "number"]}
+_TEXTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+TextList = Annotated[tuple[str, ...], PlainValidator(_texts), WithJsonSchema(_TEXTS)]
 _LABEL = {"type": ["string", "integer"]}
 _LABELS = {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]}
 LabelList = Annotated[tuple[str, ...], PlainValidator(_labels), WithJsonSchema(_LABELS)]

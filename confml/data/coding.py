@@ -179,7 +179,7 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     """
     n = len(table)
     values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
-    missing = pa.array(sorted({"", *table.missing}))
+    missing = sorted({"", *table.missing})
     step = max(1, _TOGETHER // max(1, n))
     parts = [(first, min(first + step, len(names))) for first in range(0, len(names) if n else 0, step)]
     while parts:
@@ -196,8 +196,10 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     return values, plain
 
 
-def _plain(fields: pa.ChunkedArray, missing: pa.Array, decimal: str) -> np.ndarray | None:
+def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.ndarray | None:
     """Return fields as numbers, None if one is neither a number nor missing."""
+    if numbers := [text for text in missing if is_number(text.replace(",", "."))]:  # such as -999
+        fields = pc.if_else(pc.is_in(fields, value_set=pa.array(numbers)), None, fields)
     if decimal == ",":
         if pc.any(pc.match_substring(fields, ".")).as_py():
             return None
@@ -205,7 +207,7 @@ def _plain(fields: pa.ChunkedArray, missing: pa.Array, decimal: str) -> np.ndarr
     for is_sure in (True, False):
         if not is_sure:  # numbers begin with a digit, a sign or a point, and these stand between + and :
             other = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
-            if not pc.all(pc.is_in(fields.filter(other), value_set=missing)).as_py():
+            if not pc.all(pc.is_in(fields.filter(other), value_set=pa.array(missing))).as_py():
                 return None
             fields = pc.if_else(other, None, fields)
         with contextlib.suppress(pa.ArrowInvalid):

@@ -33,6 +33,7 @@ from confml.data.text_table import (
 )
 from confml.errors import DataError
 
+NOT_MISSING = 'if the text is a value, missing-values: [] (--missing-values "") keeps it'
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
@@ -219,7 +220,7 @@ def handle_missing(
     )
     if missing == "mean":
         hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
-    raise DataError(message, where=table.where(first, name), hint=hint)
+    raise DataError(message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint)
 
 
 def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> bool:

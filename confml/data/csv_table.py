@@ -12,11 +12,21 @@ import numpy as np
 
 from confml.data.audit import alike_sentence, row_groups
 from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
-from confml.data.columns import Columns, Plain, handle_missing, read_columns
+from confml.data.columns import NOT_MISSING, Columns, Plain, handle_missing, read_columns
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
-from confml.data.text_table import SHOWN, Texts, TextTable, at_lines, column_hint, counted, quoted, short
+from confml.data.text_table import (
+    SHOWN,
+    Texts,
+    TextTable,
+    at_lines,
+    column_hint,
+    counted,
+    missing_texts,
+    quoted,
+    short,
+)
 from confml.errors import ConfigError, ConfigErrors, DataError
 
 _MISSING = ("error", "drop", "mean")  # values of the key missing
@@ -47,6 +57,7 @@ class CsvSpec:
     sheet: str | None = None
     duplicates: str = "keep"
     drop_first: bool = False
+    missing_values: tuple[str, ...] | None = None
 
 
 def load_csv(spec: Mapping[str, Any]) -> DataSet:
@@ -62,9 +73,10 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
         it is an identifier. Any other column must be numbers.
     groups: a column of groups, not a feature.
     duplicates: ``keep``; ``drop`` leaves out the training rows that repeat an earlier one, label included.
-    missing: treatment of a missing feature (an empty field, ?, NA, N/A, nan, null, <NA> or #N/A in upper or
-        lower case, a nan with a sign, or None): ``error``; ``drop`` leaves the row out; ``mean`` keeps it as
-        NaN, for a step to fill in. A missing label is an error.
+    missing: treatment of a missing feature: ``error``; ``drop`` leaves the row out; ``mean`` keeps it as NaN,
+        for a step to fill in. A missing label is an error.
+    missing-values: the texts that are missing values, in every column; an empty field is one too. By default
+        ?, NA, N/A, nan, null, <NA> or #N/A in upper or lower case, a nan with a sign, and None.
     separator, encoding: of a CSV file, detected if omitted. decimal: ``.`` or ``,``. thousands: the
         separator of thousands, detected if omitted; signs of currencies and percent signs are removed, and
         ``12 %`` is the number 12. header: False for a file without a header line, whose columns are called
@@ -96,6 +108,8 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
 
 def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
     train = files[0]
+    for file in files:
+        file.missing = missing_texts(wanted.missing_values)
     features = check_columns(wanted, train)
     for test in files[1:]:
         _check_test_columns(wanted, train, test, features)
@@ -190,6 +204,8 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     for key in _SINGLE:
         if key in values:
             values[key] = str(values[key])
+    if "missing_values" in values:
+        values["missing_values"] = tuple(map(str, values["missing_values"]))
     spec = CsvSpec(**values)
     if spec.missing not in _MISSING:
         raise ConfigError(
@@ -280,7 +296,8 @@ def _check_labels(file: TextTable, label: str) -> None:
         where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column '{label}'"
         given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
         message = f"the label is missing ({given})" if given else "the label is missing"
-        raise DataError(message, where=where, hint="give it, or take the rows out of the file")
+        hint = "give it, or take the rows out of the file"
+        raise DataError(message, where=where, hint=f"{hint}; {NOT_MISSING}" if given else hint)
     longest = max(texts.distinct, key=len)
     if len(longest) > LONGEST_LABEL:
         raise DataError(

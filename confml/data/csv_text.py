@@ -51,11 +51,15 @@ _NOT_TEXT = (
 
 
 class CsvFormat(NamedTuple):
-    """Encoding and separator of a CSV file, None where they are detected, and whether it has a header."""
+    """Encoding and separator of a CSV file, None where they are detected, and whether it has a header.
+
+    missing_values: the texts of missing values, None for the usual ones.
+    """
 
     encoding: str | None = None
     separator: str | None = None
     header: bool = True
+    missing_values: tuple[str, ...] | None = None
 
 
 class Header(NamedTuple):

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.large_integers import rounded_texts
-from confml.data.text_table import Texts, TextTable, at_lines, counted, is_number, quoted, short
+from confml.data.text_table import Texts, TextTable, at_lines, counted, is_number, missing_texts, quoted, short
 from confml.errors import ConfigError, DataError, did_you_mean
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
@@ -74,6 +74,7 @@ class RowCoder:
     encoding: str | None = None  # of models that were stored without them
     separator: str | None = None
     header: bool = True
+    missing_values: tuple[str, ...] | None = None
     class_texts: tuple[str, ...] = ()
     number_marks: Mapping[str, Sequence[str]] = {}
     ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
@@ -88,7 +89,7 @@ class RowCoder:
         csv_format: CsvFormat | None = None,
     ):
         self.label, self.missing, self.decimal = label, missing, decimal
-        self.encoding, self.separator, self.header = csv_format or CsvFormat()
+        self.encoding, self.separator, self.header, self.missing_values = csv_format or CsvFormat()
         self.number_marks = dict(data.number_marks)
         self.class_texts = tuple(map(str, data.classes.tolist()))
         self.features, self.categories, self.id_columns = (
@@ -130,7 +131,7 @@ class RowCoder:
     @property
     def csv_format(self) -> CsvFormat:
         """The format of the training file, which CSV files of new rows have by default."""
-        return CsvFormat(self.encoding, self.separator, self.header)
+        return CsvFormat(self.encoding, self.separator, self.header, self.missing_values)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -171,6 +172,7 @@ class RowCoder:
         spell all values of a column in another way.
         """
         n, names = len(table), self.features
+        table = replace(table, missing=missing_texts(self.missing_values))
         numeric = [j for j, codes in enumerate(self._codes) if codes is None]
         values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
         values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], self.decimal)
@@ -296,8 +298,9 @@ class RowCoder:
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))
         more = f"; {counted(len(rows) - 1, 'more value')} {'is' if len(rows) == 2 else 'are'} missing"
+        text = table.text(int(rows[0]), self.features[columns[0]])
         return DataError(
-            "the value is missing" + (more if len(rows) > 1 else ""),
+            "the value is missing" + (f" ('{text}')" if text else "") + (more if len(rows) > 1 else ""),
             where=table.where(int(rows[0]), self.features[columns[0]]),
             hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
             "missing: drop leaves such rows without a prediction",

@@ -56,7 +56,8 @@ class TextTable:
 
     data: one column of strings per column. lines: (n,) the line of the file on which each row begins, counted
         from 1; the row of the sheet or of the Parquet file where ``unit`` is ``row``.
-    separator: of a CSV file, else None. notes: sentences. missing: the texts of missing values.
+    separator: of a CSV file, else None. notes: sentences. missing: the texts of missing values; an empty
+        field is missing too.
     """
 
     path: Path
@@ -141,6 +142,11 @@ class TextTable:
         return replace(
             self, data=self.data.slice(first, rows), lines=lines, notes=[] if first else self.notes
         )
+
+
+def missing_texts(given: Iterable[str] | None) -> frozenset[str]:
+    """Return the texts of missing values of a data set: those that are given, by default `MISSING`."""
+    return MISSING if given is None else frozenset(given)
 
 
 def numbered_names(columns: int) -> list[str]:

@@ -66,6 +66,7 @@ def predict(
     nominal: Sequence[str] | str = (),
     ignore: Sequence[str] | str = (),
     missing: str = "error",
+    missing_values: Sequence[str] | None = None,
     conformal: str | None = None,
     per_class: bool = False,
     view: str | None = None,
@@ -104,7 +105,7 @@ def predict(
         Steps as in a config, fitted to the training rows; ``["standardise"]`` by default, ``[]`` for none.
     levels : sequence of float, default=(0.01, 0.05, 0.1)
         Significance levels of the regions.
-    id, nominal, ignore, missing
+    id, nominal, ignore, missing, missing_values
         As the keys of a data set in a config.
     conformal : {"split", "cross"}, optional
         Make the method conformal.
@@ -184,6 +185,7 @@ def predict(
     from confml.predictions.store import is_model_file, load_model, save_model
 
     of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
+    of_data["missing_values"] = missing_values
     of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
     of_choice = {
         **{"conformal": conformal, "per_class": per_class, "view": view},
@@ -258,6 +260,8 @@ def _fitted(
     from confml.predictions.training import Choice, fit_model
 
     settings: dict[str, Any] = {"label": of_data["label"], "missing": of_data["missing"]}
+    if of_data["missing_values"] is not None:
+        settings["missing-values"] = list(of_data["missing_values"])
     settings |= {
         key: [of_data[key]] if isinstance(of_data[key], str) else [str(name) for name in of_data[key]]
         for key in ("id", "nominal", "ignore")

@@ -112,7 +112,7 @@ class _Fit:
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.spec()) if data is None else data
         missing = missing_rule(spec, self.data)
-        csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False)
+        csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False, spec.missing_values)
         self.coder = RowCoder(
             self.data, label_of(spec), unused_columns(spec), missing, spec.decimal or ".", csv_format
         )
