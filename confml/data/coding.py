@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confml.data.text_table import Texts, TextTable, is_number, quoted
+from confml.data.text_table import Texts, TextTable, is_number, is_numeric, quoted
 from confml.errors import DataError
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
@@ -179,20 +179,27 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     """
     n = len(table)
     values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
-    missing = sorted({"", *table.missing})
+    columns = [table.data.column(table.places[name]) for name in names]
+    numbers = [float(text.replace(",", ".")) for text in table.missing if is_number(text.replace(",", "."))]
+    texts = []
+    for at, column in enumerate(columns):
+        if is_numeric(column.type):
+            column_values = column.cast(pa.float64(), safe=False).to_numpy()
+            values[:, at] = np.where(np.isin(column_values, numbers), np.nan, column_values)
+            plain[at] = True
+        else:
+            texts.append(at)
     step = max(1, _TOGETHER // max(1, n))
-    parts = [(first, min(first + step, len(names))) for first in range(0, len(names) if n else 0, step)]
+    parts = [texts[first : first + step] for first in range(0, len(texts) if n else 0, step)]
     while parts:
-        first, last = parts.pop()
-        columns = [table.data.column(table.places[name]) for name in names[first:last]]
-        fields = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
-        numbers = _plain(fields, missing, decimal)
-        if numbers is not None:
-            values[:, first:last] = numbers.reshape(-1, n).T
-            plain[first:last] = True
-        elif last - first > 1:
-            middle = (first + last) // 2
-            parts += [(first, middle), (middle, last)]
+        part = parts.pop()
+        fields = pa.chunked_array([chunk for at in part for chunk in columns[at].chunks])
+        found = _plain(fields, sorted({"", *table.missing}), decimal)
+        if found is not None:
+            values[:, part] = found.reshape(-1, n).T
+            plain[part] = True
+        elif len(part) > 1:
+            parts += [part[: len(part) // 2], part[len(part) // 2 :]]
     return values, plain
 
 

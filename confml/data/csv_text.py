@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from confml.data.memory import check_width
-from confml.data.text_table import numbered_names
+from confml.data.text_table import numbered_names, rows_without_values
 from confml.data.unpack import too_large
 from confml.errors import ConfigError, DataError
 
@@ -295,12 +295,8 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray] | None:
     inside = "" if has_quotes else separator + "\n"
     if blanks := "".join(blank for blank in _BLANKS if blank not in inside and blank in text):
         table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
-    empty = np.ones(len(lines), dtype=bool)
-    for column in table.columns:
-        if not empty.any():
-            return table, lines
-        empty &= pc.equal(column, "").to_numpy()
-    return table.filter(pa.array(~empty)), lines[~empty]
+    empty = rows_without_values(table)
+    return (table.filter(pa.array(~empty)), lines[~empty]) if empty.any() else (table, lines)
 
 
 def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:

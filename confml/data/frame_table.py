@@ -1,107 +1,82 @@
-"""DataFrames, Parquet files and Excel workbooks as `TextTable`, read with pandas."""
+"""Data frames of any library, Parquet files and Excel workbooks as `TextTable`."""
 
+import importlib.util
+import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
-from confml.data.text_table import TextTable, number_text, numbered_names
+from confml.data.text_table import TextTable, cell_text, is_numeric, numbered_names, rows_without_values
 from confml.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_UNNAMED_INDEX = re.compile("__index_level_[0-9]+__")  # in Parquet files that pandas wrote
 
-def frame_table(frame: "pd.DataFrame", name: str) -> TextTable:
-    """Return the rows of a DataFrame as text; its index is left out, and ``lines`` count its rows from 1.
 
-    name: its name in messages. Numbers become text that reads back as the same number. Raises DataError for
-    columns of one name.
+def frame_table(frame: Any, name: str) -> TextTable:
+    """Return the rows of a data frame; an index of pandas is left out, and ``lines`` count its rows from 1.
+
+    frame: of pandas, or anything that `pyarrow.table` takes: of polars, a relation of DuckDB, ... name: its
+    name in messages. Raises DataError for other objects, and for columns of one name.
     """
-    if not len(frame.columns):
+    header, data = _columns_of(frame, name)
+    if not header:
         raise DataError("the DataFrame has no columns", where=name)
-    header = [str(column) for column in frame.columns]
-    lines = np.arange(1, len(frame) + 1)
-    return TextTable.of(Path(name), header, _data(_texts(frame)), lines, where=name, unit="row")
+    lines = np.arange(1, data.num_rows + 1)
+    return TextTable.of(Path(name), header, data, lines, where=name, unit="row")
 
 
-def _data(columns: list[list[str]]) -> pa.Table:
-    names = list(map(str, range(len(columns))))
-    return pa.table([pa.array(column, pa.string()) for column in columns], names=names)
+def _columns_of(frame: Any, name: str) -> tuple[list[str], pa.Table]:
+    """Return the names of columns, and the columns as numbers or as text."""
+    if hasattr(frame, "iloc"):
+        header = [str(column) for column in frame.columns]
+        columns = [_of_pandas(frame.iloc[:, j]) for j in range(len(header))]
+    else:
+        try:
+            table = pa.table(frame)
+        except (TypeError, ValueError, pa.ArrowException):
+            message = f"expected a path or a data frame that pyarrow reads, got {type(frame).__name__}"
+            raise DataError(message, where=name) from None
+        header, columns = table.column_names, list(map(_as_text, table.columns))
+    return header, pa.table(columns, names=list(map(str, range(len(header)))))
 
 
-_PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
+def _of_pandas(column: "pd.Series") -> pa.ChunkedArray:
+    if column.dtype.kind in "iuf" and not hasattr(column, "sparse"):
+        return pa.chunked_array([pa.array(column, from_pandas=True)])
+    values = column.astype(object).where(column.notna(), None)
+    return pa.chunked_array([pa.array(map(cell_text, values.tolist()), pa.string())])
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of numbers as it is, and any other one as text."""
+    if is_numeric(column.type):
+        return column
+    return pa.chunked_array([pa.array(map(cell_text, column.to_pylist()), pa.string())])
+
+
+# ---- files
 
 
 def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None = None) -> TextTable:
     """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, by default the
     first; its first row is the header if ``has_header``.
 
-    Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
-    and where the package that reads it is not installed.
+    Raises DataError for a file that cannot be read, and for a workbook without the package that reads it.
     """
-    package, what = _PACKAGES[kind]
-    if not _installed(package):
-        raise DataError(
-            f"reading {what} needs the package {package}, which is not installed",
-            where=str(path),
-            hint="pip install 'confml[files]', or save the table as CSV",
-        )
-    names, columns, lines, notes = _read(path, kind, what, has_header, sheet)
-    if not names:
-        raise DataError("the table has no columns", where=str(path))
-    kept = np.array([any(fields) for fields in zip(*columns, strict=True)])  # not rows without a value
-    if not kept.any():
-        raise DataError("the table has no rows", where=str(path))
-    lines = np.array(lines)
-    table = TextTable.of(path, names, _data(columns), lines, where=f"{path}, header", unit="row", notes=notes)
-    table.keep(kept)
-    return table
-
-
-def _texts(frame: "pd.DataFrame") -> list[list[str]]:
-    """Return the columns of a DataFrame as text."""
-    return [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
-
-
-def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None):
-    """Return the names, the columns as text, the row numbers and the notes of a file."""
-    import pandas as pd
-
+    what = "a Parquet file" if kind == "parquet" else "an Excel workbook"
     notes: list[str] = []
     try:
         if kind == "parquet":
-            import pyarrow.parquet as pq
-
-            _check_parquet(path)
-            frame = pq.read_table(path).to_pandas(integer_object_nulls=True)  # floats would round them
-            if frame.index.names != [None]:
-                frame = frame.reset_index()
-            names = [str(name) for name in frame.columns]
-            first = 1
+            header, data, first = *_read_parquet(path), 1
         else:
-            _check_workbook(path)
-            with pd.ExcelFile(path) as book:
-                sheets = [str(name) for name in book.sheet_names]
-                if sheet is not None and sheet not in sheets:
-                    raise DataError(f"there is no sheet '{sheet}'", where=str(path), near=(sheet, sheets))
-                if len(sheets) > 1 and sheet is None:
-                    others = ", ".join(f"'{name}'" for name in sheets[1:6])
-                    notes.append(
-                        f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
-                        f"sheet: (--sheet) reads another one: {others}"
-                    )
-                chosen = sheets[0] if sheet is None else sheet
-                frame = pd.read_excel(book, sheet_name=chosen, header=None, dtype=object)
-            if has_header:
-                names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []
-                frame, first = frame.iloc[1:], 2
-            else:
-                names, first = numbered_names(frame.shape[1]), 1
-        columns = _texts(frame)
+            header, data, first = _read_workbook(path, has_header, sheet, notes)
     except DataError:
         raise
     except MemoryError:
@@ -110,48 +85,65 @@ def _read(path: Path, kind: str, what: str, has_header: bool, sheet: str | None)
     except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
         words = " ".join(str(error).split())[:200]
         raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
-    return names, columns, range(first, first + len(frame)), notes
+    if not header:
+        raise DataError("the table has no columns", where=str(path))
+    empty = rows_without_values(data)
+    if empty.all():
+        raise DataError("the table has no rows", where=str(path))
+    lines = np.arange(first, first + data.num_rows)
+    table = TextTable.of(path, header, data, lines, where=f"{path}, header", unit="row", notes=notes)
+    table.keep(~empty)
+    return table
 
 
-def _check_parquet(path: Path) -> None:
-    """Raise DataError for a table that is too wide, or too large for the memory, before it is read."""
-    from pyarrow.parquet import read_metadata
+def _read_parquet(path: Path) -> tuple[list[str], pa.Table]:
+    """Return the columns of a Parquet file; named columns of an index of pandas come first."""
+    from pyarrow import parquet
 
-    about = read_metadata(path)
+    about = parquet.read_metadata(path)
     check_width(about.num_columns, str(path))
     cells = about.num_rows * about.num_columns
     require_memory(16 * cells, f"a table of {about.num_rows:,} rows", where=str(path))
+    table = parquet.read_table(path)
+    index = [
+        name
+        for name in (table.schema.pandas_metadata or {}).get("index_columns", ())
+        if isinstance(name, str)
+    ]
+    names = [*index, *(name for name in table.column_names if name not in index)]
+    names = [name for name in names if not (name in index and _UNNAMED_INDEX.fullmatch(name))]
+    return _columns_of(table.select(names), str(path))
 
 
-def _check_workbook(path: Path) -> None:
-    """Raise DataError for a workbook that unpacks to more than the limit."""
+def _read_workbook(
+    path: Path, has_header: bool, sheet: str | None, notes: list[str]
+) -> tuple[list[str], pa.Table, int]:
+    """Return the columns of a sheet of a workbook, and the number of its first row of values."""
+    import pandas as pd
+
+    if importlib.util.find_spec("openpyxl") is None:
+        message = "reading an Excel workbook needs the package openpyxl, which is not installed"
+        hint = "pip install 'confml[files]', or save the table as CSV"
+        raise DataError(message, where=str(path), hint=hint)
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > (limit := most("UNPACKED", 1 << 30)):
         message = f"the workbook unpacks to {gigabytes(size)}, and the limit is {gigabytes(limit)}"
         raise DataError(message, where=str(path), hint=f"save it as CSV; {raised_by('UNPACKED')}")
-
-
-def cell_text(value) -> str:
-    """Return a cell as a CSV file would hold it; a missing one is empty."""
-    import pandas as pd
-
-    if isinstance(value, str):
-        return value.strip()
-    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
-        return ""
-    if isinstance(value, float):
-        return number_text(value)
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return str(value)
-
-
-def _installed(package: str) -> bool:
-    import importlib
-
-    try:
-        importlib.import_module(package)
-    except ImportError:
-        return False
-    return True
+    with pd.ExcelFile(path) as book:
+        sheets = [str(name) for name in book.sheet_names]
+        if sheet is not None and sheet not in sheets:
+            raise DataError(f"there is no sheet '{sheet}'", where=str(path), near=(sheet, sheets))
+        if len(sheets) > 1 and sheet is None:
+            others = ", ".join(f"'{name}'" for name in sheets[1:6])
+            notes.append(
+                f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
+                f"sheet: (--sheet) reads another one: {others}"
+            )
+        frame = pd.read_excel(book, sheet_name=sheet or sheets[0], header=None, dtype=object)
+    first = 1
+    names = numbered_names(frame.shape[1])
+    if has_header:
+        names = ["" if pd.isna(name) else cell_text(name) for name in frame.iloc[0]] if len(frame) else []
+        frame, first = frame.iloc[1:], 2
+    return names, _columns_of(frame, str(path))[1], first

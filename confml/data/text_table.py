@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from confml.data.memory import check_width
 from confml.errors import DataError, did_you_mean, in_quotes
@@ -52,10 +53,11 @@ class Texts:
 
 @dataclass
 class TextTable:
-    """The fields of a table file as text, without the blanks around them.
+    """The fields of a table as text, without the blanks around them.
 
-    data: one column of strings per column. lines: (n,) the line of the file on which each row begins, counted
-        from 1; the row of the sheet or of the Parquet file where ``unit`` is ``row``.
+    data: one column of strings, or of numbers of Parquet files and data frames, per column.
+    lines: (n,) the line of the file on which each row begins, counted from 1; the row of the sheet or of the
+        Parquet file where ``unit`` is ``row``.
     separator: of a CSV file, else None. notes: sentences. missing: the texts of missing values; an empty
         field is missing too.
     """
@@ -111,16 +113,20 @@ class TextTable:
 
     def fields(self, name: str) -> list[str]:
         """Return the fields of a column as they are."""
-        return self.data.column(self.places[name]).to_pylist()
+        column = self.data.column(self.places[name])
+        return list(map(cell_text, column.to_pylist())) if is_numeric(column.type) else column.to_pylist()
 
     def text(self, row: int, name: str) -> str:
         """Return one field as it is."""
-        return self.data.column(self.places[name])[int(row)].as_py()
+        return cell_text(self.data.column(self.places[name])[int(row)].as_py())
 
     def texts(self, name: str) -> Texts:
         """Return the texts of a column."""
-        encoded = self.data.column(self.places[name]).dictionary_encode().unify_dictionaries()
+        column = self.data.column(self.places[name])
+        encoded = column.dictionary_encode(null_encoding="encode").unify_dictionaries()
         distinct = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
+        if is_numeric(column.type):
+            distinct = list(map(cell_text, distinct))
         codes = [chunk.indices.to_numpy() for chunk in encoded.chunks] or [np.empty(0, dtype=np.int32)]
         texts = ["" if text in self.missing else text for text in distinct]
         place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
@@ -209,6 +215,34 @@ def listed(names: Iterable[str], most: int = 5) -> str:
 def quoted(names: Iterable[str], most: int = 5) -> str:
     """Return `listed`, each name in quotes."""
     return listed((in_quotes(short(name, 58)) for name in names), most)
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Return whether the values of a column are numbers, not text."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def rows_without_values(data: pa.Table) -> np.ndarray:
+    """Return (n,) bool, which rows have no value in any column."""
+    empty = np.ones(data.num_rows, dtype=bool)
+    for column in data.columns:
+        if not empty.any():
+            break
+        is_number = is_numeric(column.type)
+        gaps = pc.is_null(column, nan_is_null=True) if is_number else pc.equal(column, "")
+        empty &= gaps.to_numpy()
+    return empty
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as a CSV file would hold it; None and nan are empty."""
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return number_text(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def number_text(value: float) -> str:

@@ -54,8 +54,8 @@ LEVELS = (0.01, 0.05, 0.1)
 
 @with_allowed_imports
 def predict(
-    train: pd.DataFrame | str | Path | Model,
-    new: pd.DataFrame | str | Path,
+    train: Any,
+    new: Any,
     *,
     label: str | None = None,
     method: str = "tcm-nn",
@@ -88,7 +88,8 @@ def predict(
     Parameters
     ----------
     train : DataFrame, str, Path or Model
-        Labelled rows: a DataFrame, or the path of a table file (CSV, .parquet, .xlsx). Or a model that
+        Labelled rows: a data frame, or the path of a table file (CSV, .parquet, .xlsx). A data frame is of
+        pandas, or of any library with Arrow's interface, such as polars or DuckDB. Or a model that
         `load_model` returned, or its path (``.confml``), which takes of the parameters below only ``levels``,
         ``no_empty``, ``explain``, ``costs``, ``batch_rows`` and ``say``.
     new : DataFrame, str or Path
@@ -195,7 +196,7 @@ def predict(
     read, stored = None, False
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
-    if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
+    if isinstance(train, Model) or (isinstance(train, str | Path) and is_model_file(train)):
         _check_no_fit({**of_data, **of_method, **of_choice})
         stored = True
         model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
@@ -207,7 +208,7 @@ def predict(
         say(f"note: {note}")
     if save is not None:
         save_model(model, save, trust)
-    if isinstance(new, pd.DataFrame):
+    if not isinstance(new, str | Path):
         tables = chunks_of(frame_table(new, "new"), model.chunk_rows)
     else:
         tables = table_chunks(
@@ -243,7 +244,7 @@ def _check_no_fit(given: Mapping[str, Any]) -> None:
 
 
 def _fitted(
-    train: pd.DataFrame | str | Path,
+    train: Any,
     of_data: Mapping[str, Any],
     of_method: Mapping[str, Any],
     of_choice: Mapping[str, Any],
@@ -251,8 +252,6 @@ def _fitted(
     say: Callable[[str], None],
 ) -> Model:
     """Return the model of the parameters of `predict`."""
-    import pandas as pd
-
     from confml.config import restore_config
     from confml.data.csv_table import load_tables
     from confml.data.frame_table import frame_table
@@ -267,10 +266,11 @@ def _fitted(
         for key in ("id", "nominal", "ignore")
         if of_data[key]
     }
-    dataset = {"csv": "train" if isinstance(train, pd.DataFrame) else str(train), **settings}
+    is_file = isinstance(train, str | Path)
+    dataset = {"csv": str(train) if is_file else "train", **settings}
     config = restore_config(config_values(dataset, levels=levels, **of_method))
     data = None
-    if isinstance(train, pd.DataFrame):
+    if not is_file:
         data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
     choice = dict(of_choice)
     risk, confidence = choice.pop("risk"), choice.pop("confidence")
@@ -281,7 +281,7 @@ def _fitted(
 
 def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
     """Return the predictions with labels of the type in the training DataFrame, such as bool."""
-    from confml.data.frame_table import cell_text
+    from confml.data.text_table import cell_text
 
     own = {cell_text(value): value for value in given.drop_duplicates().tolist()}
     if all(isinstance(value, str | int) and not isinstance(value, bool) for value in own.values()):
