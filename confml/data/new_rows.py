@@ -20,7 +20,16 @@ from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.large_integers import rounded_texts
-from confml.data.text_table import Texts, TextTable, at_lines, counted, is_number, missing_texts, quoted, short
+from confml.data.text_table import (
+    Texts,
+    TextTable,
+    at_lines,
+    counted,
+    is_number,
+    missing_texts,
+    quoted,
+    short,
+)
 from confml.errors import ConfigError, DataError, did_you_mean
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
