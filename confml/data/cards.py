@@ -187,8 +187,6 @@ class Card(_Strict):
     drop_classes: classes whose rows are dropped. merge: new label <- old labels. label_as_attribute: name of
     a feature that repeats the label, which reproduces an error of a published study.
     train_first: number of rows, from the first, of the training part; the others are the test part.
-    image: height and width, where the features are the pixels of an image, row by row; a report shows test
-    examples as pictures.
     """
 
     name: Text
@@ -215,7 +213,6 @@ class Card(_Strict):
     merge: dict[Text, tuple[Label, ...]] = {}
     label_as_attribute: Text | None = None
     train_first: Size | None = None
-    image: tuple[Size, Size] | None = None
     expect: Expect
     paper: Paper | None = None
     notes: tuple[Text, ...] = ()
@@ -245,8 +242,6 @@ class Card(_Strict):
             raise ValueError("either files have a part each or train-first divides the rows, not both")
         if any(file.part for file in self.files) and not all(file.part for file in self.files):
             raise ValueError("either every file has a part, or none has")
-        if self.image is not None and self.image[0] * self.image[1] != self.expect.attributes:
-            raise ValueError("image: height times width must be the number of attributes")
         return self
 
 

@@ -77,7 +77,7 @@ class Picture:
     The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
     "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
     drawing: the figures of the section that are drawn together, in several processes. formats: of its files,
-    besides SVG.
+    besides SVG. dataset: "" for all data sets together.
     """
 
     path: str
@@ -86,6 +86,7 @@ class Picture:
     caption: str = ""
     drawing: Drawer | None = None
     formats: Sequence[str] = ("png",)
+    dataset: str = ""
 
 
 @dataclass(frozen=True)

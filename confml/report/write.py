@@ -90,7 +90,7 @@ def _written(
     """Write each item and yield its paths; append the texts of notes to ``notes``.
 
     The captions of the figures that were drawn are written to ``figures/index.md``. Each section sees each
-    item, and the notes on figures that are not drawn, after it is written.
+    item after it is written, and a note instead of a figure that is not drawn.
     """
     drawn, seeing = [], overriding(sections, Section.see)
     for item in items:
@@ -110,8 +110,9 @@ def _written(
         elif isinstance(item, Note):
             notes.append(item.text)
         new_notes = [Note(text) for text in notes[known:]]
+        left_out = isinstance(item, Note) or (isinstance(item, Picture) and item not in drawn)
         for section in seeing:
-            for one in new_notes if isinstance(item, Note) else (item, *new_notes):
+            for one in new_notes if left_out else (item, *new_notes):
                 section.see(one)
     if drawn:
         yield write_file(folder / "figures" / "index.md", figures_index(drawn))

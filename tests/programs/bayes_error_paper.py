@@ -8,8 +8,8 @@ figure-3-optdigits, figure-4: estimates on the training part against the test er
 components, embeddings: estimates after principal components, kernel PCA and Laplacian eigenmaps (section 3).
 """
 
+import argparse
 import math
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -355,8 +355,13 @@ PARTS: dict[str, Callable[[], tuple[Rows, Any]]] = {
 }
 
 
-def main(names: Sequence[str]) -> None:
-    """Compute the parts, all by default."""
+def main() -> None:
+    """Compute the parts of the command line, all by default."""
+    parser = argparse.ArgumentParser(description="Figures of van den Burg and Hero (2017).")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; default all")
+    names = parser.parse_args().parts
+    if unknown := [name for name in names if name not in PARTS]:
+        parser.error(f"unknown part {unknown[0]}; expected one of {', '.join(PARTS)}")
     for name in names or PARTS:
         begun = time.perf_counter()
         with style.style():
@@ -373,4 +378,4 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -11,8 +11,6 @@ from confml.measures.prediction import Prediction
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import panel_columns, style
 from confml.report.numbers.published_points import errors_of, rejections_of
-from confml.report.page.charts import styles_of
-from confml.report.page.material import Material
 from confml.report.run.cells import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -144,7 +142,7 @@ def test_the_gallery_has_every_kind_of_figure():
     assert named == set(known_figures())
 
 
-def test_a_method_has_one_colour_in_all_figures_and_on_the_page():
+def test_a_method_has_one_colour_in_all_figures():
     run = wide_run(4)
     subject = Subject(run, "d", {})
     for name in ("accuracy-rejection", "coverage-by-level", "efficiency"):
@@ -153,8 +151,6 @@ def test_a_method_has_one_colour_in_all_figures_and_on_the_page():
         colours = {text.get_text(): line.get_color() for text, line in lines if hasattr(line, "get_color")}
         found = {label: colours[label] for label in subject.variants if label in colours}
         assert len(found) > 2 and found == {label: subject.look(label)["color"] for label in found}
-    places = {label: style.method for label, style in styles_of([Material(run)]).items()}
-    assert places == run.method_places and len(places) == 4
 
 
 def test_labels_name_a_wrapper_once():

@@ -218,6 +218,7 @@ def pictures(results: RunResults) -> Iterator[Picture]:
                 f"{spec.name} of {dataset}",
                 caption_of(figure, subject),
                 formats=results.config.figure_formats,
+                dataset="" if figure.is_across(options) else dataset,
             )
             taken.add(file)
 

@@ -17,7 +17,7 @@ from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
 
 def ranks_options(options) -> tuple[str, float, str | None, str | None]:
     """Return the options of a ``ranks`` figure: metric, level, methods and data sets to omit."""
-    metric, level = options.get("metric", "accuracy"), float(options.get("level", 0.05))
+    metric, level = options.get("metric", "error"), float(options.get("level", 0.05))
     return metric, level, options.get("without"), options.get("skip")
 
 
@@ -85,7 +85,7 @@ def check(options: Mapping[str, Any]) -> None:
 
 FIGURE = Figure(
     name="ranks",
-    about="mean ranks over all data sets, bars join what is not shown to differ (metric: accuracy, ari ...)",
+    about="mean ranks over all data sets, bars join what is not shown to differ (metric: error, ari ...)",
     draw=draw,
     caption="Mean ranks of the methods over the data sets, 1 for the best. Bars join methods that are not "
     "shown to differ (Wilcoxon's test with Holm's correction over all pairs, 5 %); there are none if "

@@ -16,11 +16,10 @@ from confml.report.answers.text import listed
 from confml.report.files import write_file
 from confml.report.page.about_run import Citation, citations, manifest_of
 from confml.report.page.headline import answer_of, answer_table, question
-from confml.report.page.material import Material
+from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
 from confml.report.page.run_page import RankPart, dataset_parts, glossary, rank_part
-from confml.report.page.view_numbers import ViewData
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.sections.base import items_of
@@ -65,7 +64,7 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         "ranks": ranks,
         "pairs": same_methods(material, standings),
         "settings": settings_table(names, manifests),
-        "parts": dataset_parts(material, standings, found, with_details=False),
+        "parts": dataset_parts(material, standings, found),
         "runs": runs_table(names, manifests),
     }
     page = render(
@@ -77,7 +76,6 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         banner=whole.banner,
         causes=whole.failures,
         incomparable=[*reasons, *incomparable(material, found)],
-        levels=[],
         citations=list(cited.values()),
         glossary=glossary(content),
         **content,
@@ -96,9 +94,9 @@ def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
 
 
 def _material(results: RunResults, folder: Path, name: str) -> Material:
-    found = Material(results, name, details=False)
+    found = Material(results, name)
     sections = [section(results, folder) for section in SECTIONS if section.applies(results)]
-    for item in items_of(results, sections, Evidence, found.collector):
+    for item in items_of(results, sections, Evidence):
         found.see(item)
     return found
 

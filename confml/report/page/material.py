@@ -1,15 +1,14 @@
 """`Material`: the numbers of one run that its page shows, collected while the sections write their files."""
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confml.report.answers.standings import Line, Standings
 from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
 from confml.report.numbers.variant_numbers import ViewKey
-from confml.report.page.images import Images
-from confml.report.page.view_numbers import ViewData, page_levels, page_views
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
@@ -17,21 +16,34 @@ from confml.runner.plan import Cell
 KEY_COLUMNS = ("dataset", "method", "params", "view")
 
 
+@dataclass
+class ViewData:
+    """One view of one method variant on one data set. label: with the view, if the method has several, and
+    the run. errors: error rate by split."""
+
+    key: ViewKey
+    label: str
+    run: str
+    errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def dataset(self) -> str:
+        return self.key[0]
+
+
 class Material:
     """The numbers of a run for its page.
 
     results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and
-    their folders. notes, pictures: as the sections yield them. images: by data set. views: by data set,
-    method, params and view, in the order of the CSV files.
+    their folders. notes: as the sections yield them. pictures: the figures that were drawn. views: by data
+    set, method, params and view, in the order of the CSV files.
     """
 
-    def __init__(self, results: RunResults, run: str = "", details: bool = True):
-        self.results, self.run, self.collector = results, run, page_views(details)
-        self.levels = page_levels(results.config.levels)
+    def __init__(self, results: RunResults, run: str = ""):
+        self.results, self.run = results, run
         self.tables: dict[str, Table] = {}
         self.grids: dict[str, Grid] = {}
         self.paths: set[str] = set()
-        self.images: Mapping[str, Images] = {}
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.cells = results.ordered_cells
@@ -39,12 +51,19 @@ class Material:
 
     @functools.cached_property
     def views(self) -> dict[ViewKey, ViewData]:
-        """The views of the run, once its cells are read."""
-        cells = self._first_cells
-        found = self.results.collected(self.collector).found
-        for key, one in found.items():
-            one.key, one.run, one.method = key, self.run, self.results.label(cells[key[:3]])
-            one.label = self.label(cells[key[:3]], key[3] if one.several else "")
+        """The views of the run with test examples, once its cells are read."""
+        found: dict[ViewKey, ViewData] = {}
+        for metrics in self.results.metrics.cells:
+            cell = metrics.cell
+            for view in metrics.views:
+                error = metrics.value(view, "error", None)
+                if error is None or math.isnan(error):
+                    continue
+                key = (cell.dataset, cell.method, cell.variant, view)
+                if key not in found:
+                    label = self.label(cell, view if len(metrics.views) > 1 else "")
+                    found[key] = ViewData(key, label, self.run)
+                found[key].errors[cell.split] = error
         return found
 
     @property

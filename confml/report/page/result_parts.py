@@ -15,8 +15,7 @@ from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
 from confml.report.files import natural
 from confml.report.numbers.summaries import SummaryRow
-from confml.report.page.material import Material
-from confml.report.page.view_numbers import ViewData
+from confml.report.page.material import Material, ViewData
 from confml.report.sections.certified import CERTIFIED
 from confml.report.sections.of_cells import TIMINGS, TUNING
 from confml.report.sections.rejection import CURVES

@@ -19,21 +19,11 @@ from confml.report.page.about_run import (
     manifest_of,
     provenance_table,
 )
-from confml.report.page.charts import (
-    DRAWN,
-    rank_diagram,
-    region_charts,
-    reliability,
-    risk_coverage,
-    styles_of,
-)
-from confml.report.page.details import Details, Panel, details
+from confml.report.page.figures import PageFigure, page_figure
 from confml.report.page.headline import answer_table, best_first, question
 from confml.report.page.material import Material
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
-from confml.report.page.svg import Chart
-from confml.report.page.view_numbers import ViewData
 from confml.report.run.results import RunResults
 from confml.report.sections.leaderboard import LEADERBOARD, TITLE
 from confml.report.sections.of_cells import FAILURES
@@ -49,8 +39,8 @@ RESERVED = (
 """Identifiers of the page that no data set may have."""
 MANY, FEW_ROWS = 8, 20
 """With more data sets than this, their tables have this number of views, and one table with linked values."""
-CHARTED = 24
-"""Number of data sets with charts and details; tables are shown for all of them."""
+WITH_FIGURES = 24
+"""Number of data sets whose figures are on the page; the others are links."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +53,7 @@ class DatasetPart:
     answer: Answer
     sentences: list[str]
     tables: dict[str, PageTable]
-    charts: list[Chart]
-    details: Details | None
-    left_out: str
+    figures: list[PageFigure]
     many: bool
 
 
@@ -85,7 +73,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         "notes": [note.removeprefix("warning: ") for note in material.notes],
         "ranks": rank_parts(material),
         "leaderboard": leaderboard(material),
-        "parts": dataset_parts([material], standings_of(results), found.found),
+        "parts": dataset_parts([material], standings_of(results), found.found, folder),
         "published": published(material),
         "failures": failures(results),
         "data": data_table(results),
@@ -97,9 +85,8 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         name=results.config.name,
         about=" ".join((results.config.about or "").split()),
         cells=f"{results.done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
-        levels=material.levels.tolist(),
         files=files,
-        figures=[(one.path, one.caption) for one in material.pictures],
+        figures=[page_figure(one, folder) for one in material.pictures if not one.dataset],
         audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
@@ -121,7 +108,7 @@ def glossary(content: Any) -> list[tuple[str, str]]:
         elif isinstance(value, list | tuple):
             for one in value:
                 visit(one)
-        elif isinstance(value, DatasetPart | RankPart | Details | Panel):
+        elif isinstance(value, DatasetPart | RankPart):
             visit(vars(value))
 
     visit(content)
@@ -129,17 +116,19 @@ def glossary(content: Any) -> list[tuple[str, str]]:
 
 
 def dataset_parts(
-    material: Sequence[Material], standings: Standings, found: Sequence[Answer], with_details: bool = True
+    material: Sequence[Material], standings: Standings, found: Sequence[Answer], folder: Path = Path()
 ) -> list[DatasetPart]:
-    """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
+    """Return the part of each data set; fewer rows each where there are many data sets.
+
+    folder: of a run that has figures.
+    """
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
     many = number > MANY
     most = FEW_ROWS if many else min(300, 600 // max(number, 1))
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
-        best = best_first(material, one.dataset)
-        tables = DatasetTables(material, standings, one.dataset, id, most, best)
+        tables = DatasetTables(material, standings, one.dataset, id, most, best_first(material, one.dataset))
         shown = {
             "results": tables.results(one),
             "regions": tables.regions(),
@@ -150,17 +139,6 @@ def dataset_parts(
         }
         for name, table in shown.items():
             table.linked = name == "results" or not many
-        views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
-        charts: list[Chart] = []
-        detail, left_out = None, ""
-        if place < CHARTED:
-            lines = max(7, min(DRAWN, 120 // number))
-            charts = dataset_charts(material, one.dataset, views, best, id, lines)
-            if with_details:
-                limit = max(1, min(8, 60 // number))
-                detail = details(material[0], one.dataset, id, best, limit)
-        else:
-            left_out = f"Charts and details are on this page for the first {CHARTED} data sets only."
         info = material[0].results.datasets.get(one.dataset)
         facts = ""
         if info is not None:
@@ -175,45 +153,15 @@ def dataset_parts(
                 one,
                 of_dataset(one) if number > 1 else [],
                 {name: table for name, table in shown.items() if table or name == "results"},
-                charts,
-                detail,
-                left_out,
+                [
+                    page_figure(picture, folder, inline=place < WITH_FIGURES)
+                    for picture in material[0].pictures
+                    if picture.dataset == one.dataset
+                ],
                 many,
             )
         )
     return parts
-
-
-def dataset_charts(
-    material: Sequence[Material],
-    dataset: str,
-    views: Sequence[ViewData],
-    best: Sequence[str],
-    id: str,
-    lines: int,
-) -> list[Chart]:
-    """Return the charts of one data set with at most ``lines`` lines each."""
-    kept = views
-    if len(views) > lines:
-        rank = {label: place for place, label in enumerate(best)}
-        names = {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:lines]}
-        kept = [one for one in views if one.label in names]
-    styles = styles_of(material)
-    kept = sorted(kept, key=lambda view: styles[view.label])
-    grouped = any(one.results.has_groups(dataset) for one in material)
-    found = [
-        risk_coverage(material, dataset, kept, best, styles, f"{id}.risk-coverage"),
-        *region_charts(material, dataset, kept, best, styles, id),
-        reliability(dataset, kept, best, styles, f"{id}.calibration", grouped),
-    ]
-    charts = [one for one in found if one is not None]
-    if len(views) > lines:
-        for chart in charts:
-            chart.left_out = (
-                f"{lines} of {len(views)} methods and views are drawn, those with the smallest AUGRC or "
-                "error; rejection-curves.csv and summary.csv have all of them."
-            )
-    return charts
 
 
 # ---- all data sets together
@@ -221,11 +169,10 @@ def dataset_charts(
 
 @dataclass(frozen=True)
 class RankPart:
-    """Mean ranks of the methods by one metric, with a sentence, a diagram and a table."""
+    """Mean ranks of the methods by one metric, with a sentence and a table."""
 
     title: str
     text: str
-    diagram: Any
     table: PageTable
 
 
@@ -255,8 +202,7 @@ def rank_part(found: Ranking) -> RankPart:
     for place, label in sorted(enumerate(found.labels), key=lambda item: outcome.mean_ranks[item[0]]):
         rank = float(outcome.mean_ranks[place])
         table.add(label, rank, int(wins[place]), rank - best, verdict.worse(place))
-    diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", title)
-    return RankPart(title, text, diagram, table)
+    return RankPart(title, text, table)
 
 
 # ---- tables of other sections

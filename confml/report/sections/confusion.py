@@ -38,7 +38,7 @@ METRICS = {
     ),
 }
 """Declarations of the metrics of ``class-metrics.csv``."""
-CONFUSION = TableKind("confusion.csv", "dataset method params view label prediction count", read=True)
+CONFUSION = TableKind("confusion.csv", "dataset method params view label prediction count")
 CLASS_METRICS = TableKind("class-metrics.csv", (*KEY, "class", "rows", "predicted", "correct", *METRICS))
 
 

@@ -35,7 +35,7 @@ class ClassRow(NamedTuple):
     band_high: float
 
 
-OF_CLASSES = TableKind("class-coverage.csv", (*KEY, "class", *ClassRow._fields[5:]), read=True)
+OF_CLASSES = TableKind("class-coverage.csv", (*KEY, "class", *ClassRow._fields[5:]))
 
 
 class ClassCoverage(ViewSection):
@@ -90,7 +90,7 @@ class ClassCoverage(ViewSection):
         return (rows,)
 
 
-OF_GROUPS = TableKind("conditional-coverage.csv", (*KEY, "level", *GroupLine._fields), read=True)
+OF_GROUPS = TableKind("conditional-coverage.csv", (*KEY, "level", *GroupLine._fields))
 GAPS = TableKind("coverage-gaps.csv", (*KEY, "level", *GapLine._fields))
 
 

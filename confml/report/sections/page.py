@@ -9,10 +9,8 @@ from confml.report.answers.standings import standings_of
 from confml.report.archives import has_archives
 from confml.report.items import Document, Item
 from confml.report.page.headline import answer_of
-from confml.report.page.images import images_of
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
-from confml.report.page.view_numbers import page_views
 from confml.report.sections.base import Section, has_content, known_sections
 from confml.report.tables.short_table import summary_text
 
@@ -20,9 +18,8 @@ from confml.report.tables.short_table import summary_text
 class Page(Section):
     """``report.html``: the answer, the tables and curves of every data set, and their origin, on one page.
 
-    It opens without a network and needs no other file. It fits no model: it shows the tables of the other
-    sections and the stored predictions. The data set is loaded again only where its card has ``image:``, for
-    pictures of test examples.
+    It opens without a network and needs no other file. It fits no model: it shows the tables and figures of
+    the other sections.
     """
 
     name = "page"
@@ -32,7 +29,7 @@ class Page(Section):
         "summary.md": "the answer, the short table, and warnings, as Markdown",
         "answer.json": "the answer: advice with price and guarantee, for each data set and over all",
     }
-    collectors = (Evidence, page_views(details=True))
+    collectors = (Evidence,)
 
     def start(self) -> None:
         self._material = Material(self.results)
@@ -46,7 +43,6 @@ class Page(Section):
         text = json.dumps(found.as_dict(), indent=1, ensure_ascii=False)
         yield Document("answer.json", text + "\n")
         yield Document("summary.md", summary_text(self.results, found, self._material.notes))
-        self._material.images = images_of(self.results)
         yield Document("report.html", run_page(self._material, self.folder, found, self._files()))
 
     def _files(self) -> list[tuple[str, str]]:

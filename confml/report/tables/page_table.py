@@ -31,7 +31,7 @@ class Cell:
     best: bool = False
     flag: str = ""
     bar: float | None = None
-    shade: int | None = None
+    shaded: bool = False
     link: str = ""
 
     def html(self, identifier: str, head: bool, numeric: bool) -> str:
@@ -44,11 +44,10 @@ class Cell:
         opened = f'<{tag} scope="row"' if head else f"<{tag}"
         if identifier:
             opened += f' id="{escape(identifier)}"'
-        if numeric or long or self.best or self.flag or self.shade is not None:
+        if numeric or long or self.best or self.flag or self.shaded:
             names = "n " * numeric + "long " * long + "best " * self.best
             flag = f"{escape(self.flag)} " if self.flag else ""
-            shade = "" if self.shade is None else f"h{self.shade}"
-            opened += f' class="{names}{flag}{shade}"'
+            opened += f' class="{names}{flag}{"shade" * self.shaded}"'
         bar = ""
         if self.bar is not None:
             bar = f'<span class="bar" aria-hidden="true"><i style="width:{100 * self.bar:.0f}%"></i></span>'
@@ -94,7 +93,7 @@ class PageTable:
         table = cls(id, f"{grid.title}.", grid.headings, note=" ".join(grid.notes), file=file)
         for row in grid.rows:
             marks = (cell if isinstance(cell, Mark) else Mark(cell) for cell in row)
-            table.add(*(Cell(one.text, one.best, shade=2 if one.best or one.sign else None) for one in marks))
+            table.add(*(Cell(one.text, one.best, shaded=one.best or bool(one.sign)) for one in marks))
         return table
 
     @property

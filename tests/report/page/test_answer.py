@@ -11,11 +11,8 @@ from confml.measures.prediction import Prediction
 from confml.report.answers.answer import run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
-from confml.report.page.charts import wilson
 from confml.report.page.headline import answer_of, answer_table
-from confml.report.page.images import png_uri
 from confml.report.page.material import Material
-from confml.report.page.svg import ticks, top_of
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.base import items_of
 from confml.report.sections.certified import CERTIFIED, Certified
@@ -43,7 +40,7 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
 def material_of(run, tmp_path):
     found = Material(run)
     sections = [one(run, tmp_path) for one in (RejectionCurves, Certified, CertifiedJointly)]
-    for item in items_of(run, sections, found.collector):
+    for item in items_of(run, sections):
         found.see(item)
     return found
 
@@ -186,11 +183,6 @@ def test_advice_names_the_fastest_and_the_majority_class(tmp_path):
     )
 
 
-def test_wilson():
-    low, high = wilson(8, 10)
-    assert (low, high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-
-
 def test_small_helpers():
     assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdef"), 3) == "a, b and 4 more"
@@ -199,8 +191,6 @@ def test_small_helpers():
     )
     assert number_of("\N{MINUS SIGN}1.5 ± 2") == -1.5 and number_of("<0.001") == 0.001
     assert number_of("tcm") is None
-    assert ticks(0, 100, 5) == [0, 20, 40, 60, 80, 100] and top_of([0.3, 7.2]) == 8
-    assert png_uri(np.zeros((2, 3), np.uint8)).startswith("data:image/png;base64,iVBOR")
 
 
 def test_best_values_are_marked_by_what_is_printed():
