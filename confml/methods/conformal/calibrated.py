@@ -67,10 +67,6 @@ class FittedPart(NamedTuple):
     def name(self) -> str:
         return self.method.name if hasattr(self.method, "name") else repr(self.method)
 
-    @property
-    def chain_metrics(self) -> dict[str, float]:
-        return {} if self.chain is None else self.chain.fit_metrics_
-
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d) after the steps."""
         return X if self.chain is None else self.chain.transform(X)
@@ -112,7 +108,8 @@ class CalibratedMethod(WrapperMethod):
     def fit_metrics_(self) -> dict[str, float]:
         """``calibration_rows``, and without folds the quantities of the classifier and the steps."""
         first = self.fitted_[0]
-        own = {} if self.kind == "cross" else {**first.chain_metrics, **first.method.fit_metrics_}
+        of_steps = getattr(first.chain, "fit_metrics_", {})
+        own = {} if self.kind == "cross" else {**of_steps, **first.method.fit_metrics_}
         return {**own, "calibration_rows": float(self.calibration_counts_.sum())}
 
     @property
@@ -263,8 +260,7 @@ class CalibratedMethod(WrapperMethod):
         part = prepare(method, self.steps, X, y, number - which, groups=groups)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
-        codes = np.searchsorted(self.classes_, part.y)
-        counts = np.bincount(codes, minlength=len(self.classes_))
+        counts = np.bincount(np.searchsorted(self.classes_, part.y), minlength=len(self.classes_))
         return FittedPart(method.fit(part.X, part.y), part.chain, counts)
 
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
