@@ -11,6 +11,7 @@ from confml.config.protocol import Protocol
 from confml.config.schema import FigureSpec, NoiseSpec, PaperSpec, StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.parameters import without_rounding_error
 from confml.yaml import got
 
 
@@ -78,7 +79,8 @@ def check_repeats(draft: Draft, key: str) -> None:
         return
     seen: set[str] = set()
     for index, node in enumerate(listed.content):
-        value = grids.identity(node.plain())
+        number = node.plain()
+        value = grids.identity(without_rounding_error(number) if isinstance(number, float) else number)
         if value in seen:
             draft.add((key, index), f"{got(node.plain())} is listed twice")
         seen.add(value)

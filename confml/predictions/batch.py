@@ -57,7 +57,7 @@ class Output:
     costs: Costs | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(map(without_rounding_error, self.levels)))
+        object.__setattr__(self, "levels", tuple(dict.fromkeys(map(without_rounding_error, self.levels))))
 
 
 @dataclass(frozen=True)

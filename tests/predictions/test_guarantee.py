@@ -249,3 +249,10 @@ def test_predictions_and_runs_have_the_same_promise(steps, conformal):
     assert ("That does not hold here" in text) == (reasons is None)
     assert ("The bound is approximate" in text) == bool(reasons)
     assert all(reason in text for reason in reasons or [])
+
+
+def test_levels_that_are_equal_after_rounding_are_one_level():
+    assert Output((0.1, 1 - 0.9, 0.05)).levels == (0.1, 0.05)
+    values = {"name": "a", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": {"kind": "holdout"}}
+    with pytest.raises(ConfigError, match="is listed twice"):
+        confml.run(values | {"levels": [0.1, 1 - 0.9]})
