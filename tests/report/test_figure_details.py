@@ -1,13 +1,16 @@
 """Figures show every method, have no empty panel, and keys and captions for all that they draw."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
+from matplotlib.text import Text
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
+from confml.methods.details import ClassTreeNode
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import panel_columns, style
 from confml.report.numbers.published_points import errors_of, rejections_of
@@ -157,3 +160,19 @@ def test_labels_name_a_wrapper_once():
     params = {"samples": "bootstrap", "samples__draws": 60, "conformal__kind": "split", "estimator__C": 1}
     label = wide_run(2).short_label("naive-bayes", params)
     assert label == "naive-bayes samples=bootstrap draws=60 kind=split estimator C=1"
+
+
+def test_the_title_of_a_class_tree_is_inside_of_the_figure():
+    leaves = [ClassTreeNode((label,)) for label in "abc"]
+    tree = ClassTreeNode(tuple("abc"), 0.1, leaves[0], ClassTreeNode(("b", "c"), 0.2, *leaves[1:]))
+    first = SimpleNamespace(tree=tree, split="r0", errors=[(0.1, 30), (0.2, 20)])
+    results = SimpleNamespace(label=lambda cell: "smart-svm")
+    variants = {"smart-svm": SimpleNamespace(cells=[None])}
+    subject = SimpleNamespace(dataset="arcs", results=results, variants=variants)
+    subject.numbers = lambda kind: {"smart-svm": first}
+    with style():
+        figure = known_figures()["class-tree"].draw(subject)
+        figure.draw_without_rendering()
+    titles = figure.findobj(lambda artist: isinstance(artist, Text) and "at each node" in artist.get_text())
+    frame = titles[0].get_window_extent()
+    assert 0 <= frame.x0 and frame.x1 <= figure.bbox.x1 and frame.y1 <= figure.bbox.y1

@@ -68,14 +68,14 @@ def draw_tree(subject: Subject):
         raise NotApplicable("no method has a class tree")
     leaves = max(len(tree.classes) for _, _, tree in found)
     width = min(max(COLUMN, 0.34 * leaves + 1), 14)
-    figure = new_figure(width, (0.5 + 0.34 * (1 + max(tree.depth for *_, tree in found))) * len(found))
+    figure = new_figure(width, (0.7 + 0.34 * (1 + max(tree.depth for *_, tree in found))) * len(found))
     for number, (label, one, tree) in enumerate(found):
         axes = figure.add_subplot(len(found), 1, number + 1)
         axes.axis("off")
         title = f"{subject.dataset}: {label}, split {one.split}"
         axes.set_title(f"{title}\nat each node: its cut, its test error", loc="left")
         _branch(axes, tree, 0, [0], iter(one.errors))
-        axes.margins(0.05, 0.12)
+        axes.margins(0.1, 0.12)
     return figure
 
 
@@ -84,7 +84,9 @@ def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], errors:
     if not node.sides:
         leaf = next_leaf[0]
         next_leaf[0] += 1
-        axes.text(leaf, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, rotation=0)
+        axes.text(
+            leaf, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, in_layout=False
+        )
         return float(leaf)
     error, n = next(errors)  # in the order of `ClassTreeNode.inner_nodes`
     below = [_branch(axes, side, depth + 1, next_leaf, errors) for side in node.sides]
@@ -94,7 +96,7 @@ def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], errors:
     axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=4)
     text = f"{node.cut:.2g}" + (f", {100 * error:.1f} %" if n else "")
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line from above
-    axes.text(place, -depth + 0.1, text, ha="center", va="bottom", fontsize=5, bbox=white)
+    axes.text(place, -depth + 0.1, text, ha="center", va="bottom", fontsize=6, bbox=white, in_layout=False)
     return place
 
 

@@ -137,7 +137,7 @@ def draw_efficiency(subject: Subject):
     left.set_ylabel("mean set size (labels)")
     left.set_title(title, loc="left")
     right.set_yticks(places, list(CRITERIA.values()))
-    right.set_xlabel("mean over test examples (smaller is better)")
+    right.set_xlabel("mean (smaller is better)")
     right.set_title("criteria without a level", loc="left")
     add_legend(figure, handles, list(curves))
     return figure

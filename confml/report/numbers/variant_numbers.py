@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from confml.measures import Case
 from confml.report.run.cells import RunCells
-from confml.report.run.one_pass import Collector, ViewBlock
+from confml.report.run.one_pass import Collector
 from confml.runner.results import CellResult
 
 ViewKey = tuple[str, str, str, str]
@@ -40,11 +40,6 @@ class VariantNumbers(ABC):
     def takes(cls, result: CellResult, case: Case) -> bool:
         """Return whether a view of a cell has such numbers."""
         return True
-
-    @classmethod
-    def prepare(cls, results: RunCells, blocks: Sequence[ViewBlock]) -> None:
-        """Compute numbers of cells together before `add` is called with each."""
-        return None
 
     @abstractmethod
     def add(self, result: CellResult, view: str, case: Case) -> None:
@@ -82,9 +77,6 @@ class VariantCollector(Collector, Generic[Kind]):
         self._asked = asked
         self._open: list[tuple[ViewKey, Kind]] = []
         self.found: dict[ViewKey, Kind] = {}
-
-    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        self._asked.kind.prepare(self.results, blocks)
 
     def add(self, result: CellResult) -> None:
         cell, kind = result.cell, self._asked.kind
