@@ -25,7 +25,7 @@ methods:
   - {name: bayes-transduction, label: chords, sigma: 1, n-bounces: 100, sampler: chord, chains: 1, burn-in: 0}
 protocol: {kind: holdout, test-size: 0.4, repeats: 4}
 levels: [0.05]
-figures: [{accuracy-rejection: {by: threshold}}, version-space]
+figures: [{accuracy-rejection: {by: threshold}}, version-space, joint-labelling]
 paper: {table: transduction-figure2}
 seed: 1
 """
@@ -52,7 +52,7 @@ steps: [standardise]
 methods: [{name: bayes-transduction, kernel: poly, degree: 1, coef0: 2, n-bounces: 40000}]
 protocol: {kind: fixed-split}
 levels: [0.05]
-figures: [version-space]
+figures: [version-space, joint-labelling]
 seed: 1
 """
     return computed(tmp_path_factory.mktemp("toy"), text)
@@ -122,11 +122,14 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
 
 def test_figures_are_drawn_or_say_why_not(linked, toy):
     drawn = {path.stem for path in (linked / "figures").glob("*.svg")}
-    assert drawn == {"accuracy-rejection-heart"}
+    assert drawn == {"accuracy-rejection-heart", "joint-labelling-heart"}
     assert (
         "version-space of heart is not drawn: it shows lines in a plane" in (linked / "notes.txt").read_text()
     )
-    assert {path.stem for path in (toy / "figures").glob("*.svg")} == {"version-space-toy"}
+    assert {path.stem for path in (toy / "figures").glob("*.svg")} == {
+        "version-space-toy",
+        "joint-labelling-toy",
+    }
     assert not (toy / "threshold-curves.csv").exists()
 
 
@@ -142,7 +145,7 @@ def test_many_runs_are_drawn_without_a_table_in_the_figure(tmp_path):
         LINKED.partition("  - {name: bayes-transduction")[0]
         + f"  - {{name: bayes-transduction, {lengths}}}\n"
     )
-    rest = LINKED[LINKED.index("protocol:") :].replace(", version-space", "")
+    rest = LINKED[LINKED.index("protocol:") :].replace(", version-space, joint-labelling", "")
     folder = computed(tmp_path, methods + rest)
     figure = draw_thresholds(Subject(open_run(folder), "heart", {}))
     (axes,) = figure.axes  # numbers are in the table

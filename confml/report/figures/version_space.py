@@ -1,7 +1,7 @@
-"""Version space of lines in a plane: Bayesian transduction, figure 1.
+"""Version space of lines in a plane, and the labellings of a working set: Bayesian transduction, figure 1.
 
 Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12. Examples are points on the left and great
-circles on the right, lines on the left are points on the right. The figure fits the first split again.
+circles on the right, lines on the left are points on the right. Both figures fit the first split again.
 """
 
 import math
@@ -15,6 +15,7 @@ from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import (
     BLACK,
     BLUE,
+    COLUMN,
     GREY,
     PAGE,
     VERMILION,
@@ -275,6 +276,48 @@ def _draw_circle(axes, sphere: Sphere, example: np.ndarray, **style) -> None:
     axes.plot(*sphere.place(circle).T, **style)
 
 
+# ---- labellings of a working set
+
+
+def draw_labellings(subject: Subject):
+    toy = toy_of(subject, int(subject.option("points", 5)))
+    joint, shown = toy.joint, min(int(subject.option("labellings", 12)), len(toy.joint.probabilities))
+    labelwise = joint.labelwise == toy.classes[1]
+    places = list(range(shown))
+    met = np.flatnonzero((joint.positive == labelwise).all(axis=1))
+    probabilities = joint.probabilities[:shown].tolist()
+    bits = [joint.positive[place] for place in places]
+    if not len(met) or met[0] >= shown:  # the labelwise one always stands there, at the end if need be
+        bits.append(labelwise)
+        probabilities.append(joint.probability(joint.labelwise))
+    handles: dict = {}
+    figure = new_figure(COLUMN * 1.3, 1.0 + 0.17 * len(bits))
+    axes = figure.add_subplot()
+    for place, (one, p) in enumerate(zip(bits, probabilities, strict=True)):
+        told = [
+            word
+            for word, is_it in (("joint", place == 0), ("labelwise", bool((one == labelwise).all())))
+            if is_it
+        ]
+        (bar,) = axes.barh(place, p, color=VERMILION if told else BLUE, height=0.7)
+        handles.setdefault("joint or labelwise prediction" if told else "other labelling", bar)
+        words = f"{p:.3f} {' and '.join(told)}".rstrip()
+        axes.annotate(words, (p, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.set_yticks(range(len(bits)), [" ".join(str(toy.classes[int(bit)]) for bit in one) for one in bits])
+    axes.invert_yaxis()
+    axes.set_xlim(0, min(1.6 * max(probabilities), 1.3))
+    axes.set_xlabel(
+        f"probability of the labels of {len(toy.W)} test examples together\nP(any wrong): joint "
+        f"{joint.joint_risk(joint.joint):.3f}, labelwise {joint.joint_risk(joint.labelwise):.3f}\nexpected "
+        f"share wrong: joint {joint.labelwise_risk(joint.joint):.3f}, labelwise "
+        f"{joint.labelwise_risk(joint.labelwise):.3f}",
+        fontsize=6.5,
+    )
+    axes.set_title(subject.dataset, loc="left")
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
 VERSION_SPACE = Figure(
     name="version-space",
     about="version space of lines in a plane, divided by the examples of the first split; fits "
@@ -291,5 +334,21 @@ VERSION_SPACE = Figure(
     numbers=(FirstSplit,),
     options={
         "points": Integer("number of test examples that divide version space; default 3", low=1, high=6)
+    },
+)
+LABELLINGS = Figure(
+    name="joint-labelling",
+    about="most probable joint labellings of the first test examples, and the labelwise one; fits "
+    "the method again",
+    draw=draw_labellings,
+    caption="Posterior probabilities of the most probable labellings of the first test examples "
+    "together. The "
+    "joint prediction is the most probable labelling; the labelwise one has the most probable label of each "
+    "example. First split.",
+    refits=True,
+    numbers=(FirstSplit,),
+    options={
+        "points": Integer("number of test examples that are labelled together; default 5", low=1, high=60),
+        "labellings": Integer("largest number of labellings shown; default 12", low=1, high=40),
     },
 )

@@ -359,7 +359,7 @@ table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduc
 	@$(KEEP) transduction/variants results/transduction-thyroid-variants results/transduction-heart-variants \
 	  --metrics error,aurc,log_loss,bounces,ess
 
-# Data space and version space of a toy set (synthetic)
+# Data space and version space of a toy set, and the labellings of a working set (synthetic)
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 	@$(RUN) configs/papers/transduction/version-space.yaml
 	@$(KEEP) transduction/version-space results/version-space --metrics error --figures
