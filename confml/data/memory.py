@@ -21,7 +21,7 @@ def raised_by(name: str) -> str:
 
 def check_width(columns: int, where: str) -> None:
     """Raise DataError for more columns than the limit."""
-    if columns > (limit := most("COLUMNS", 200_000)):
+    if columns > (limit := most("COLUMNS", 100_000)):
         message = f"{columns:,} columns are more than the limit of {limit:,}"
         raise DataError(message, where=where, hint=raised_by("COLUMNS"))
 

@@ -1,0 +1,116 @@
+"""One table of bad CSV files: the line and the column that the message names, and its key words."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from confml.data import load
+from confml.data.table_files import read_table
+from confml.errors import DataError
+
+GOOD = "x,z,y\n1,2,a\n3,4,b\n5,6,a\n7,8,b\n"
+
+
+def with_field(text: str, name: str = "x") -> str:
+    """The good file with another field of a column on line 4."""
+    lines = GOOD.split("\n")
+    fields = lines[3].split(",")
+    fields[lines[0].split(",").index(name)] = text
+    return "\n".join([*lines[:3], ",".join(fields), *lines[4:]])
+
+
+BAD = {
+    "short row": (GOOD.replace("5,6,a", "5,a"), 4, None, "2 fields, expected 3"),
+    "long row": (GOOD.replace("5,6,a", "5,6,a,9"), 4, None, "4 fields, expected 3"),
+    "short row after line breaks in quotes": ('x,z,y\n"1\n\n2",2,a\n5,a\n', 5, None, "2 fields, expected 3"),
+    "short row after blank lines": ("\n\nx,z,y\n\n1,2,a\n\n\n5,a\n", 8, None, "2 fields, expected 3"),
+    "short row of a gzip file": (gzip.compress(GOOD.replace("5,6,a", "5,a").encode()), 4, None, "2 fields"),
+    "open quote": (GOOD.replace("5,", '"5,'), 4, None, "a quoted field does not end"),
+    "quote inside a quoted field": (GOOD.replace("5,", '"5"x,'), 4, None, "broken quotes"),
+    "open quote after a field with blanks": ('x,y\n1, "2,3",u\n', 2, None, "3 fields, expected 2"),
+    "Latin-1": (GOOD.replace("5,6,a", "5,6,\xfc").encode("latin-1"), 4, None, "--encoding latin-1"),
+    "UTF-16 without a mark": (GOOD.encode("utf-16-le"), 1, None, "zero bytes"),
+    "two columns of one name": (GOOD.replace("z", "x", 1), 1, None, "two columns are called 'x'"),
+    "decimal comma": ("x;y\n1,5;a\n2;b\n", 2, "x", "--decimal ,"),
+    "empty field": (with_field(""), 4, "x", "the field is empty"),
+    "NA": (with_field("NA"), 4, "x", "the value is missing ('NA')"),
+    "nan": (with_field("nan"), 4, "x", "the value is missing ('nan')"),
+    "-nan": (with_field("-nan"), 4, "x", "the value is missing ('-nan')"),
+    "1.#QNAN": (with_field("1.#QNAN"), 4, "x", "the value is missing ('1.#QNAN')"),
+    "missing label": (with_field("NA", "y"), 4, "y", "the label is missing ('NA')"),
+    "text among numbers": (with_field("5x"), 4, "x", "3 numbers and 1 text ('5x' on line 4)"),
+    "infinite": (with_field("1e999"), 4, "x", "the value is infinite ('1e999')"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_has_a_message_with_line_column_and_key_words(tmp_path, case):
+    content, line, column, words = BAD[case]
+    path = tmp_path / "mine.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError) as caught:
+        load({"csv": path, "label": "y"})
+    said = str(caught.value)
+    assert words in said and f"line {line}" in said and "\n" not in said
+    assert column is None or f"column '{column}'" in said
+
+
+RIGHT = {
+    "byte-order mark": ("\ufeff" + GOOD, {}, [1, 3, 5, 7]),
+    "UTF-16": (GOOD.encode("utf-16"), {}, [1, 3, 5, 7]),
+    "leading blank line": ("\n" + GOOD, {}, [1, 3, 5, 7]),
+    "quoted line breaks": (GOOD.replace("2,a", '"2\n",a'), {}, [1, 3, 5, 7]),
+    "blanks before quotes": (GOOD.replace("5,6,", '5, "6",'), {}, [1, 3, 5, 7]),
+    "gzip": (gzip.compress(GOOD.encode()), {}, [1, 3, 5, 7]),
+    "007": (with_field("007"), {}, [1, 3, 7, 7]),
+    "signs and exponents": (with_field("+5E-1"), {}, [1, 3, 0.5, 7]),
+    "decimal commas": ("x;z;y\n1,5;2;a\n-0,25;4;b\n", {"decimal": ","}, [1.5, -0.25]),
+    "thousands": ("x;z;y\n1,234,567;2;a\n12;4;b\n", {}, [1234567, 12]),
+    "missing": (with_field("1.#QNAN"), {"missing": "mean"}, [1, 3, np.nan, 7]),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_a_file_in_another_form_is_read(tmp_path, case):
+    content, keys, values = RIGHT[case]
+    path = tmp_path / "mine.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    data = load({"csv": path, "label": "y", **keys})
+    assert np.array_equal(data.table[:, 0], values, equal_nan=True)
+
+
+def test_texts_are_read_as_they_are(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text('a,b,y\n007,2024-05-31,"x ""y"""\n9007199254740993,true,\xe9\n', encoding="utf-8")
+    table = read_table(path)
+    assert [table.fields(name) for name in table.names] == [
+        ["007", "9007199254740993"],
+        ["2024-05-31", "true"],
+        ['x "y"', "\xe9"],
+    ]
+
+
+def test_a_mistake_in_a_later_block_has_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.data.table_files._BLOCK", 1 << 10)
+    rows = [f'{row},"a\nb",{"pq"[row % 2]}' for row in range(1000)]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["x,z,y", *rows]) + "\n")
+    assert read_table(path).lines.tolist() == list(range(2, 2002, 2))
+    rows[700] = "7,q"
+    path.write_text("\n".join(["x,z,y", *rows]) + "\n")
+    with pytest.raises(DataError, match="line 1402: 2 fields, expected 3"):
+        read_table(path)
+
+
+def test_100_000_columns_are_read_and_more_are_refused(tmp_path):
+    path = tmp_path / "wide.csv"
+    for columns in (100_000, 100_001):
+        names = ",".join(f"x{j}" for j in range(columns - 1))
+        rows = [",".join(["1.5"] * (columns - 1) + [label]) for label in "abab"]
+        path.write_text("\n".join([f"{names},y", *rows]) + "\n")
+        if columns == 100_000:
+            assert load({"csv": path, "label": "y"}).X.shape == (4, 99_999)
+        else:
+            with pytest.raises(DataError, match=r"100,001 columns are more than the limit of 100,000"):
+                load({"csv": path, "label": "y"})
