@@ -51,9 +51,12 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     """
     from confml.data import load
     from confml.data.audit import audit, column_findings
+    from confml.data.csv_table import load_csv
 
-    loaded = load(named_or_table(dataset, options))
-    findings = [*audit(loaded), *column_findings(loaded)]
+    spec = named_or_table(dataset, options)
+    coded = "csv" not in spec or labels is not None
+    loaded = load(spec) if coded else load_csv(spec, coded=False)
+    findings = [*audit(loaded, coded), *column_findings(loaded)]
     notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
     shift = _shift_of(loaded)
     suspects = [] if labels is None else _suspects(loaded, labels)

@@ -108,7 +108,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         reasons["missing"] = (
             f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
         )
-    findings = [*audit(data), *column_findings(data)]
+    findings = [*audit(data, coded=False), *column_findings(data)]
     codes = {finding.code for finding in findings}
     questions = [
         f"{finding.sentence}; {finding.remedy}"
@@ -176,12 +176,14 @@ def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], di
 
 def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
     """Return the data set of a table that was read; it keeps the rows that are left out."""
-    return load_csv(spec) if "test" in spec else load_tables(spec, [replace(table)])
+    if "test" in spec:
+        return load_csv(spec, coded=False)
+    return load_tables(spec, [replace(table)], coded=False)
 
 
 def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str]) -> None:
     """Put columns under ``id``, ``ignore`` and ``nominal`` in ``found``, with reasons."""
-    findings = {finding.code: finding for finding in audit(data)}
+    findings = {finding.code: finding for finding in audit(data, coded=False)}
     categorical = [
         name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
     ]

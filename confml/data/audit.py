@@ -23,12 +23,13 @@ MANY_VALUES = 50  # categories of a feature
 _DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
 
 
-def audit(data: DataSet) -> list[Finding]:
+def audit(data: DataSet, coded: bool = True) -> list[Finding]:
     """Return the findings in a data set, in O(n log n) time per feature.
 
     Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
     times, labels that look alike, identifiers of rows and of subjects, features that determine the label,
-    constant and duplicate features, and features of very different ranges.
+    constant and duplicate features, and features of very different ranges. coded: False if ``X`` is the table
+    before coding.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
     rows = row_groups([*_columns(data.table), y])
@@ -41,7 +42,7 @@ def audit(data: DataSet) -> list[Finding]:
         *identifiers(data, train),
         *_given_away(data, rows, y, train),
         *_constant_and_duplicate(data, train),
-        *_unscaled(data, train),
+        *_unscaled(data, train, coded),
     ]
 
 
@@ -295,19 +296,33 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
     return findings
 
 
-def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
-    ranges = []
-    for j in range(data.X.shape[1]):
-        values = data.X[train, j]
+def _ranges(names: Sequence[str], X: np.ndarray) -> tuple[list[str], list[float]]:
+    """Return names, and the range of each column (n, d) without missing values."""
+    columns = (X[:, j][~np.isnan(X[:, j])] for j in range(X.shape[1]))
+    return list(names), [float(np.ptp(values)) if len(values) else 0.0 for values in columns]
+
+
+def _ranges_of_table(data: DataSet, train: np.ndarray) -> tuple[list[str], list[float]]:
+    """Return `_ranges` of the columns that the table will be coded to: 1 for each category of some rows."""
+    names, ranges = _ranges(data.table_attributes, data.table[train])
+    for j in np.flatnonzero(data.nominal)[::-1]:
+        values, known = data.table[train, j], data.categories[j] or ()
         values = values[~np.isnan(values)]
-        ranges.append(float(np.ptp(values)) if len(values) else 0.0)
+        counts = np.bincount(values[values >= 0].astype(np.intp), minlength=len(known))
+        ranges[j : j + 1] = ((counts > 0) & (counts < len(values))).astype(float).tolist()
+        names[j : j + 1] = [f"{names[j]}={category}" for category in known]
+    return names, ranges
+
+
+def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
+    names, ranges = _ranges(data.attributes, data.X[train]) if coded else _ranges_of_table(data, train)
     spread = np.array([value for value in ranges if 0 < value < np.inf])
     if len(spread) < 2:
         return []
     typical = float(np.quantile(spread, 0.25, method="lower"))
     if spread.max() < RANGES * typical:
         return []
-    wide = [data.attributes[j] for j in np.argsort(ranges)[::-1] if ranges[j] >= RANGES * typical]
+    wide = [names[j] for j in np.argsort(ranges)[::-1] if ranges[j] >= RANGES * typical]
     return [
         Finding(
             "unscaled-features",

@@ -60,7 +60,7 @@ class CsvSpec:
     missing_values: tuple[str, ...] | None = None
 
 
-def load_csv(spec: Mapping[str, Any]) -> DataSet:
+def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
     """Load the data set of a table file with a header line.
 
     csv, label: the file, and the column of the class. The file is CSV, also compressed (``.gz``, ``.bz2``,
@@ -86,6 +86,7 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
     all of them text. A category that only the test file has is 0 in all columns of its feature and -1 in
     ``table``. Labels or categories of a test file none of which the training file has are an error if they
     differ from its own in case or blanks only.
+    coded: False for a data set whose ``X`` is its ``table``, for an audit: each category takes memory.
     Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
     several.
     """
@@ -93,20 +94,20 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
     paths = [path for path in (wanted.csv, wanted.test) if path is not None]
     how = (wanted.separator, wanted.encoding, wanted.header, wanted.sheet)
     tables = [read_table(path, *how) for path in paths]
-    return _load(wanted, tables)
+    return _load(wanted, tables, coded)
 
 
-def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
+def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coded: bool = True) -> DataSet:
     """Load tables that were read already, as `load_csv` does: the training rows, and the test rows if there
     are any.
 
     The rows of a table that are left out are taken out of it.
     """
     wanted = read_spec(spec)
-    return _load(wanted, files)
+    return _load(wanted, files, coded)
 
 
-def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
+def _load(wanted: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     train = files[0]
     for file in files:
         file.missing = missing_texts(wanted.missing_values)
@@ -126,8 +127,9 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable]) -> DataSet:
     _check_classes(wanted, files, y, notes)
     form = NumberFormat(wanted.decimal, wanted.thousands)
     columns = read_columns(files, features, plain, wanted.nominal, form, wanted.header, notes)
-    _require_memory_to_code(wanted, columns)
-    coding = "dummy-drop-first" if wanted.drop_first else "dummy"
+    if coded:
+        _require_memory_to_code(wanted, columns)
+    coding = ("dummy-drop-first" if wanted.drop_first else "dummy") if coded else "integer"
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
     id_columns = tuple(dict.fromkeys((*wanted.id, *columns.identifiers)))
     divided = len(files) == 2

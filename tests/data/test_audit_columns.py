@@ -32,3 +32,32 @@ def test_duplicates_are_dropped(tmp_path):
     data = found(tmp_path, rows, duplicates="drop")
     assert data.lines.tolist() == [2, 3, 5, 6] and "1 row equal to an earlier row" in data.notes[0]
     assert len(found(tmp_path, rows)) == 5
+
+
+def test_a_column_of_many_texts_is_named_before_it_is_coded(tmp_path, monkeypatch):
+    """Coding 200,000 rows as 57,871 columns was refused with "92.7 GB", before the column was named."""
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    monkeypatch.setattr("confml.data.memory.available_memory", lambda: 10**8)
+    path = tmp_path / "mine.csv"
+    rows = [f"{row % 5}.5,user{row % 4001},{'ab'[row % 2]}" for row in range(20_000)]
+    path.write_text("\n".join(["x,user,y", *rows]) + "\n")
+    for command in (["data", "check"], ["init"]):
+        found = CliRunner().invoke(cli, [*command, str(path), "--label", "y"])
+        assert found.exit_code == 0, found.output
+        assert "'user'" in found.output
+
+
+def test_ranges_before_coding_are_those_of_the_coded_columns(tmp_path):
+    from confml.data.audit import audit
+    from confml.data.csv_table import load_csv
+
+    path = tmp_path / "mine.csv"
+    rows = [f"{row * 7 % 50},{('red', 'blue', '')[row % 3]},{'ab'[row % 2]}" for row in range(40)]
+    path.write_text("\n".join(["x,colour,y", *rows]) + "\n")
+    spec = {"csv": path, "label": "y", "missing": "mean"}
+    findings = audit(load_csv(spec))
+    assert findings == audit(load_csv(spec, coded=False), coded=False)
+    assert any(finding.code == "unscaled-features" and finding.columns == ("x",) for finding in findings)
