@@ -245,7 +245,7 @@ def _lines_in(blocks: Iterable[str]) -> Iterator[str]:
 def _end_of_records(text: str) -> int:
     """Return the end of the last record of a text that is followed by another; 0 if there is none."""
     end = text.rfind("\n")
-    quotes = text.count('"', 0, end) if end >= 0 else 0
+    quotes = text.count('"', 0, end) if end >= 0 and '"' in text else 0
     while end >= 0 and quotes % 2:
         start = text.rfind("\n", 0, end)
         quotes -= text.count('"', start + 1, end)
