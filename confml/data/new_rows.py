@@ -1,7 +1,7 @@
 """`RowCoder`: new rows in the columns of a training set, matched by name."""
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,12 +80,6 @@ class RowCoder:
     rows coded so far.
     """
 
-    encoding: str | None = None  # of models that were stored without them
-    separator: str | None = None
-    header: bool = True
-    missing_values: tuple[str, ...] | None = None
-    class_texts: tuple[str, ...] = ()
-    number_marks: Mapping[str, Sequence[str]] = {}
     ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
 
     def __init__(

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +65,10 @@ class Facts:
     levels: tuple[float, ...]
     seed: int
     notes: tuple[str, ...]
-    selected: tuple[str, ...] = ()  # defaults: of models that were stored without them
-    selection_rows: int = 0
-    single_rows: int = 0
-    group_rows: dict[str, int] = field(default_factory=dict)
+    selected: tuple[str, ...]
+    selection_rows: int
+    single_rows: int
+    group_rows: dict[str, int]
 
     @property
     def is_conformal(self) -> bool:

@@ -107,7 +107,7 @@ def _count(
 class Grouped(CalibratedMethod):
     """A calibrated method with the parameters ``by`` and ``by_columns`` of `Conformal`."""
 
-    by: Any = None  # defaults: of models that were stored without them
+    by: Any = None
     by_columns: Sequence[Sequence[Any]] | None = None
     smoothed: bool
 
