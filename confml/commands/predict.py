@@ -245,9 +245,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         tested = [] if drift is None else drift.sentences()
         writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
     summary = session.summary
-    for text in summary.warnings():
+    for text in session.warnings():
         say(f"warning: {text}")
-    for line in filter(None, [*summary.lines(), summary.score()]):
+    for line in session.lines():
         tell(line)
     for sentence in tested:
         say(sentence)

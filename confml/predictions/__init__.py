@@ -218,9 +218,9 @@ def predict(
     remedies = Remedies(in_python=True, stored=stored)
     session = Session(model, output, remedies, batch_rows=batch_rows)
     frames = [batch.frame() for batch in session.answers(tables, say)]
-    summary, monitor = session.summary, session.monitor
-    told = [*model.facts.notes, *summary.warnings(), *summary.lines(), summary.score()]
-    for sentence in filter(None, [*told, *([] if monitor is None else monitor.sentences())]):
+    monitor = session.monitor
+    told = [*model.facts.notes, *session.warnings(), *session.lines()]
+    for sentence in [*told, *([] if monitor is None else monitor.sentences())]:
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     if isinstance(train, pd.DataFrame):

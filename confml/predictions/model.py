@@ -206,7 +206,7 @@ class Model:
         try:
             yield
         except Exception as error:
-            if self.file is None or isinstance(error, ConfmlError):
+            if self.file is None or isinstance(error, ConfmlError | OSError):
                 raise
             raise damaged(self.file, f"{reason} ({type(error).__name__}: {printable(error, 300)})") from error
 

@@ -93,7 +93,8 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_atomically(path, durable=True) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo(_HEAD, _DATE), json.dumps(head))
-        archive.writestr(zipfile.ZipInfo(_CONTENT, _DATE), content)
+        # The text of skops about each node of a tree is long: a forest is a sixth as large.
+        archive.writestr(zipfile.ZipInfo(_CONTENT, _DATE), content, zipfile.ZIP_DEFLATED, 1)
 
 
 def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:

@@ -241,13 +241,19 @@ def with_schema(change):
         (lambda members: members.pop("schema.json"), "damaged: KeyError"),
         (with_schema(lambda schema: schema.update(content=None)), "damaged: "),
         (with_schema(lambda schema: schema["content"]["content"].pop("facts")), "damaged: "),
+        (
+            with_schema(
+                lambda schema: schema["content"]["content"]["neighbours"]["content"]["content"].pop("X")
+            ),
+            "damaged: its parts do not fit together .AttributeError",
+        ),
     ],
 )
 def test_damaged_older_and_newer_files_are_refused(files, change, words):
     run(*FIT, "--save", "m.confml")
     rewritten(files / "m.confml", files / "n.confml", change)
     with pytest.raises(DataError, match=words):
-        confml.predict("n.confml", "new.csv")
+        confml.predict("n.confml", "new.csv", explain=1)
 
 
 def test_every_changed_or_missing_byte_is_noticed(files):
