@@ -128,6 +128,8 @@ def kernel(
     # numba reads the cache folder when it decorates; the importing process's own setting is put back.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())
+    # LLVM's vectoriser of straight-line code, which numba leaves off: it makes vectors of written-out sums.
+    config.SLP_VECTORIZE = 1
     try:
         options: Any = {"nogil": nogil, "inline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
         options["_nrt"] = counts_references  # numba would give the setting of a caller to what it calls

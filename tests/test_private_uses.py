@@ -21,7 +21,6 @@ REMAINING: dict[str, set[str]] = {
     "_jit.py": {"numba"},
     "_processes.py": {"loky", "sys.modules"},
     "_threads.py": {"sys.modules"},
-    "neighbours/_lanes_llvm.py": {"llvmlite", "numba"},
     "plugins/imports.py": {"sys.modules"},
 }
 

@@ -14,8 +14,6 @@ from confml.neighbours.lanes import (
     FAN,
     LEAF,
     gaps_to_rows,
-    insert_8,
-    insert_16,
     lowest_bit,
     squares_to_rows,
     squares_within,
@@ -108,8 +106,7 @@ def fill_lists_by_leaf(tree, rank, first, begin, stop, d2, ends):
     """
     k = d2.shape[1]
     space = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN)), np.empty(LEAF)
-    width = 8 if k <= 8 else max(k, 16)
-    lists = np.empty((LEAF, width)), np.empty((LEAF, width), np.int32), np.empty(LEAF)
+    lists = np.empty((LEAF, k)), np.empty((LEAF, k), np.int32), np.empty(LEAF)
     box = np.empty((2, tree.X.shape[1]))
     for leaf in range(begin, stop):
         _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, box[:1], box[1:])
@@ -119,8 +116,8 @@ def fill_lists_by_leaf(tree, rank, first, begin, stop, d2, ends):
 def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, high):
     """Fill the lists of the rows of one leaf. space, lists, low, high (1, d): work space."""
     nodes, gaps, out, squares = space
-    near, other, bounds = lists  # lists of k rows or more, and the k-th distances
-    X, k, width, leaves = tree.X, d2.shape[1], near.shape[1], len(tree.members)
+    near, other, bounds = lists  # lists of k rows, and the k-th distances
+    X, k, leaves = tree.X, d2.shape[1], len(tree.members)
     near[:], other[:], bounds[:] = FAR, -1, FAR
     low[:], high[:] = np.inf, -np.inf
     rows = 0
@@ -154,15 +151,7 @@ def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, hi
                 hits &= hits - 1
                 if tree.members[leaf, r] == j:
                     continue
-                tied = np.int64(0)
-                if width > 16 or bounds[r] == squares[r]:
-                    _enter(near[r], other[r], squares[r], j, rank)
-                elif width == 8:
-                    tied = insert_8(near, other, r, squares[r], j)
-                else:
-                    tied = insert_16(near, other, r, squares[r], j)
-                if tied != 0:
-                    _order_tie(near[r], other[r], squares[r], rank)
+                _enter(near[r], other[r], squares[r], j, rank)
                 bounds[r] = near[r, k - 1]
         bound, last = bounds[0], _number(rank, other[0, k - 1])
         for r in range(1, rows):
@@ -189,17 +178,6 @@ def _enter(near, other, square, j, rank):
         near[at], other[at] = near[at - 1], other[at - 1]
         at -= 1
     near[at], other[at] = square, j
-
-
-@kernel(counts_references=False)
-def _order_tie(near, other, square, rank):
-    """Move the row that was inserted after rows as near to its place in the order of row numbers."""
-    at = len(near) - 1
-    while near[at] != square:
-        at -= 1
-    while at > 0 and near[at - 1] == square and rank[other[at - 1]] > rank[other[at]]:
-        other[at - 1], other[at] = other[at], other[at - 1]
-        at -= 1
 
 
 @kernel(counts_references=False)

@@ -1,54 +1,12 @@
-"""Comparisons with a block of rows or boxes: vectors and plain loops against sums written out."""
+"""Comparisons with a block of rows or boxes, against sums in the order of the features."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from confml._jit import kernel
-from confml.bayes_error import spanning_trees
-from confml.neighbours import _lanes_llvm, _lanes_plain, lanes
+from confml.neighbours import lanes
 from confml.neighbours import wide_tree as wide
-
-
-def compiled(module):
-    """The functions of a module, called from a kernel as in the searches."""
-    squares_within = module.squares_within
-    squares_to_rows, gaps_to_children = module.squares_to_rows, module.gaps_to_children
-    gaps_to_rows, lowest_bit = module.gaps_to_rows, module.lowest_bit
-
-    def squares(X, r, tree, leaf, bound, out):
-        return squares_to_rows(X, r, tree.rows, leaf, bound, out)
-
-    def gaps(low, high, r, tree, group, bound, out):
-        return gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
-
-    def row_gaps(low, high, r, tree, leaf, bound, out):
-        return gaps_to_rows(low, high, r, tree.rows, tree.rows, leaf, bound, out)
-
-    def lowest(mask):
-        return lowest_bit(mask)
-
-    def within(X, r, tree, leaf, bounds, out):
-        return squares_within(X, r, tree.rows, leaf, bounds, out)
-
-    return [kernel(function) for function in (squares, gaps, row_gaps, lowest, within)]
-
-
-def compiled_products(module):
-    products_above = module.products_above
-
-    def products(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
-        return products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves)
-
-    return kernel(products)
-
-
-WAYS = {"llvm": compiled(_lanes_llvm), "plain": compiled(_lanes_plain)}
 
 
 def sum_of_squares(differences):
@@ -62,15 +20,14 @@ def bits(mask):
     return [e for e in range(64) if mask >> e & 1]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("d", [1, 3, 9, 17])
-def test_vectors_hold_what_plain_sums_give(way, d):
-    squares, gaps, row_gaps, _, within = WAYS[way]
+@pytest.mark.parametrize("scale", [1e-170, 1.0, 1e150])
+def test_vectors_hold_what_plain_sums_give(d, scale):
     rng = np.random.default_rng(d)
-    X = rng.normal(size=(300, d))
+    X = np.round(rng.normal(size=(300, d)), 1) * scale
     X = np.ascontiguousarray(X[wide.tree_order(X)])
     tree = wide.wide_tree(X, wide.leaves_in_order(300))
-    low, high = X[:5] - 0.1, X[:5] + 0.1
+    low, high = X[:5] - 0.1 * scale, X[:5] + 0.1 * scale
     out = np.empty(lanes.LEAF)
     node_rows = {leaf: [i for i in tree.members[leaf] if i >= 0] for leaf in range(len(tree.members))}
     for group in range(len(tree.child) - 1):
@@ -85,9 +42,9 @@ def test_vectors_hold_what_plain_sums_give(way, d):
     for leaf in range(len(tree.members)):
         expected = [sum_of_squares(X[3] - X[i]) for i in node_rows[leaf]]
         bound = float(np.median(expected))
-        check(squares(X, 3, tree, leaf, bound, out), expected, bound)
+        check(lanes.squares_to_rows(X, 3, tree.rows, leaf, bound, out), expected, bound)
         bounds = np.resize([bound, 0.0, np.inf, -1.0], lanes.LEAF)
-        found = bits(within(X, 3, tree, leaf, bounds, out))
+        found = bits(lanes.squares_within(X, 3, tree.rows, leaf, bounds, out))
         assert out[: len(expected)].tolist() == expected
         assert [e for e in found if e < len(expected)] == [
             e for e, square in enumerate(expected) if square <= bounds[e]
@@ -97,7 +54,8 @@ def test_vectors_hold_what_plain_sums_give(way, d):
             for i in node_rows[leaf]
         ]
         bound = float(np.median(expected))
-        check(row_gaps(low, high, 2, tree, leaf, bound, out), expected, bound)
+        mask = lanes.gaps_to_rows(low, high, 2, tree.rows, tree.rows, leaf, bound, out)
+        check(mask, expected, bound)
     for group in range(len(tree.child) - 1):
         expected = []
         for child in range(tree.child[group], tree.child[group + 1]):
@@ -105,69 +63,13 @@ def test_vectors_hold_what_plain_sums_give(way, d):
             gap = np.maximum(0.0, np.maximum(own.min(axis=0) - high[2], low[2] - own.max(axis=0)))
             expected.append(sum_of_squares(gap))
         bound = float(np.median(expected))
-        check(gaps(low, high, 2, tree, group, bound, out), expected, bound)
+        mask = lanes.gaps_to_children(low, high, 2, tree.lows, tree.highs, group, bound, out)
+        check(mask, expected, bound)
 
 
-@pytest.mark.parametrize("scale", [1e-170, 1e-3, 1.0, 1e150])
-def test_vectors_and_plain_loops_are_the_same_bit_for_bit(scale):
-    rng = np.random.default_rng(0)
-    for d in (1, 2, 5, 8, 16, 31):
-        X = np.round(rng.normal(size=(77, d)), int(rng.integers(0, 4))) * scale
-        X = np.ascontiguousarray(X[wide.tree_order(X)])
-        tree = wide.wide_tree(X, wide.leaves_in_order(77))
-        low, high = X[:9] - 0.25 * scale, X[:9] + 0.25 * scale
-        for node in range(3):
-            found = []
-            for squares, gaps, row_gaps, _, within in WAYS.values():
-                outs = np.full((4, lanes.LEAF), -1.0)
-                bound = float(np.sum((X[8] - X[node]) ** 2))
-                masks = (
-                    squares(X, 8, tree, node, bound, outs[0]),
-                    gaps(low, high, 8, tree, node % 2, bound, outs[1]),
-                    row_gaps(low, high, 8, tree, node, bound, outs[2]),
-                    within(X, 8, tree, node, np.resize([bound, 0.0], lanes.LEAF), outs[3]),
-                )
-                found.append((masks, outs.tobytes()))
-            assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("module", [_lanes_llvm, _lanes_plain])
-@pytest.mark.parametrize("length", [8, 16])
-def test_insertion_into_lists(module, length):
-    insert = {8: module.insert_8, 16: module.insert_16}[length]
-
-    @kernel
-    def enter(near, other, r, square, j):
-        return insert(near, other, r, square, j)
-
-    rng = np.random.default_rng(length)
-    near, other = np.full((3, length), np.inf), np.full((3, length), -1, np.int32)
-    before, values = near.copy(), []
-    for j in range(60):
-        square = float(rng.integers(0, 20))
-        mask = enter(near, other, 1, square, np.int32(j))
-        assert bits(mask) == [e for e, value in enumerate(before[1]) if value == square]
-        values.append((square, j))  # the order of insertion decides ties
-        expected = sorted(values)[:length]
-        assert list(zip(near[1].tolist(), other[1].tolist(), strict=True))[: len(expected)] == expected
-        before = near.copy()
-    assert np.all(near[[0, 2]] == np.inf) and np.all(other[[0, 2]] == -1)
-
-
-@pytest.mark.parametrize("module", [_lanes_llvm, _lanes_plain])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_rounded_sums_of_wide_blocks(module, kind):
+def test_rounded_sums_of_wide_blocks(kind):
     """Masks are those of exact sums, except where these differ from the bound by less than the rounding."""
-    rows_within, boxes_within = module.rows_within, module.boxes_within
-
-    @kernel
-    def near_rows(Q, r, rows, leaf, bound):
-        return rows_within(Q, r, rows, leaf, bound)
-
-    @kernel
-    def near_boxes(Q, r, lows, highs, block, bound, out):
-        return boxes_within(Q, r, lows, highs, block, bound, out)
-
     rng = np.random.default_rng(3)
     for d in (1, 2, 9, 40):
         slack = 1 + 2 * (d + 1) * np.finfo(kind).eps
@@ -181,39 +83,31 @@ def test_rounded_sums_of_wide_blocks(module, kind):
             q = Q[r].astype(float)[:, None]
             exact = ((q - rows[block].astype(float)) ** 2).sum(axis=0)
             bound = kind(np.median(exact))
-            found = bits(near_rows(Q, r, rows, block, bound))
+            found = bits(lanes.rows_within(Q, r, rows, block, bound))
             assert set(np.flatnonzero(exact * slack <= bound)) <= set(found)
             assert set(found) <= set(np.flatnonzero(exact <= bound * slack))
             gaps = np.maximum(np.maximum(lows[block].astype(float) - q, q - highs[block].astype(float)), 0)
             exact = (gaps**2).sum(axis=0)
             bound = kind(np.median(exact))
-            found = bits(near_boxes(Q, r, lows, highs, block, bound, out))
+            found = bits(lanes.boxes_within(Q, r, lows, highs, block, bound, out))
             np.testing.assert_allclose(out, exact, rtol=slack - 1)
             assert found == np.flatnonzero(out <= bound).tolist()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_lowest_bit(way):
-    lowest = WAYS[way][3]
-    assert [lowest(mask) for mask in (1, 2, 12, 1 << 15, 0b1010000)] == [0, 1, 2, 15, 4]
+def test_lowest_bit():
+    masks = [1, 2, 12, 0b1010000, *(1 << bit for bit in range(63)), -(2**63)]
+    assert [lanes.lowest_bit(mask) for mask in masks] == [0, 1, 2, 4, *range(64)]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_runs_above_a_limit(way, kind):
-    run_above = {"llvm": _lanes_llvm, "plain": _lanes_plain}[way].run_above
-
-    @kernel
-    def masks(values, at, less, less_at, limit):
-        return run_above(values, at, less, less_at, limit)
-
+def test_runs_above_a_limit(kind):
     rng = np.random.default_rng(1)
     values, less = (rng.integers(0, 4, 200).astype(kind) for _ in range(2))
     less[::7] = np.inf
     less[3::7] = -np.inf
     for at, less_at in [(0, 0), (5, 70), (136, 136)]:
         expected = values[at : at + 64] - less[less_at : less_at + 64] > 1
-        assert bits(masks(values, at, less, less_at, kind(1))) == np.flatnonzero(expected).tolist()
+        assert bits(lanes.run_above(values, at, less, less_at, kind(1))) == np.flatnonzero(expected).tolist()
 
 
 def test_parts_of_runs_at_the_ends_of_arrays():
@@ -238,41 +132,11 @@ def test_arrays_begin_at_a_line_of_the_cache(kind):
         assert array.ctypes.data % 64 == 0 and array.flags.c_contiguous and array.flags.writeable
 
 
-PLAIN = """
-import sys
-import numpy as np
-
-sys.modules["confml.neighbours._lanes_llvm"] = None
-from confml.bayes_error import spanning_trees
-from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
-from confml.neighbours import lanes
-
-assert lanes.rows_within.__module__.endswith("_plain")
-rng = np.random.default_rng(0)
-X, codes = rng.integers(0, 9, (300, 3)).astype(float), rng.integers(0, 3, 300)
-direct, tree = (NeighbourCounter(X, codes, engine) for engine in ("direct", "tree"))
-for one, other in zip(direct.lists(2), tree.lists(2), strict=True):
-    np.testing.assert_array_equal(one, other)
-for one, other in zip(*(way.counts(*direct.lists(2), X[:9], [1, 2]) for way in (direct, tree)), strict=True):
-    np.testing.assert_array_equal(one, other)
-print(spanning_trees(X).distance.sum().hex())
-"""
-
-
-@pytest.mark.exhaustive  # every search is compiled once more
-def test_searches_with_plain_loops(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    ended = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=environment)
-    X = np.random.default_rng(0).integers(0, 9, (300, 3)).astype(float)
-    assert ended.stdout.strip() == spanning_trees(X).distance.sum().hex(), ended.stderr
-
-
-@pytest.mark.parametrize("way", ["llvm", "plain"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 2, 7, 30])
-def test_products_of_floats(way, kind, d):
+def test_products_of_floats(kind, d):
     """Products less both norms in float32, minus squared distances in float64; small integers are exact."""
-    products = compiled_products({"llvm": _lanes_llvm, "plain": _lanes_plain}[way])
+    products = lanes.products_above
     rng = np.random.default_rng(d)
     X, T = (rng.integers(-9, 10, size=(n, d)).astype(kind) for n in (128, 64))
     if kind == np.float64:
