@@ -13,7 +13,7 @@ JOBS   ?=
 # when all parts are done.
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
   $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(SHARD),--shard $(SHARD))
-# Compiles kernels on all cores, so that processes of the tests do not compile the same ones.
+# Compiles kernels, so that processes of the tests do not compile the same ones.
 WARM   := $(CONFML) doctor --warm >/dev/null
 # Without files of bytecode each new interpreter compiles all of confml.
 unexport PYTHONDONTWRITEBYTECODE

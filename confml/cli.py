@@ -4,7 +4,6 @@ Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or confi
 70 internal error; 130 interrupted, results kept.
 """
 
-import atexit
 import contextlib
 import importlib
 import os
@@ -25,7 +24,7 @@ COMMANDS = {
     "init": "Write a commented config for a table file that runs as it is.",
     "run": "Run a config and write its reports.",
     "plan": "Show the cells of a run, without computing.",
-    "status": "Show the numbers of cells done, failed and left in the folder RUN, and where it is running.",
+    "status": "Show the numbers of cells done, failed and left in the folder RUN.",
     "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
     "compare": "Compare methods on the same splits.",
     "predict": "Predict new rows, with a region for each significance level.",
@@ -105,7 +104,6 @@ def main(arguments: list[str] | None = None) -> None:
     others = set(threading.enumerate()) - {threading.main_thread(), threading.current_thread()}
     if all(thread.daemon for thread in others):
         sys.exit(code)
-    atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

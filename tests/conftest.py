@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,37 +98,11 @@ def no_waits_for_the_disk():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_workers():
-    """Runs in the process of the tests have workers that are forks of it: no new interpreter imports confml.
-
-    The threads of this process, those of pytest-xdist, wait for messages and hold no lock.
-    """
-    if sys.platform != "linux":
-        yield
-        return
-    from confml import _forks
-
-    has_one_thread, forked = _forks.has_one_thread, _forks.Forked.__init__
-    _forks.has_one_thread = lambda: True
-    _forks.Forked.__init__ = lambda self, modules=(), here=True: forked(self, modules, True)
-    yield
-    _forks.has_one_thread, _forks.Forked.__init__ = has_one_thread, forked
-
-
-@pytest.fixture(scope="session", autouse=True)
 def one_folder_of_kernels():
     """Tests with another ``CONFML_CACHE`` do not compile the kernels again."""
     from confml import _jit
 
     _jit.use_cache_dir(_jit.cache_dir())
-
-
-@pytest.fixture
-def new_interpreters(monkeypatch):
-    """The fork server is a new interpreter, as in a process with threads."""
-    from confml import _forks
-
-    monkeypatch.setattr(_forks, "has_one_thread", lambda: False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,13 +13,12 @@ USES = {
     "scipy": r"\._ufuncs|scipy\.\S*\._\w",
     "matplotlib": r"_backend_pdf",
     "scikit-learn": r"(?:import|from) sklearn\.\S*\._\w|import _BinMapper",
-    "loky": r"_USE_PSUTIL|\._call_queue|\._result_queue",
-    "forkserver": r"_forkserver_|util\._\w|_args_from_interpreter_flags",
+    "loky": r"_USE_PSUTIL|\._call_queue|\._result_queue|executor\._\w",
+    "forkserver": r"\b_forkserver|util\._\w|_args_from_interpreter_flags",
+    "atexit": r"atexit\._\w",
 }
 REMAINING: dict[str, set[str]] = {
-    "_forks.py": {"forkserver", "sys.modules"},
     "_jit.py": {"numba"},
-    "_processes.py": {"loky", "sys.modules"},
     "_threads.py": {"sys.modules"},
     "plugins/imports.py": {"sys.modules"},
 }

@@ -18,7 +18,6 @@ def doctor(warm: bool, as_json: bool) -> None:
 
     Use it when something is slow or missing, and include its output in bug reports.
     """
-    import joblib
 
     from confml import _jit
     from confml.bayes_error.compilation import BayesErrorKernels
@@ -31,7 +30,7 @@ def doctor(warm: bool, as_json: bool) -> None:
     found_kinds = sorted({**known_methods(), **WRAPPERS}.items()) + sorted(known_steps().items())
     kinds = kernels_for([*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels])
     if warm:
-        compile_all_kernels(kinds, say, jobs=joblib.cpu_count())
+        compile_all_kernels(kinds, say)
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
@@ -55,11 +54,8 @@ def doctor(warm: bool, as_json: bool) -> None:
 def _threads() -> dict:
     import joblib
 
-    from confml._processes import START, Spawned
-
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    start = "new interpreters" if START is Spawned else "forked from one server"
-    found = {"jobs by default": joblib.cpu_count(), "workers of joblib": start}
+    found: dict = {"jobs by default": joblib.cpu_count()}
     return found | {name: os.environ[name] for name in limits if name in os.environ}
 
 

@@ -118,14 +118,11 @@ def report(
 
 def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet: bool) -> None:
     """Write and print the report of one run."""
-    from joblib import cpu_count
-
     from confml.report.console import print_json, print_run
     from confml.report.run.stored import open_run
     from confml.report.write import write_report
 
     results = open_run(run)
-    results.processes = cpu_count()
     if aim is not None:
         results.config = results.config.model_copy(update={"aim": aim})
     with status_of(results, quiet):

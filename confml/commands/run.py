@@ -93,8 +93,6 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
         show_plan(settings, folder, as_json)
         return 0
 
-    import joblib
-
     from confml._outputs import protected
     from confml.config.warnings import unsilenced, warning_texts
     from confml.report.imports import import_report
@@ -130,7 +128,6 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                     if as_json:
                         print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0
-                results.processes = min(execution.jobs, joblib.cpu_count())
                 with status_of(results, quiet):
                     update_report(results, folder, tried=bool(state.tried), whole=execution.shard is None)
         for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
@@ -174,21 +171,24 @@ def _execution(
         engine=engine,
         shard=parse_shard(shard) if shard else None,
         limits=parse_limits(timeout, memory),
-        forks=True,
+        forkserver=True,
         **options,
     )
 
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Handle SIGTERM (kill, time limit of a cluster) and SIGHUP (closed terminal) like Ctrl-C."""
+    """Handle SIGTERM (kill, time limit of a cluster) and SIGHUP (closed terminal) like a first Ctrl-C.
+
+    Later signals interrupt neither the clean-up nor the end of the process.
+    """
 
     def interrupt(number, frame):
-        for name in before:  # a second signal must not interrupt the clean-up
+        for name in before:
             signal.signal(name, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {}
     try:
         for name in names:
@@ -200,4 +200,5 @@ def stopped_by_signals() -> Iterator[None]:
         yield
     finally:
         for name, handler in before.items():
-            signal.signal(name, handler)
+            if signal.getsignal(name) is not signal.SIG_IGN:
+                signal.signal(name, handler)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
@@ -18,8 +17,6 @@ from confml.terminal import echo
 if TYPE_CHECKING:
     from confml.runner.status import RunStatus
     from confml.runner.store import Store
-
-SILENT = 180.0  # seconds after which a lease that is renewed every minute is worth a note
 
 
 @click.command()
@@ -35,11 +32,10 @@ SILENT = 180.0  # seconds after which a lease that is renewed every minute is wo
 )
 @json_option
 def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
-    """Show the numbers of cells done, failed and left in the folder RUN, and where it is running.
+    """Show the numbers of cells done, failed and left in the folder RUN.
 
-    The data are not needed. All parts of a run (--shard) share one folder and are shown together: host,
-    cells, rate and estimated time left of each running process. With --watch and --json, each state is one
-    line.
+    The data are not needed. All parts of a run (--shard) share one folder and are counted together. With
+    --watch and --json, each state is one line.
 
     \b
     confml status results/usps
@@ -67,7 +63,6 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
 
 
 def _document(found: RunStatus, store: Store) -> dict:
-    rate = found.rate
     return {
         "name": found.manifest["name"],
         "started": found.manifest["started"],
@@ -76,10 +71,6 @@ def _document(found: RunStatus, store: Store) -> dict:
         "done": len(found.state.done),
         "failed": len(found.state.failed),
         "left": len(found.state.left),
-        "unassigned": found.unassigned,
-        "cells_per_minute": None if rate is None else 60 * rate,
-        "seconds_left": found.seconds_left,
-        "running": [{**asdict(part.progress), "silent_seconds": part.silent} for part in found.parts],
         "failures": found.failures(store),
     }
 
@@ -89,16 +80,13 @@ def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
     manifest, state = found.manifest, found.state
     lines = [
         f"{manifest['name']}: {len(found.cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
-        f"{len(state.left)} left" + _estimate(found)
+        f"{len(state.left)} left"
     ]
     if not short:
         finished = f", finished {manifest['finished']}" if manifest["finished"] else ", not finished"
         lines.append(
             f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
         )
-    lines += [_part_line(part) for part in found.parts]
-    if found.unassigned:
-        lines.append(f"{found.unassigned} cells are left for parts that are not running")
     failures = found.failures(store)
     for failure in failures[: 3 if short else None]:
         from confml.plugins.parameters import parameters_text
@@ -109,28 +97,3 @@ def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
     if short and len(failures) > 3:
         lines.append(f"and {len(failures) - 3} more failures")
     return [printable(line) for line in lines]
-
-
-def _part_line(part) -> str:
-    """Return the line of one running process."""
-    from confml.runner.progress import duration
-
-    one = part.progress
-    name = f"part {one.part}" if one.part else "running"
-    workers = f"{one.workers} {'worker' if one.workers == 1 else 'workers'}"
-    text = f"{name} on {one.host} ({one.engine}, {workers}): {one.cells_done}/{one.cells} cells"
-    if one.failed:
-        text += f", {one.failed} failed"
-    text += f", {one.tasks_done}/{one.tasks} tasks in {duration(one.seconds)}"
-    if one.seconds_left is not None:
-        text += f", about {duration(one.seconds_left)} left"
-    return text + (f"; not heard of for {duration(part.silent)}" if part.silent > SILENT else "")
-
-
-def _estimate(found: RunStatus) -> str:
-    """Return the rate and the time left of all running processes, empty if unknown."""
-    from confml.runner.progress import duration
-
-    text = "" if found.rate is None else f", {60 * found.rate:.3g} cells per minute"
-    seconds = found.seconds_left
-    return text + (f", about {duration(seconds)} left" if seconds else "")

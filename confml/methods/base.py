@@ -84,7 +84,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     learns_online: whether it can predict examples one at a time and learn each; it then has
         `evaluate_online`.
     loads: names of modules that `fit` or `confident_predict` imports and that take long to import. A run
-        imports them once, before its workers are forked.
+        imports them before its workers start.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 
 class NotApplicable(Exception):
@@ -63,28 +62,19 @@ class Document:
     text: str
 
 
-class Drawer(Protocol):
-    """Draws several figures together."""
-
-    def draw(self, picture: "Picture", folder: Path) -> list[Path]:
-        """Return the files of a figure below ``folder``; raise NotApplicable if there is nothing to show."""
-
-
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A figure: ``path`` without an ending, a function that draws it with matplotlib, title and caption.
 
     The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
     "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
-    drawing: the figures of the section that are drawn together, in several processes. formats: of its files,
-    besides SVG. dataset: "" for all data sets together.
+    formats: of its files, besides SVG. dataset: "" for all data sets together.
     """
 
     path: str
     draw: Callable[[], Any]
     title: str
     caption: str = ""
-    drawing: Drawer | None = None
     formats: Sequence[str] = ("png",)
     dataset: str = ""
 

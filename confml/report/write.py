@@ -119,12 +119,11 @@ def _written(
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
-    from confml.report.figures.drawing import draw_picture
+    from confml.report.figures.style import save, style
 
     try:
-        if picture.drawing is not None:
-            return picture.drawing.draw(picture, folder)
-        return draw_picture(picture, folder)
+        with style():
+            return save(picture.draw(), folder / picture.path, picture.formats)
     except NotApplicable as reason:
         notes.append(f"figure {picture.title} is not drawn: {reason}")
         return []

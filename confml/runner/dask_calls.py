@@ -1,4 +1,4 @@
-"""Functions that a dask cluster calls: its scheduler, the nannies that start workers, and its workers.
+"""Functions that a dask cluster calls: the nannies that start workers, and its workers.
 
 Imports nothing heavy. The scheduler reads the function and the arguments of each task, and would import all
 modules that they name: items are bytes to it.
@@ -10,11 +10,6 @@ import threading
 from typing import Any
 
 _one_item = threading.Lock()
-
-
-def set_allowed_failures(number: int, dask_scheduler: Any = None) -> None:
-    """Let a scheduler give up a task when its worker dies, which `DaskEngine` counts by itself."""
-    dask_scheduler.allowed_failures = number
 
 
 def call_alone(message: bytes) -> Any:

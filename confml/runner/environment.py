@@ -68,7 +68,7 @@ def guarded(folder: Path | str) -> Iterator[None]:
             raise EnvironmentFault(
                 fault.message, where=fault.where or str(folder), hint=fault.hint
             ) from error
-        if not isinstance(error, OSError):
+        if not isinstance(error, OSError) or error.errno == errno.ENOMEM:  # a task exceeds its memory limit
             raise
         if isinstance(error, FileNotFoundError):
             message, hint = _GONE

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from confml import _jit
 from confml._cache import cache_folder
-from confml._processes import each
 from confml.methods.base import Method
 from confml.steps.base import Step
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:  # its package imports all estimators
 Kind: TypeAlias = Union[type[Method], type[Step], "type[BayesErrorKernels]"]
 _SECONDS = "up to a minute on an idle machine"
 ANY_SHAPE = ((10**9, 1), (10**9, 1000))  # rows and features that need all kernels
-NAMED = 6  # classes that a message names; with more, it counts them
 
 
 def has_kernels(kind: Kind) -> bool:
@@ -46,40 +42,15 @@ def name_of(kind: Kind) -> str:
     return kind.key if hasattr(kind, "key") else kind.name
 
 
-def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs: int = 1) -> None:
-    """Compile the kernels of classes that are not yet compiled, in up to ``jobs`` processes.
-
-    Kernels of classes outside confml are compiled in this process, where their modules are known.
-    """
-    left = [kind for kind in kinds if has_kernels(kind) and not _jit.kernels_are_compiled(name_of(kind))]
-    own = [kind for kind in left if kind.__module__.startswith("confml.")]
-    if jobs > 1 and len(own) > 1:
-        _compile_in_processes(own, say, min(jobs, len(own)))
-    for kind in left:
-        if _jit.kernels_are_compiled(name_of(kind)):
+def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None]) -> None:
+    """Compile the kernels of classes that are not yet compiled."""
+    for kind in kinds:
+        if not has_kernels(kind) or _jit.kernels_are_compiled(name_of(kind)):
             continue
         say(f"compiling kernels of {name_of(kind)}{_how_often()} ({_SECONDS})")
         seconds = _compile(kind)
         if seconds > 1:
             say(f"compiled in {seconds:.0f} s")
-
-
-def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: int) -> None:
-    """Compile in processes and leave what fails to the caller, whose error is the one to show."""
-    started = time.monotonic()
-    few = ", ".join(name_of(kind) for kind in kinds) if len(kinds) <= NAMED else None
-    names = few or f"{len(kinds)} methods, steps and estimates"
-    say(f"compiling kernels of {names}{_how_often()}, in {jobs} processes")
-    largest_first = sorted(kinds, key=_size_of_kernels, reverse=True)
-    with contextlib.suppress(Exception):  # a process died
-        for _ in each(_try_to_compile, largest_first, jobs):
-            pass
-    say(f"compiled in {time.monotonic() - started:.0f} s")
-
-
-def _try_to_compile(kind: Kind) -> None:
-    with contextlib.suppress(Exception):
-        _compile(kind)
 
 
 def _compile(kind: Kind) -> float:
@@ -90,11 +61,6 @@ def _compile(kind: Kind) -> float:
         kind.compile_kernels()
     _jit.mark_kernels_compiled(name_of(kind))
     return time.monotonic() - started
-
-
-def _size_of_kernels(kind: Kind) -> int:
-    """Return the bytes of the kernel modules beside a class: the largest are compiled first."""
-    return sum(path.stat().st_size for path in Path(inspect.getfile(kind)).parent.glob("_kernels*.py"))
 
 
 def _how_often() -> str:

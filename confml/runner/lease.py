@@ -69,11 +69,6 @@ def is_abandoned(folder: Path) -> bool:
         os.close(file)
 
 
-def seconds_since_renewal(folder: Path) -> float:
-    """Return the seconds since the owner of ``folder`` renewed its lease; 0 if unknown."""
-    return max(_age(folder / _NAME), 0.0)
-
-
 def temporary_name(path: Path) -> Path:
     """Return a new name ``.<name>.<kernel>-<random>`` beside ``path``."""
     return path.with_name(f".{path.name}.{_kernel_digest()}-{os.urandom(4).hex()}")

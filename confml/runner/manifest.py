@@ -202,6 +202,9 @@ def _check_manifest(manifest: Any) -> None:
         place = f"warnings[{number}]"
         _expect(isinstance(warning, dict) and warning.keys() == _WARNING_FIELDS, place, "a warning", warning)
         _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
+    for part in ("machine", "packages"):
+        about = manifest["provenance"].get(part, {})
+        _expect(isinstance(about, dict), f"provenance.{part}", "an object", about)
     names = [info["name"] for info in manifest["datasets"]]
     _expect(len(set(names)) == len(names), "datasets", "of different names", names)
     keys: set[str] = set()
@@ -295,7 +298,7 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 # Files that a run may leave if it is killed before its manifest is written.
 _OWN_NAMES = re.compile(
-    r"cells|packs|inner|failures|rows|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*"
+    r"cells|packs|inner|failures|logs|rows|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*"
 )
 
 

@@ -1,6 +1,7 @@
 """`run`: compute the cells of a plan and store each result as soon as it is computed."""
 
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -19,8 +20,7 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.heartbeat import Heartbeat
-from confml.runner.kernels import compile_all_kernels, kernels_for
+from confml.runner.kernels import compile_all_kernels, has_kernels, kernels_for
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -35,7 +35,6 @@ from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
 from confml.runner.results import CellResult
-from confml.runner.slots import limits_memory
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
@@ -88,8 +87,8 @@ class Execution:
 
     jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, fail_fast, force: as the options
     of ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
-    config. forks: whether worker processes may be forks of this process, which start faster than new
-    interpreters: only for the process of a command, in which no library has threads that a fork would lose.
+    config. forkserver: whether worker processes start from a fork server, faster than as new interpreters. It
+    imports the main script of this process, so that it is only for the process of a command.
     """
 
     jobs: int
@@ -100,7 +99,7 @@ class Execution:
     limits: Limits = NO_LIMITS
     fail_fast: bool = False
     force: bool = False
-    forks: bool = False
+    forkserver: bool = False
 
     @property
     def part(self) -> str | None:
@@ -127,7 +126,7 @@ def run(
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started, warn = time.monotonic(), warn or say
-    engine = make_engine(execution.engine, execution.jobs, execution.scheduler, execution.forks)
+    engine = make_engine(execution.engine, execution.jobs, execution.scheduler, execution.forkserver)
     check_limits(config, execution.limits, engine)
     store = Store(Path(out).absolute())  # a method may change the working folder
     if not execution.force:
@@ -190,7 +189,7 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
             "limits of time and memory need the engine joblib, whose worker processes can be stopped",
             hint="leave out --timeout, --memory and limits:, or use --engine joblib",
         )
-    if any(one.memory for one in wanted) and not limits_memory():
+    if any(one.memory for one in wanted) and sys.platform != "linux":
         raise ConfmlError(
             "memory limits are available on Linux only", hint="leave out --memory and limits: memory"
         )
@@ -216,20 +215,15 @@ def _compute(
     wrappers = sorted({key for job in plan.jobs for key in job.entry.wrappers})
     classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
     classes += [WRAPPERS[key] for key in wrappers]
-    modules = _modules(classes)
-    engine.start(modules, 0)  # they are imported while the kernels are compiled
+    modules = _modules(methods, classes)
+    workspace = Workspace.make(store.folder)
     try:
+        engine.start(modules, workspace.logs)  # they are imported while the kernels are compiled
         shapes = [data.X.shape for data in plan.datasets.values()]
         kinds = kernels_for(classes, plan.config.protocol.kind == "online", shapes)
-        compile_all_kernels(kinds, say, jobs=engine.workers if engine.shares_processors else 1)
+        compile_all_kernels(kinds, say)
         waiting.start()  # workers start when the modules are imported
-        engine.start(modules, len(state.left))
-        workspace = Workspace.make(store.folder)
-    except BaseException:
-        engine.stop()
-        waiting.end()
-        raise
-    try:
+        engine.start(modules, workspace.logs, len(state.left))
         folders = {}
         for job in plan.jobs:
             if job.dataset not in folders and any(cell.key in state.left for cell in job.cells):
@@ -260,9 +254,6 @@ def _compute(
         warned: dict[str, list[tuple[str, Task]]] = {}  # by the text without its numbers
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
-        heartbeat = Heartbeat(
-            workspace.folder, execution.part, engine.name, engine.workers, len(tasks), len(state.left)
-        )
         with progress.of(len(tasks), len(state.left)):
             results = engine.run(next_batch, run_tasks, lambda batch: batch[0].context.limits)
             with contextlib.closing(results):
@@ -277,11 +268,9 @@ def _compute(
                         for text in outcome.warned:
                             warned.setdefault(NUMBER.sub("", text), []).append((text, task))
                         before = len(schedule)
-                        new = _store_failures(schedule.finish(task, outcome), cells, store, progress)
-                        failures += new
+                        failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         done.update(outcome.done)
                         progress.advance(before - len(schedule), len(outcome.done))
-                        heartbeat.advance(before - len(schedule), len(outcome.done), new, engine.workers)
                     if execution.fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
@@ -293,6 +282,8 @@ def _compute(
         ]
     finally:
         engine.stop()
+        if workspace.keep_logs(store.folder / "logs"):
+            say(f"output of methods is in {store.folder / 'logs'}")
         workspace.remove()
         waiting.end()
 
@@ -326,15 +317,18 @@ class BackgroundCall:
             return
 
 
-def _modules(classes: Iterable[type]) -> list[str]:
+def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]]) -> list[str]:
     """Return the modules that workers import before their first task: those of confml and scikit-learn.
 
-    Modules of other packages are imported by the task that needs them, which fails alone if they cannot be.
+    names: of the methods. Modules of other packages are imported by the task that needs them, which fails
+    alone if they cannot be.
     """
-    names = [run_tasks.__module__]
+    modules = [run_tasks.__module__, *(name.rpartition(".")[0] for name in names)]
     for kind in classes:
-        names += [kind.__module__, *getattr(kind, "loads", ())]
-    return [name for name in dict.fromkeys(names) if name.partition(".")[0] in ("confml", "sklearn")]
+        modules += [kind.__module__, *getattr(kind, "loads", ())]
+    if any(map(has_kernels, classes)):
+        modules.append("confml.runner.preload")
+    return [name for name in dict.fromkeys(modules) if name.partition(".")[0] in ("confml", "sklearn")]
 
 
 def _outcomes(

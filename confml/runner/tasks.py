@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import functools
 import os
 import time
@@ -28,7 +29,6 @@ from confml.methods.base import Views
 from confml.methods.registry import build
 from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_in_force
 from confml.runner.check_views import check_chunks, check_points, check_views
-from confml.runner.contained import contained
 from confml.runner.environment import EnvironmentFault, fault_of
 from confml.runner.external_files import ExternalFile
 from confml.runner.plan import Cell
@@ -117,7 +117,10 @@ class Failure:
     @classmethod
     def of(cls, key: str, error: BaseException, limits: Limits = NO_LIMITS) -> Failure:
         """Return the failure of a cell, with text that is safe for terminals and files."""
-        if isinstance(error, MemoryError) and limits.memory is not None:
+        no_memory = (
+            isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM
+        )
+        if no_memory and limits.memory is not None:
             message: object = limits.memory_message
         elif isinstance(error, ConfmlError):
             message = error
@@ -211,6 +214,17 @@ def _same_folder() -> Iterator[None]:
                 os.chdir(before)
 
 
+@contextlib.contextmanager
+def _one_process() -> Iterator[None]:
+    """End a copy of this process that a method made by a fork and did not end."""
+    process = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(0)
+
+
 def _run_path(task: Task) -> Outcome:
     """Compute cells, or one chunk of their test examples."""
     split_data = SplitData.outer(task.context, task.grid)
@@ -277,7 +291,7 @@ def _run_prepare(task: Task) -> Outcome:
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
     started = cpu_seconds()
-    with contained():
+    with _one_process():
         state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     seconds = np.array(cpu_seconds() - started)
     Workspace(task.context.work_folder).put_arrays(
@@ -334,7 +348,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
     outcomes: list[Views | BaseException] = []
     method = split_data.method(coded[0])
     try:
-        with contained():
+        with _one_process():
             X, y = split_data.X, split_data.y
             if task.context.split.kind == "online":
                 path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)

@@ -1,4 +1,4 @@
-"""Temporary folder of a run: data sets, shared states and chunks of cells that workers read."""
+"""Temporary folder of a run: data sets, shared states, chunks of cells, and logs of workers."""
 
 import contextlib
 import functools
@@ -53,7 +53,7 @@ class Workspace:
                 new.mkdir()
                 try:
                     lease = Lease(new)
-                    for part in ("data", "state", "pieces"):
+                    for part in ("data", "state", "pieces", "logs"):
                         (new / part).mkdir()
                     lease.folder = new.rename(run_folder / f".{name}")
                     return cls(lease.folder, lease)
@@ -69,6 +69,20 @@ class Workspace:
         if self._lease is not None:
             self._lease.release()
         shutil.rmtree(old, ignore_errors=True)
+
+    @property
+    def logs(self) -> Path:
+        """Folder for what worker processes print."""
+        return self.folder / "logs"
+
+    def keep_logs(self, folder: Path) -> bool:
+        """Move logs that are not empty into ``folder``; return whether there are some."""
+        logs = [path for path in self.logs.glob("*") if path.stat().st_size]
+        with contextlib.suppress(OSError):  # a full disk stops the run for another reason
+            for path in logs:
+                folder.mkdir(exist_ok=True)
+                path.rename(folder / path.name)
+        return bool(logs)
 
     def put_dataset(self, data: DataSet) -> Path:
         """Write a data set for the workers and return the folder, which `open_dataset` reads."""

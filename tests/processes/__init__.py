@@ -2,9 +2,8 @@
 
 `start` and `confml` have the meaning of ``python -m confml ARGUMENTS`` in a new process: its own folder,
 environment, session, signals and limits. The process is forked from a server that has imported confml before
-(`processes.server`), and the worker processes of its run are forks of it. A new interpreter would import
-confml, scikit-learn and numba for some seconds each time. Tests of what a new interpreter does call it
-themselves.
+(`processes.server`): a new interpreter would import confml, scikit-learn and numba for some seconds each
+time. Worker processes of its run start as for users. Tests of what a new interpreter does call it themselves.
 """
 
 from __future__ import annotations

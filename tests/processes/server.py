@@ -3,7 +3,7 @@
 ``python server.py SOCKET`` prints "ready" when it listens, and ends when its stdin is closed. It has one
 thread, so that a fork never copies a lock that another thread holds. A request is its length in a line, with
 the descriptors of stdin, stdout and stderr, and JSON; the answers are the number of the process and, when it
-has ended, its exit code, negative for a signal. The workers of a run are forked from its process.
+has ended, its exit code, negative for a signal.
 """
 
 from __future__ import annotations

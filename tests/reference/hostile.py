@@ -68,16 +68,6 @@ class Hostile(Method):
         print("by Python")
         ctypes.CDLL(None).puts(b"by C")
 
-    def do_lower_limit(self):
-        import resource
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-
-    def do_lower_limit_and_write(self):
-        import tempfile
-        self.do_lower_limit()
-        with tempfile.TemporaryFile() as file:
-            file.write(b"x" * 100)
-
     def do_leave(self):
         raise type("Leave", (BaseException,), {})("at once")
 

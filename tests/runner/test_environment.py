@@ -169,6 +169,18 @@ def test_which_errors_are_faults(tmp_path):
         (tmp_path / "missing").read_bytes()
 
 
+def test_data_that_do_not_fit_the_memory_limit_are_a_failure_of_the_cell(tmp_path):
+    """The address space counts mapped files, for which the system has an OSError and no MemoryError."""
+    from confml.config.limits import Limits
+    from confml.runner.tasks import Failure
+
+    with pytest.raises(OSError) as raised, guarded(tmp_path):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+    assert fault_of(raised.value) is None
+    failure = Failure.of("key", raised.value, Limits(memory=10**9))
+    assert failure.error.startswith("needs more memory than its limit of 1 GB")
+
+
 def test_a_fault_crosses_processes():
     import pickle
 

@@ -30,7 +30,6 @@ REASONS = {
     "generator-exit": "GeneratorExit",
     "keyboard-interrupt": "KeyboardInterrupt",
     "leave": "Leave: at once",
-    "lower-limit-and-write": "the method lowered RLIMIT_FSIZE, then: ",
     "surrogate": r"label \udce9 is odd",
     "escape": r"\x1b[31mred\x1b]0;title\x07",
     "long": "(5000012 characters) ... x",
@@ -58,7 +57,7 @@ LIMITED = {
     "hang-in-c": "took longer than its limit of 1 s and was stopped",
     "memory": "needs more memory than its limit of 300 MB",
 }
-HARMLESS = ("none", "chdir", "fork", "print", "lower-limit", "thread")
+HARMLESS = ("none", "chdir", "fork", "print", "thread")
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +123,18 @@ def test_nothing_of_an_error_controls_the_terminal(ran, environment):
     assert max(len(line) for line in told.splitlines() if line.startswith("failed: ")) < 800
 
 
-def test_what_methods_print_goes_to_stderr(ran):
-    _, done = ran
-    assert done.stdout == "" and "by Python" in done.stderr and "by C" in done.stderr
+def test_what_methods_print_goes_to_the_log_of_the_worker(ran):
+    folder, done = ran
+    text = "".join(path.read_text() for path in (folder / "out" / "logs").iterdir())
+    assert "by Python\n" in text and "by C\n" in text
+    assert done.stdout == "" and "by Python" not in done.stderr and "by C" not in done.stderr
+
+
+def test_a_failure_has_the_place_of_a_hanging_method(ran):
+    records = [json.loads(path.read_text()) for path in (ran[0] / "out" / "failures").glob("*.json")]
+    tracebacks = {record["cell"]["params"]["kind"]: record["traceback"] for record in records}
+    assert "in do_hang\n" in tracebacks["hang"] and "in do_hang_in_c\n" in tracebacks["hang-in-c"]
+    assert "Fatal Python error: Aborted" in tracebacks["abort"]
 
 
 def test_a_formula_stays_text_in_a_spreadsheet(ran):
@@ -157,7 +165,7 @@ def test_limits_need_worker_processes(tmp_path, environment):
 def test_serial_on_request_survives_exits(tmp_path, environment):
     """It has no isolation, but sys.exit and a changed folder are the method's own affair there too."""
     options = ("--engine", "serial")
-    failing = {"exit", "generator-exit", "leave", "lower-limit-and-write"}
+    failing = {"exit", "generator-exit", "leave"}
     arguments = command(tmp_path, kinds([*sorted(failing), *HARMLESS]), options=(*options, "--json"))
     done = confml(tmp_path, environment, *arguments)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
@@ -181,12 +189,16 @@ def waiting(folder, environment, options=("--jobs", "2")):
     environment = {**environment, "HOSTILE_WAIT": "600"}
     arguments = command(folder, LONG, options=options)
     process = processes.start(*arguments, cwd=folder, env=environment, new_session=True)
+    wait_for_a_cell(folder, process)
+    return process, descendants(process.pid)
+
+
+def wait_for_a_cell(folder, process):
     cells = folder / "out" / "cells"
     limit = time.monotonic() + 120
     while not (cells.is_dir() and list(cells.glob("*.json"))):
         assert process.poll() is None and time.monotonic() < limit, process.communicate()
         time.sleep(0.05)
-    return process, descendants(process.pid)
 
 
 def descendants(parent):
@@ -227,17 +239,40 @@ def test_a_signal_ends_a_run_and_its_workers(tmp_path, environment, number):
 def test_workers_end_with_a_killed_run(tmp_path, environment):
     process, workers = waiting(tmp_path, environment)
     process.kill()
-    process.communicate(timeout=60)
+    process.wait(timeout=60)
+    assert workers and all_ended(workers, seconds=10)
+
+
+SCRIPT = """
+import confml
+
+assert __name__ == "__main__"
+method = {"name": "hostile", "sweep": {"kind": ["wait"]}}
+data = {"generate": "five-gaussians", "n": 40, "test-n": 20}
+confml.run({"name": "a", "datasets": [data], "methods": [{"name": "knn", "k": 1}, method],
+            "protocol": "fixed-split", "figures": []}, out="out", jobs=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_end_with_a_killed_script(tmp_path, environment):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    environment = {**environment, "HOSTILE_WAIT": "600"}
+    process = subprocess.Popen([sys.executable, "script.py"], cwd=tmp_path, env=environment)
+    wait_for_a_cell(tmp_path, process)
+    workers = descendants(process.pid)
+    process.kill()
+    process.wait(timeout=60)
+    assert workers and all_ended(workers, seconds=10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_second_ctrl_c_does_not_disturb_the_end(tmp_path, environment):
+    process, workers = waiting(tmp_path, environment)
+    for _ in range(3):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"Traceback" not in told
     assert workers and all_ended(workers)
-
-
-def test_a_worker_without_its_parent_ends_where_the_kernel_does_not_see_to_it(monkeypatch):
-    from confml import _processes
-
-    ended = []
-    monkeypatch.setattr(_processes.os, "_exit", lambda code: ended.append(code))
-    monkeypatch.setattr(_processes, "_WATCH_SECONDS", 0.01)
-    parents = iter([7, 7, 1])
-    monkeypatch.setattr(_processes.os, "getppid", lambda: next(parents, 1))
-    _processes._watch(7)
-    assert ended
+    assert not list((tmp_path / "out").glob(".work*"))

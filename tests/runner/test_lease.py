@@ -117,7 +117,7 @@ def test_a_workspace_is_made_though_others_remove_what_is_not_complete(tmp_path,
     monkeypatch.setattr(lease.Lease, "__init__", removed_at_first)
     workspace = Workspace.make(tmp_path)
     assert len(made) == 3 and [path.name for path in tmp_path.iterdir()] == [workspace.folder.name]
-    assert {"data", "state", "pieces", "lease"} == {path.name for path in workspace.folder.iterdir()}
+    assert {"data", "state", "pieces", "logs", "lease"} == {path.name for path in workspace.folder.iterdir()}
     assert not lease.is_abandoned(workspace.folder)
     workspace.remove()
 

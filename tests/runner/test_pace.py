@@ -4,9 +4,7 @@ import itertools
 
 import pytest
 
-from confml.runner.heartbeat import Heartbeat, running_parts
 from confml.runner.progress import LogProgress, Pace
-from confml.runner.workspace import Workspace
 
 SLOWER = [0.125] * 1000 + [10.0] * 100  # exact sums
 
@@ -51,17 +49,12 @@ def test_few_points_are_kept():
     assert len(pace._points) < 40
 
 
-def test_status_and_log_show_this_time(tmp_path, monkeypatch, capsys):
+def test_the_log_shows_this_time(monkeypatch, capsys):
     clock = [0.0]
     monkeypatch.setattr("confml.runner.progress.time.monotonic", lambda: clock[0])
-    workspace = Workspace.make(tmp_path)
-    heartbeat = Heartbeat(workspace.folder, None, "processes", 1, 1100, 1100, lambda: clock[0])
     log = LogProgress(seconds=0.0)
     with log.of(1100, 1100):
         for duration in SLOWER[:1050]:
             clock[0] += duration
-            heartbeat.advance(1, 1, 0, 1)
             log.advance(1, 1)
-    assert running_parts(tmp_path)[0].progress.seconds_left == pytest.approx(500.0)
     assert capsys.readouterr().err.splitlines()[-1].endswith("about 8 min 20 s left")
-    workspace.remove()

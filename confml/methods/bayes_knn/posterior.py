@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from confml._processes import each
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.posterior import Summary
 from confml.methods.bayes_knn import _kernels as neighbours
@@ -316,7 +316,8 @@ class Sampler:
         """Return ``chain(generator)`` for each chain; the results do not depend on n_jobs."""
         generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
         # Threads are sufficient because the kernels release the global interpreter lock.
-        return list(each(chain, generators, self.n_jobs, threads=True))
+        jobs = min(self.n_jobs or 1, self.chains)
+        return Parallel(n_jobs=jobs, prefer="threads")(map(delayed(chain), generators))
 
     def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
         """Return the start (k, beta) of a chain, drawn from the prior, which is wider than the posterior."""

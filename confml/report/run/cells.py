@@ -76,8 +76,7 @@ class RunCells:
     """The planned cells of a run in the order of the config, and the results of the finished ones.
 
     results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
-    of the rows of those data sets that have some. warnings: those of the start of the run. processes: number
-    of processes that draw figures; more than one are forks of this process.
+    of the rows of those data sets that have some. warnings: those of the start of the run.
     """
 
     config: Config
@@ -87,7 +86,6 @@ class RunCells:
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
     origins: Mapping[str, RowOrigins] = field(default_factory=dict)
     warnings: Sequence[Warned] = ()
-    processes: int = field(default=1, init=False, repr=False)
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""

@@ -1,10 +1,8 @@
 """The figures that a config names: ``figures/``."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from confml.report.figures import figure_numbers, pictures
-from confml.report.figures.drawing import Drawing
 from confml.report.items import Item
 from confml.report.sections.base import Section
 
@@ -26,8 +24,6 @@ class Figures(Section):
 
     def items(self) -> Iterator[Item]:
         found = list(pictures(self.results))
-        drawing = Drawing(found, self.results.processes, self.results.status)
-        try:
-            yield from (replace(one, drawing=drawing) for one in found)
-        finally:
-            drawing.end()
+        for number, picture in enumerate(found, start=1):
+            self.results.status(f"drawing {number} of {len(found)} figures")
+            yield picture
