@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from confml import _cache, _jit
-from confml.methods.base import Method
-from confml.runner.kernels import compile_all_kernels
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are those of POSIX")
 
@@ -41,31 +39,6 @@ def test_the_kernel_cache_is_made_for_its_user_alone(cache):
     finally:
         os.umask(old)
     assert folder.parent == cache and _jit.is_cache_kept() and mode(folder) == mode(cache) == 0o700
-
-
-def test_a_line_is_printed_before_kernels_are_compiled_once(cache):
-    told, compiled = [], []
-
-    class One(Method):
-        name = "one"
-
-        @classmethod
-        def compile_kernels(cls):
-            compiled.append(cls.name)
-
-    class Other(One):
-        name = "other"
-
-    compile_all_kernels([One, Method], told.append)
-    assert told == ["compiling kernels of one, once per machine (up to a minute on an idle machine)"]
-    compile_all_kernels([One], told.append)
-    assert len(told) == 1
-    compile_all_kernels([One, Other], told.append)
-    assert len(told) == 2 and compiled == ["one", "other"]
-    _jit._found_dir.cache_clear()
-    cache.chmod(0o777)
-    compile_all_kernels([One], told.append)
-    assert told[2].startswith(f"compiling kernels of one, for this run only: {cache} is not writable")
 
 
 @pytest.mark.parametrize("which", ["root", "folder"])
@@ -151,22 +124,3 @@ def test_a_default_cache_with_a_lax_mode_is_closed(tmp_path):
 
 
 # ---- compilation
-
-
-def test_a_constant_argument_does_not_compile_a_kernel_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        _jit, "_folder", [tmp_path]
-    )  # a kernel from the cache would not compile those that it calls
-
-    @_jit.kernel
-    def following(count, more):
-        return count + more
-
-    @_jit.kernel
-    def count_to(n):
-        count = 0
-        for more in range(n):
-            count = following(count, more)
-        return count + following(7, n)
-
-    assert count_to(4) == 17 and len(following.signatures) == 1

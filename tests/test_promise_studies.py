@@ -6,34 +6,13 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import processes
 
-PROGRAM = Path(__file__).resolve().parent / "programs" / "promises"
 STORED = Path(__file__).resolve().parents[1] / "results" / "reference" / "promises"
 
 
 def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_a_run_repeats_and_sums_up(tmp_path):
-    def run():
-        options = ("--only", "choice", "--splits", "1", "--datasets", "iris", "wine-sklearn")
-        return processes.confml(*options, "--out", tmp_path, program=PROGRAM)
-
-    first = run()
-    assert first.returncode == 0, first.stderr
-    table = (tmp_path / "choice.csv").read_bytes()
-    assert run().returncode == 0 and (tmp_path / "choice.csv").read_bytes() == table
-    rows = rows_of(tmp_path / "choice.csv")
-    sizes = {(row["dataset"], row["form"]): float(row["size"]) for row in rows}
-    alone = ("naive Bayes", "k-NN", "logistic regression", "random forest")
-    for dataset in ("iris", "wine-sklearn"):
-        assert sizes[dataset, "best in hindsight (no guarantee)"] == min(sizes[dataset, one] for one in alone)
-    mean = sum(sizes[dataset, "best-of"] for dataset in ("iris", "wine-sklearn")) / 2
-    (line,) = [one for one in (tmp_path / "promises.md").read_text().splitlines() if "| best-of |" in one]
-    assert f"| {mean:.3f} |" in line
 
 
 def test_shares_of_the_stored_choices_sum_to_one():

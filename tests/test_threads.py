@@ -7,13 +7,9 @@ import time
 import pytest
 
 import confml
-from confml import _threads
 from confml._threads import (
-    _libraries,
     cpu_seconds,
     for_each,
-    one_blas_thread,
-    one_thread_per_library,
     thread_count,
 )
 from confml.plugins.imports import without_output
@@ -105,46 +101,6 @@ def test_processor_time_of_helpers_counts():
 def test_wrong_numbers(n):
     with pytest.raises(ValueError, match="integer of at least 1"), confml.threads(n):
         pass
-
-
-def test_blocks_for_blas_inside_a_task_cost_nothing(monkeypatch):
-    """A task limits all libraries, so a fit in it need not limit BLAS again."""
-    with one_thread_per_library():
-        monkeypatch.delattr(_threads, "_controller")
-        with one_blas_thread(), one_blas_thread():
-            pass
-        with one_thread_per_library(), one_blas_thread():
-            pass
-        with one_blas_thread():
-            pass
-    monkeypatch.undo()
-    with one_blas_thread():
-        found = [one for one in _threads._controller().info() if one["user_api"] == "blas"]
-        assert {one["num_threads"] for one in found} == {1}
-
-
-def test_libraries_are_searched_again_only_after_imports(monkeypatch):
-    """A task limits the threads of all libraries; the search for them takes several milliseconds."""
-    import threadpoolctl
-
-    searched = []
-
-    class Counted(threadpoolctl.ThreadpoolController):
-        def __init__(self):
-            searched.append(len(sys.modules))
-            super().__init__()
-
-    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
-    _libraries.cache_clear()
-    for _ in range(3):
-        with one_thread_per_library():
-            found = {one["num_threads"] for one in _libraries(len(sys.modules)).info()}
-            assert found == {1}
-    assert len(searched) == 1
-    monkeypatch.setitem(sys.modules, "a_module_with_threads", sys)
-    with one_thread_per_library():
-        assert len(searched) == 2
-    _libraries.cache_clear()
 
 
 def test_stdout_is_restored_after_blocks_of_threads_that_overlap():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from reference import bayes_error as naive
 
-from confml.bayes_error import bayes_errors, forests, spanning_trees
 from confml.bayes_error import searched_trees as module
+from confml.bayes_error import spanning_trees
 from confml.bayes_error._kernels_prim import dense_trees
 from confml.bayes_error._kernels_searches import smallest_ranks
 from confml.bayes_error.searched_trees import (
@@ -110,23 +110,6 @@ def test_larger_sets_equal_prim_on_the_full_matrix(kind):
     found = searched_trees(X, rank, layers)
     for values, expected in zip(found, (u, v, d2, key, layer), strict=True):
         np.testing.assert_array_equal(values, expected[order])
-
-
-def test_choice_of_method_does_not_change_crossings_and_bands(monkeypatch):
-    rng = np.random.default_rng(4)
-    one_hot = np.hstack([np.eye(15)[rng.integers(0, 15, 700)] for _ in range(3)])
-    for X in (rng.integers(0, 9, size=(700, 4)).astype(float), rng.normal(size=(700, 20)), one_hot):
-        y = rng.integers(0, 3, size=700)
-        results = []
-        for pays in (True, False):
-            monkeypatch.setattr(forests, "searches_pay", lambda X, pays=pays: pays)
-            results.append(bayes_errors(X, y))
-        a, b = results
-        for view in ("pairwise", "one_vs_rest"):
-            for field in ("per_tree", "crossings_tie_low", "crossings_tie_high"):
-                np.testing.assert_array_equal(
-                    getattr(getattr(a, view), field), getattr(getattr(b, view), field)
-                )
 
 
 def test_rows_that_are_left_out_among_equals():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from commands.bayes_error_cases import refused, run
 
-from confml import _jit
 from confml.bayes_error import bayes_errors
 from confml.bayes_error.selection import select_attributes
 from confml.data import load
@@ -49,16 +48,6 @@ def test_tables_of_a_users_file(table):
         assert f"\n{name} " in out
     assert "missing values replaced by means" in messages and "constant columns: 1" in messages
     assert "fewer than 1000 rows (class c has 1)" in messages
-
-
-def test_the_first_estimate_says_that_kernels_are_compiled(table, monkeypatch):
-    marked = []
-    monkeypatch.setattr(_jit, "kernels_are_compiled", marked.__contains__)
-    monkeypatch.setattr(_jit, "mark_kernels_compiled", marked.append)
-    messages = run(*table, "--quiet")[1].splitlines()
-    assert all(line.startswith("warning: ") for line in messages) and marked.pop() == "bayes-error"
-    assert run(*table)[1].startswith("compiling kernels of bayes-error, once per machine (up to a minute")
-    assert "compiling" not in run(*table)[1]
 
 
 def test_files_hold_what_the_library_says(table, tmp_path):

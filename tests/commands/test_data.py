@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -236,20 +234,6 @@ def test_fetch_needs_names_or_all(put_card):
         result = run("fetch", *arguments)
         assert result.exit_code == 2
         assert "name the data sets to fetch, or say --all" in result.stderr
-
-
-@pytest.mark.parametrize("command", ["list", "info", "fetch", "check"])
-def test_every_command_has_help_with_an_example(command):
-    text = run(command, "--help").stdout
-    assert f"confml data {command}" in text
-    assert list(data.commands) == ["list", "info", "fetch", "check"]
-
-
-def test_the_help_imports_nothing_heavy():
-    code = "import sys; import confml.commands.data; print([m for m in sys.modules if '.' not in m])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    for heavy in ("numpy", "pydantic", "yaml", "requests", "scipy", "pandas"):
-        assert f"'{heavy}'" not in loaded
 
 
 @pytest.mark.real_data

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 
 import confml
 from confml.cli import cli
-from confml.config.warnings import Warned, warning_texts
-from confml.data import table_files
 from confml.errors import ConfigError
 from confml.methods.registry import method_class
 
@@ -75,35 +73,6 @@ def test_new_rows_in_one_of_several_sheets(loans):
     assert (
         "the first of 2 sheets is read, 'first'; sheet: (--sheet) reads another one: 'second'" in noted.stderr
     )
-
-
-def test_init_reads_a_file_once_and_prints_findings(loans, monkeypatch):
-    read = []
-    original = table_files.read_table
-    monkeypatch.setattr(
-        "confml.config.suggestion.read_table", lambda *given: read.append(1) or original(*given)
-    )
-    monkeypatch.setattr("confml.commands.init.LARGE", 100)
-    loans["opened"] = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d")
-    loans.loc[0, "default"] = "maybe"
-    loans.to_csv("loans.csv", index=False)
-    made = invoke("init", "loans.csv", "--label", "default")
-    assert made.exit_code == 0 and len(read) == 1, words_of(made)
-    assert "reading loans.csv" in made.stderr
-    assert "to decide: " in made.stderr and "1 of 3 classes is rare: 'maybe' (1 row)" in made.stderr
-
-
-def test_warnings_of_many_data_sets_are_one_line():
-    def warned(name, rows):
-        fact = f"k = 200 of knn is not smaller than the training set ({rows} rows)"
-        return Warned("k-too-large", fact, f"choose k below {rows}", name)
-
-    many = [warned(f"d{n}", 100 + n) for n in range(12)]
-    other = Warned("duplicate-rows", "3 rows occur twice", "drop them", "d1")
-    texts = warning_texts([*many, other, other])
-    assert len(texts) == 2 and texts[1] == other.text
-    assert texts[0].startswith(many[0].text) and "the same on 11 other data sets: d1, d2" in texts[0]
-    assert warning_texts(many[:2]) == [one.text for one in many[:2]]
 
 
 def test_warnings_of_a_run_are_one_line(tmp_path, monkeypatch):

@@ -1,18 +1,14 @@
 """Command lines as a shell calls them: ASCII output, short options, and the list of commands."""
 
 import os
-import pkgutil
 import re
 from pathlib import Path
 
-import click
 import processes
 import pytest
-from click.testing import CliRunner
 
 import confml
-from confml import commands
-from confml.cli import COMMANDS, cli, main
+from confml.cli import main
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """name: tiny
@@ -86,18 +82,6 @@ def test_version_and_verbose_have_short_forms(tiny):
     )
     lines = [line for line in done.stderr.decode().splitlines() if "tasks," in line]
     assert done.returncode == 0 and len(lines) == 4 and b"Accepted and rejected" in done.stdout
-
-
-def test_the_list_of_commands_has_the_first_sentence_of_each_help():
-    context = click.Context(cli)
-    for name, text in COMMANDS.items():
-        command = cli.get_command(context, name)
-        assert (command.name, command.get_short_help_str(200).rstrip(".")) == (name, text.rstrip("."))
-    modules = {info.name for info in pkgutil.iter_modules(commands.__path__)}
-    parts = {"options", "new_rows", "data_info", "data_check"}
-    assert {name.replace("-", "_") for name in COMMANDS} == modules - parts
-    shown = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
-    assert re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

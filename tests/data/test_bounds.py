@@ -142,21 +142,6 @@ def test_workbooks_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
         read_table(tmp_path / "small.xlsx")
 
 
-def test_parquet_beyond_the_memory_says_so(tmp_path, monkeypatch):
-    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"x": [1.5] * 10, "y": ["a", "b"] * 5}).to_parquet(path)
-    assert len(read_table(path)) == 10
-
-    def exhausted(path):
-        raise MemoryError("malloc of size 1000 failed")
-
-    monkeypatch.setattr("pyarrow.parquet.read_table", exhausted)
-    with pytest.raises(DataError, match="memory") as raised:
-        read_table(path)
-    assert "not a Parquet file" not in str(raised.value)
-
-
 def test_parquet_of_many_equal_values_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A few kilobytes can hold any number of equal values."""
     pa = pytest.importorskip("pyarrow")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from confml._version import resource_folder
-from confml.data import cards
 from confml.data.cards import column_names, known_cards, read_card, read_card_file
 from confml.errors import ConfigError, ConfmlError, DataError
 
@@ -183,10 +182,6 @@ def test_resources_are_looked_for_in_the_package_first(tmp_path, monkeypatch):
     assert resource_folder("datasets") == tmp_path / "datasets"
     (package / "datasets").mkdir()
     assert resource_folder("datasets") == package / "datasets"
-
-
-def test_cards_are_read_once():
-    assert read_card("iris") is cards.read_card("iris")
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,13 @@ from reference import measures as literal
 from trials import more_of
 
 from confml.measures import (
-    MEASURES,
     Case,
     Context,
-    Measure,
-    Metric,
     Prediction,
-    Row,
-    each_case,
     metrics_of,
     rows_of,
 )
-from confml.measures.block import MOST_ROWS, blocks_of, sums_of
-from confml.measures.p_values import counted_examples, has_counts, smoothed_p_values
+from confml.measures.block import blocks_of
 from confml.measures.prediction import KINDS
 
 LEVELS, THRESHOLDS = (0.05, 0.3), (0.5, 0.8)
@@ -123,63 +117,6 @@ def test_a_case_of_many_rows():
     assert bits(literal.rows_of(replace(small, kept={}))) == bits(rows_of(small))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
-def test_arrays_of_a_block(seed, kind):
-    cases = random_cases(seed, kind)
-    (block,) = blocks_of(cases, LEVELS, THRESHOLDS)
-    block.fill()
-    if block.whole.prediction.has_regions:
-        block.whole.covered(LEVELS[0])
-    for case in cases:
-        for name in ("correct", "true_columns", "known", "predicted_columns", "certainty"):
-            assert np.shares_memory(getattr(case, name), getattr(block.whole, name)), name
-        if case.prediction.has_regions:
-            assert np.shares_memory(case.covered(LEVELS[0]), block.whole.covered(LEVELS[0]))
-        other = Case(case.prediction, case.truth, LEVELS, THRESHOLDS, case.context)
-        assert {"curve", "labels", "confusion"} <= set(case.kept)
-        for name in ("correct", "true_columns", "known", "predicted_columns", "certainty", "confidence"):
-            assert np.array_equal(getattr(case, name), getattr(other, name)), name
-        assert [part.tolist() for part in case.labels] == [part.tolist() for part in other.labels]
-        for name in ("confidences", "accepted", "errors", "always_accepted"):
-            found, expected = getattr(case.curve, name), getattr(other.curve, name)
-            assert np.array_equal(found, expected) and np.asarray(found).dtype == np.asarray(expected).dtype
-        found, expected = case.confusion, other.confusion
-        assert found.labels.tolist() == expected.labels.tolist()
-        assert np.array_equal(found.counts, expected.counts)
-        if case.prediction.has_regions:
-            for level in LEVELS:
-                assert np.array_equal(case.region(level), other.region(level))
-                assert np.array_equal(case.covered(level), other.covered(level))
-                assert case.class_coverage(level) == other.class_coverage(level)
-        if kind == "p-value":
-            assert has_counts(case.prediction)
-            assert smoothed_p_values(case).tobytes() == smoothed_p_values(other).tobytes()
-            assert np.array_equal(counted_examples(case), counted_examples(other))
-
-
-def test_cases_that_cannot_be_joined_are_blocks_of_one():
-    one, two, absent, missing, empty, online, many = random_cases(0, "vote", 7)
-    unknown = absent.truth.copy()
-    unknown[0] = 5
-    absent = Case(absent.prediction, unknown)
-    scores = missing.prediction.scores.copy()
-    scores[0, 0] = np.nan
-    missing = Case(Prediction(missing.prediction.classes, scores, "vote"), missing.truth)
-    empty = Case(empty.prediction.take(np.arange(0)), empty.truth[:0])
-    learnt = {"learnt": np.arange(len(online.truth))}
-    view = online.prediction
-    online = Case(Prediction(view.classes, view.scores, "vote", extra=learnt), online.truth)
-    rows = np.zeros(MOST_ROWS + 1, dtype=int)
-    many = Case(many.prediction.take(rows), many.truth[rows])
-    alone = [absent, missing, empty, online, many]
-    block, *others = blocks_of([one, *alone, two])
-    assert block.cases == [one, two]
-    assert [block.cases for block in others] == [[case] for case in alone]
-    margins = random_cases(0, "margin", 1)[0]
-    assert [block.cases for block in blocks_of([one, margins])] == [[one], [margins]]
-
-
 def test_predictions_that_are_no_classes():
     cases = random_cases(0, "margin", 4)
     cases = [
@@ -192,35 +129,3 @@ def test_predictions_that_are_no_classes():
     (block,) = blocks_of(cases)
     block.fill()
     assert [bits_of(*numbers) for numbers in metrics_of(block)] == expected
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_sums_are_those_of_numpy(seed):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, 300, 40)
-    ends = np.cumsum(lengths)
-    values = rng.normal(size=ends[-1]) * 10.0 ** rng.integers(-8, 8, ends[-1])
-    expected = [values[a:b].sum() for a, b in zip(ends - lengths, ends, strict=True)]
-    assert sums_of(values, ends - lengths, ends).tobytes() == np.array(expected).tobytes()
-
-
-def test_a_measure_of_single_cases_is_called_for_each_case(monkeypatch):
-    """A metric that only some cases have is one of those cases alone."""
-    seen = []
-
-    def rows(case):
-        seen.append(case)
-        yield Row("rows", None, float(len(case.truth)))
-        for level in case.levels if len(case.truth) > 8 else ():
-            yield Row("large", level, level * len(case.truth))
-
-    cases = [replace(case, levels=LEVELS) for case in random_cases(0, "vote", 12)]
-    (block,) = blocks_of(cases, LEVELS)
-    measure = Measure({name: Metric("test", None) for name in ("rows", "large")}, each_case(rows))
-    monkeypatch.setattr("confml.measures.MEASURES", (*MEASURES, measure))
-    together = [bits_of(*numbers) for numbers in metrics_of(block)]
-    assert len(seen) == len(cases)
-    assert together == [bits(rows_of(case)) for case in cases]
-    assert {len(one) for one in together} == {len(together[0]), len(together[0]) - 2}
-    names = [names for names, _ in metrics_of(block)]
-    assert ("large", 0.05) in [name for one in names for name in one]

@@ -1,75 +1,14 @@
 """Arrays that a case keeps, and measures that use them, against literal versions."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import adjusted_rand_score
 
-from confml.measures import Case, Prediction, evaluate, rows_of
 from confml.measures.certified import certify, threshold_grid
-from confml.measures.confusion_matrix import Confusion
 from confml.measures.isotonic import isotonic
 from confml.measures.point import adjusted_rand_index
-from confml.measures.prediction import KINDS
-
-
-def random_case(seed, kind="p-value", absent=False, rows=30):
-    rng = np.random.default_rng(seed)
-    classes = np.array(["a", "b", "c"]) if seed % 2 else np.array([1, 4, 9])
-    scores = np.round(rng.random((rows, 3)), 1) + 0.05
-    if kind != "p-value" and kind != "margin":
-        scores /= scores.sum(axis=1, keepdims=True)
-    extra = {"sd": rng.random((rows, 3))} if kind == "posterior" else {}
-    truth = classes[rng.integers(0, 2, rows)]
-    if absent:
-        truth = truth.copy()
-        truth[:3] = "z" if seed % 2 else 5
-    return Case(Prediction(classes, scores, kind, extra=extra), truth, (0.05, 0.2), (0.5, 0.8))
-
-
-@pytest.mark.parametrize("absent", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_kept_arrays(seed, kind, absent):
-    case = random_case(seed, kind, absent)
-    view = case.prediction
-    assert np.array_equal(case.certainty, view.certainty) and np.array_equal(case.confidence, view.confidence)
-    for threshold in case.thresholds:
-        assert np.array_equal(case.accepted(threshold), view.accepted(threshold))
-    labels, codes = np.unique(case.truth, return_inverse=True)
-    assert case.labels[0].tolist() == labels.tolist() and np.array_equal(case.labels[1], codes)
-    found, expected = case.confusion, Confusion.of(case.truth, view.labels)
-    assert found.labels.tolist() == expected.labels.tolist()
-    assert np.array_equal(found.counts, expected.counts)
-    if view.has_regions:
-        for level in case.levels:
-            region = view.region(level)
-            known = [label in view.classes for label in case.truth]
-            held = [
-                bool(ok and row[list(view.classes).index(label)])
-                for ok, row, label in zip(known, region, case.truth, strict=True)
-            ]
-            assert np.array_equal(case.region(level), region) and case.covered(level).tolist() == held
-            assert np.array_equal(case.sizes(level), region.sum(axis=1))
-
-
-def test_a_case_of_other_levels_shares_the_arrays():
-    case = random_case(0)
-    other = replace(case, levels=(0.3,))
-    assert other.region(0.3) is case.region(0.3) and other.true_columns is case.true_columns
-    rows = [row for row in rows_of(other) if row.metric == "coverage"]
-    assert [row.level for row in rows] == [0.3]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_metrics_do_not_depend_on_what_was_kept(kind):
-    case = random_case(1, kind, absent=True)
-    before = evaluate(case.prediction, case.truth, case.levels, case.thresholds)
-    rows_of(case)
-    assert repr(rows_of(case)) == repr(before)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -23,7 +23,6 @@ from confml.measures.chains import ChainDiagnostics, effective_sample_size, spli
 from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn import _kernels as kernels
-from confml.methods.bayes_knn import _kernels_adaptive as adaptive
 from confml.methods.bayes_knn.posterior import Nodes, Training
 from confml.runner.check_views import check_views
 
@@ -88,55 +87,6 @@ def test_counts_equal_literal(seed, ties):
         for i in range(len(new)):
             expected = class_counts(new[i], X, y, 3, k, ties=ties)
             np.testing.assert_allclose(counts[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("by_index", [False, True])
-def test_selection_equals_sorting_whatever_the_guess(by_index):
-    X, y, _ = tied_data(3, n=40)
-    training = Training(X, y, 3, by_index)
-    sorted_counts = kernels.all_counts(*training.neighbours_of(None, 39))
-    distances, counts, kth = np.empty((40, 40)), np.empty((40, 3)), np.empty(40)
-    adaptive.pair_distances(training.columns, distances)
-    for k in (1, 2, 7, 20, 39):
-        for guess in (0.0, 0.5, 1.0, 3.0, 100.0, np.inf):
-            warm = np.full(40, guess)
-            adaptive.all_counts_among_nearest(distances, k, y, by_index, warm, 1.0, counts, kth)
-            np.testing.assert_allclose(counts, sorted_counts[k - 1], rtol=0, atol=1e-12)
-            np.testing.assert_array_equal(kth, np.sort(distances, axis=1)[:, k - 1])
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 9])
-def test_pair_distances(d):
-    z = np.random.default_rng(d).standard_normal((d, 37))
-    out = np.empty((37, 37))
-    adaptive.pair_distances(z, out)
-    expected = ((z[:, :, None] - z[:, None, :]) ** 2).sum(axis=0)
-    np.fill_diagonal(expected, np.inf)
-    np.testing.assert_allclose(out, expected, rtol=1e-14)
-    np.testing.assert_array_equal(out, out.T)
-
-
-def test_select_equals_sort():
-    rng = np.random.default_rng(0)
-    for size in (1, 2, 3, 10, 101):
-        for values in (rng.random(size), rng.integers(0, 3, size).astype(float), np.zeros(size)):
-            for rank in range(size):
-                assert kernels.select(values.copy(), size, rank) == np.sort(values)[rank]
-
-
-def test_sort_rows_equals_a_stable_sort():
-    rng = np.random.default_rng(0)
-    order = np.empty(300, dtype=np.int64)
-    for keys in (
-        rng.random(300),
-        rng.integers(0, 4, 300) * 1.0,
-        np.zeros(300),
-        rng.random(300) ** 40,
-        np.r_[0.0, 5e-324],
-    ):
-        rows = rng.permutation(len(keys))
-        kernels.sort_rows(rows, keys, len(keys), np.empty(21, dtype=np.int64), order)
-        np.testing.assert_array_equal(order[: len(keys)], rows[np.argsort(keys[rows], kind="stable")])
 
 
 # ---- exact inference

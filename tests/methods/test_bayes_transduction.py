@@ -13,7 +13,6 @@ from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
-from confml.methods.version_space import version_space as version_space_module
 from confml.methods.version_space._kernels_follow import student_cdf
 from confml.methods.version_space.bayes_point_machine import BayesPointMachine
 from confml.methods.version_space.bayes_transduction import BayesTransduction
@@ -288,25 +287,6 @@ def test_kernels_are_the_literal_ones(kind):
     np.testing.assert_allclose(kernel.of_itself(X), np.diag(kernel(X, X)), rtol=1e-12)
 
 
-def test_of_many_walls_the_start_has_equal_distances(monkeypatch):
-    X, y, X_test = overlapping(40, 3)
-    kernel = KernelFunction("rbf", 1.0)
-    gram = kernel(X, X)
-    best = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
-    monkeypatch.setattr(version_space_module, "_MANY_WALLS", 10)
-    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
-    np.testing.assert_allclose(space.walls @ space.start, space.margin)
-    assert 0.3 * best.margin < space.margin < best.margin
-    shares = [
-        sample(one, BilliardSettings("geodesic", 50_000, 0.1, 12.0, 4), 1).volumes(kernel(X, X_test))
-        for one in (best, space)
-    ]
-    error = np.hypot(*(one.standard_error for one in shares))
-    assert (np.abs(shares[0].positive - shares[1].positive) <= 4.5 * error + 1e-9).all()
-    monkeypatch.setattr(version_space_module, "_AMPLE_MARGIN", 0.5)  # then they are too near
-    assert VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float)).margin == best.margin
-
-
 def test_the_start_is_the_hard_margin_machine():
     """Least distance to a wall: that of scikit-learn's SVC where a mirrored set takes its bias away."""
     X, y, _ = overlapping(30, 3)
@@ -500,21 +480,6 @@ def test_any_loss_on_labellings():
         joint.probability([1, 1])
 
 
-def test_joint_labelling_of_many_points_in_pieces(monkeypatch):
-    """More than 64 points, and a buffer that is too small for one trajectory."""
-    X, y, _ = overlapping(20, 3)
-    working = np.random.default_rng(4).normal(size=(90, 4))
-    method = BayesTransduction(sigma=2.0, n_bounces=2000, random_state=1).fit(X, y)
-    whole = method.joint_labelling(working)
-    from confml.methods.version_space import joint_labelling as _joint_labelling
-
-    monkeypatch.setattr(_joint_labelling, "_BUFFER_WORDS", 1)
-    pieces = method.joint_labelling(working)
-    np.testing.assert_allclose(pieces.probabilities, whole.probabilities, rtol=1e-9)
-    assert np.array_equal(pieces.positive[:5], whole.positive[:5])
-    np.testing.assert_allclose(whole.marginals, method.predict_proba(working)[:, 1], atol=1e-9)
-
-
 def test_joint_labelling_needs_two_classes():
     X, y, X_test = overlapping()
     with pytest.raises(ConfmlError, match="needs two classes, got 3"):
@@ -599,23 +564,6 @@ def test_kernels_that_overflow():
     X, y, _ = overlapping()
     text = refusal(BayesTransduction(kernel="poly", degree=20), X * 1e40, y)
     assert "not finite" in text and "standardise" in text
-
-
-def test_memory_is_told_before_it_is_taken():
-    X, y, _ = overlapping()
-    with pytest.warns(UserWarning, match="5000 training rows need about 1.6 GB for kernel matrices"):
-        version_space_module.state_memory([5000], working=8, kept=3)
-    with pytest.warns(UserWarning, match="5000 training rows need about 2.8 GB"):
-        version_space_module.state_memory([5000] * 3, working=8, kept=3)
-    with pytest.raises(ConfmlError, match="GB are free") as caught:
-        version_space_module.state_memory([10_000_000], working=8, kept=3)
-    assert "fewer rows" in caught.value.hint
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        version_space_module.state_memory([1000] * 3, working=8, kept=3)
-    with pytest.raises(ConfmlError, match="so many bounces need about .* GB are free") as caught:
-        BayesTransduction(n_bounces=10**12).fit(X, y)
-    assert caught.value.hint == "lower n_bounces"
 
 
 def test_a_warning_if_the_chains_have_not_converged():
@@ -761,13 +709,6 @@ def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
 def test_draws_of_impossible_numbers(epsilon, eta):
     with pytest.raises(ValueError, match="expected 1e-9 <= epsilon < 1"):
         hoeffding_draws(epsilon, eta)
-
-
-def test_memory_of_a_trajectory_by_equation_8(monkeypatch):
-    monkeypatch.setattr(version_space_module, "_free_memory", lambda: 1e9)
-    X, y, _ = overlapping()
-    with pytest.raises(ConfmlError, match="raise epsilon or eta"):
-        BayesTransduction(sigma=2, stopping="hoeffding", epsilon=1e-4).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from confml.config import json_schema, restore_config
+from confml.config import restore_config
 from confml.data.folds import (
     calibration_rows,
 )
@@ -33,7 +33,6 @@ from confml.methods.conformal.scores import (
     lac_scores,
     margin_scores,
     margin_scores_of_shares,
-    p_values_of_counts,
 )
 from confml.methods.conformal.selection import InnerSelection, choose
 from confml.methods.registry import build, check, version_of
@@ -112,38 +111,6 @@ def test_counts_are_those_of_comparisons(draw, size, monkeypatch):
         assert (greater[:, column] == above + 10).all() and (equal[:, column] == ties + 20).all()
         expected = [literal_counts(groups[place], score, size) for score in scores[:, column]]
         assert expected == list(zip(above, ties, strict=True))
-
-
-@pytest.mark.parametrize("undefined", [False, True])
-def test_p_values_and_their_largest_in_one_pass(undefined, monkeypatch):
-    rng = np.random.default_rng(4)
-    counts, counted = rng.integers(0, 3, (2, 200, 4)), np.array([7, 9, 9, 12])
-    nonconformity = rng.choice([0.0, 0.5, np.inf, -np.inf], (200, 4))
-    if undefined:
-        nonconformity[::3, 1] = np.nan
-    one_by_one = p_values_of_counts(*counts, counted, nonconformity)
-    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
-    at_once = p_values_of_counts(*counts, counted, nonconformity)
-    for expected, found in zip(one_by_one, at_once, strict=True):
-        np.testing.assert_array_equal(found, expected)
-    p, columns = at_once
-    assert (p == counts.sum(axis=0) / counted).all()
-    for row in range(0 if undefined else 200):
-        assert columns[row] == min(range(4), key=lambda j: (-p[row, j], nonconformity[row, j]))
-
-
-@pytest.mark.parametrize("kind", ["split", "cross"])
-@pytest.mark.parametrize("mondrian", [True, False])
-def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
-    X, y = blobs(5, 200)
-    X = X.round(1)
-    model = Conformal(LogisticRegression(), kind, mondrian=mondrian, random_state=1).fit(X[:120], y[:120])
-    one_by_one = model.confident_predict(X[120:])["p-value"]
-    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
-    at_once = model.confident_predict(X[120:])["p-value"]
-    for name in ("n_greater", "n_equal", "nonconformity"):
-        assert (at_once.extra[name] == one_by_one.extra[name]).all()
-    assert (at_once.scores == one_by_one.scores).all() and (at_once.labels == one_by_one.labels).all()
 
 
 def test_lac():
@@ -644,38 +611,6 @@ def test_a_config_can_say_it():
     assert again.as_dict() == config.as_dict() and again.methods == config.methods
 
 
-def test_editors_know_it():
-    parts = json_schema()["$defs"]
-    word, full = parts["ConformalSpec"]["anyOf"]
-    assert word["enum"] == ["split", "cross"]
-    scores = ["lac", "aps", "raps", "margin"]
-    assert full["properties"]["nonconformity"]["enum"] == scores
-
-
-def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
-    """Scores are compared on the same examples kept back, and out of the same classifier."""
-    X, y = blobs(11, 90)
-    found, fitted = {}, Conformal._fitted
-
-    def kept(self, X, y, number, groups):
-        part = fitted(self, X, y, number, groups)
-        found.setdefault(self.nonconformity, []).append((X, part.method.predict_proba(X)))
-        return part
-
-    monkeypatch.setattr(Conformal, "_fitted", kept)
-    forest = {"conformal": "split", "n_estimators": 5}
-    for seed in (1, 2):
-        for score in ("lac", "margin"):
-            method, rng = (
-                build("sklearn.ensemble.RandomForestClassifier", forest),
-                np.random.default_rng(seed),
-            )
-            list(method.evaluate_path(X, y, X, [{"conformal__nonconformity": score}], rng))
-    for (X_lac, p_lac), (X_margin, p_margin) in zip(found["lac"], found["margin"], strict=True):
-        assert np.array_equal(X_lac, X_margin) and np.array_equal(p_lac, p_margin)
-    assert not np.array_equal(found["lac"][0][0], found["lac"][1][0]), "another seed keeps others back"
-
-
 def run_of(tmp_path, text, out="out"):
     from click.testing import CliRunner
 
@@ -813,18 +748,3 @@ levels: [0.05]
 """
     _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
     assert "p-values are counted among 9 calibration rows, at least 19 are needed" in notes
-
-
-def test_it_is_described():
-    from click.testing import CliRunner
-
-    from confml.cli import cli
-
-    told = CliRunner().invoke(cli, ["describe", "conformal"])
-    assert told.exit_code == 0
-    for name, default in [("kind", "split"), ("nonconformity", "null"), ("calibration", 0.3), ("k_reg", 1)]:
-        assert f"\n  {name}: " in told.output and f"[default: {default}]" in told.output
-    assert (
-        "random_state" not in told.output
-        and "describe conformal" in CliRunner().invoke(cli, ["methods"]).output
-    )

@@ -7,7 +7,7 @@ import pytest
 
 from confml.measures import Prediction
 from confml.methods.base import Views
-from confml.methods.details import ChainSummary, ClassTreeNode, FitDetails
+from confml.methods.details import ClassTreeNode, FitDetails
 from confml.methods.registry import build
 from confml.runner.results import views_from_arrays, views_to_arrays
 
@@ -41,17 +41,6 @@ def test_details_keep_their_stored_form(keys):
     details = FitDetails.from_dict(stored)
     assert json.dumps(details.to_dict()) == json.dumps(stored)
     assert FitDetails.from_dict(json.loads(json.dumps(stored))) == details
-
-
-def test_details_are_typed():
-    details = FitDetails.from_dict(STORED)
-    assert details.tree.classes == ("a", "b", "c") and details.tree.left.is_leaf and details.tree.depth == 2
-    assert [node.cut for node in details.tree.inner_nodes()] == [0.25, 0.5]
-    assert details.chains == ChainSummary.from_dict(CHAINS)
-    assert details.chains.warnings == tuple(CHAINS["warnings"])
-    assert details.calibration_rows == (("a", 3), ("b", 4))
-    assert details.other == {"of_a_plug_in": [1, 2]}
-    assert FitDetails.from_dict(None) == FitDetails() and FitDetails().to_dict() == {}
 
 
 def test_details_pass_through_the_store():

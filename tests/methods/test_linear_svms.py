@@ -67,15 +67,6 @@ def test_a_path_reaches_the_least_objective(solver, penalties):
         assert objective(w, X, t, C, penalties) == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
 
 
-def test_pointers_into_the_nodes_are_what_copies_of_the_rows_would_be():
-    X, y, _ = clouds()
-    rows = np.flatnonzero((y == 1) | (y == 3))[::2]
-    t = np.where(y[rows] == 3, 1.0, -1.0)
-    some, _ = Nodes(X).binary_path(rows, t, [0.5, 8.0])
-    alone, _ = Nodes(X[rows]).binary_path(np.arange(len(rows)), t, [0.5, 8.0])
-    assert_array_equal(some, alone)
-
-
 @pytest.mark.parametrize("solver", [PRIMAL, DUAL])
 def test_sparse_and_dense_nodes_give_the_same_bits(solver):
     X, y, _ = clouds(classes=2)
@@ -197,26 +188,6 @@ def test_the_graph_votes_one_class_away_at_a_time(classes):
         assert view.confidence[row] == pytest.approx(min(out.values()), abs=1e-3)
         for code, distance in out.items():
             assert view.scores[row, code] == pytest.approx(-distance, abs=1e-3)
-
-
-def test_votes_and_their_ties():
-    ours = OvOSVM()
-    ours.classes_ = np.array(["a", "b", "c"])
-    # pairs ab, ac, bc: a beats b, c beats a, b beats c: one vote each; sums are 1 - 3 = -2, -1 + 4, 3 - 4.
-    view = ours._views(np.array([[-1.0, 3.0, -4.0], [1.0, 1.0, 1.0], [0.0, -1.0, -1.0]]))["vote"]
-    assert_allclose(view.scores, [[1 / 3, 1 / 3, 1 / 3], [0, 1 / 3, 2 / 3], [0.5, 0.5, 0]])
-    assert list(view.labels) == ["b", "c", "a"]
-
-
-def test_margins_of_pairs_count_up_to_1():
-    ours = OvOSVM()
-    ours.classes_ = np.array(["a", "b", "c"])
-    # pairs ab, ac, bc; b beats both by a little, and a is far from c, which neither of them is
-    view = ours._views(np.array([[0.5, -9.0, -0.8], [2.0, -0.5, 0.25]]))["margin"]
-    assert_allclose(view.scores, [[0.25, 0.65, -0.9], [-0.25, 0.375, -0.125]])
-    assert list(view.labels) == ["b", "b"]
-    ours.classes_ = np.array(["a", "b"])
-    assert_allclose(ours._views(np.array([[3.0]]))["margin"].scores, [[-1.5, 1.5]])
 
 
 def multiclass_objective(W, X, y, C):

@@ -6,7 +6,6 @@ import json
 import pickle
 import subprocess
 import sys
-from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
@@ -365,16 +364,6 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.setattr(
         registry, "methods", PluginRegistry("method", registry.methods.locations, Method, "confml.methods")
     )
-
-
-def test_metadata_of_packages_is_read_once(installed, monkeypatch):
-    read = []
-    monkeypatch.setattr(
-        "confml.plugins.registry.entry_points", lambda group: read.append(group) or entry_points(group=group)
-    )
-    for _ in range(3):
-        registry.method_class("sklearn.naive_bayes.GaussianNB")
-    assert read == ["confml.methods"] and registry.methods.has("near")
 
 
 def test_a_method_of_another_package(installed):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confml
-from confml import DAGSVM, GenSVM, OvOSVM, OvRSVM, SmartSVM
+from confml import GenSVM, OvOSVM, OvRSVM, SmartSVM
 from confml.errors import ConfmlError
 
 
@@ -39,24 +39,6 @@ def test_same_bytes_for_any_number_of_threads(kind, solver, helpers):
     assert helpers.count("confml-helper") > 2
 
 
-@pytest.mark.parametrize("kind", [OvOSVM, OvRSVM, DAGSVM, SmartSVM])
-def test_many_test_rows_are_divided_among_threads(kind, helpers):
-    rng = np.random.default_rng(1)
-    y = np.repeat(np.arange(5), 12)
-    method = kind().fit(rng.normal(size=(60, 3)) + y[:, None], y)
-    # Small integers make the products exact: one product of all rows then has the same bytes.
-    method.weights_ = rng.integers(-3, 4, size=method.weights_.shape).astype(float)
-    X = rng.integers(-2, 3, size=(140_001, 3)).astype(float)
-    whole = method._views(method._values(X))
-    for n in (1, 2, 16):
-        with confml.threads(n):
-            found = method.confident_predict(X)
-        assert bool(helpers) == (n > 1)
-        for name, view in whole.items():
-            assert found[name].scores.tobytes() == view.scores.tobytes()
-            assert found[name].labels.tobytes() == view.labels.tobytes()
-
-
 def test_an_overflow_counts_the_rows_of_all_parts():
     y = np.repeat(np.arange(5), 4)
     method = OvOSVM().fit(np.c_[y, -y].astype(float), y)
@@ -87,21 +69,3 @@ def test_paths_of_a_grid_are_fitted_in_threads(helpers):
         found.append([(view.scores.tobytes(), view.labels.tobytes()) for view in margins])
         assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 4}[n]
     assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_the_error_of_a_path_is_raised_at_its_first_point(n, monkeypatch):
-    def fail(self, *arguments):
-        if self.kappa == 1.0:
-            raise ConfmlError("not solved")
-        return fit_path(self, *arguments)
-
-    fit_path = GenSVM._fit_path
-    monkeypatch.setattr(GenSVM, "_fit_path", fail)
-    y = np.repeat(np.arange(3), 5)
-    X = np.c_[y, y % 2].astype(float)
-    with confml.threads(n):
-        path = GenSVM().evaluate_path(X, y, X, [{"kappa": 0.0}, {"kappa": 1.0}, {"kappa": 2.0}])
-        assert next(path)[0] == {"kappa": 0.0}
-        with pytest.raises(ConfmlError, match="not solved"):
-            next(path)

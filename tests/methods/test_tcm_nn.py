@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
 from reference import tcm_nn as naive
 from scipy.stats import kstest
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from trials import is_variant_with_files, more_of
 
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
-from confml.methods.tcm_nn import neighbour_counter as counter_module
 from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
@@ -112,14 +108,6 @@ def test_pseudo_code_is_the_definition():
                 np.testing.assert_array_equal(ours, literal)
 
 
-@pytest.mark.parametrize(("m", "d", "engine"), [(200, 5, "direct"), (900, 80, "product"), (2400, 2, "tree")])
-def test_engines_chosen_by_size(m, d, engine):
-    rng = np.random.default_rng(m)
-    X, codes, T = random_case(rng, m, d, 4, 4, "real")
-    assert NeighbourCounter(X, codes).engine == engine
-    assert_same_counts(X, codes, T, [3], [naive.tcm_nn_pseudo_code(X, codes, T, 3)], None, None)
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-150, 1e150, 1e160, 1e200])
 def test_squares_beyond_floating_point(scale):
     """Squares that would vanish or overflow: the counts are those of the data times a power of two."""
@@ -139,38 +127,6 @@ def test_test_examples_far_from_all_training_examples(far):
     T = np.vstack([rng.normal(size=(3, 4)), far * rng.normal(size=(3, 4))])
     for engine in ENGINES:
         assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, None)
-
-
-def test_filter_that_cannot_tell_gives_way(monkeypatch):
-    """Rows closer together than float32 can tell: lists overflow, a few or nearly all."""
-    direct = []
-
-    class Spy(counter_module.DirectDistances):
-        def __init__(self, X):
-            direct.append(len(X))
-            super().__init__(X)
-
-    monkeypatch.setattr(counter_module, "DirectDistances", Spy)
-    rng = np.random.default_rng(6)
-    codes = np.arange(400) % 2
-    for clumped in (60, 390):
-        X = rng.normal(size=(400, 3))
-        X[:clumped] *= 1e-9
-        T = X[::50] * (1 + 1e-3)
-        direct.clear()
-        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", None)
-        assert direct, "the direct differences were not needed: this case tests nothing"
-
-
-def test_memory_stays_far_below_that_of_all_pairs():
-    rng = np.random.default_rng(7)
-    X, y, T = rng.normal(size=(6000, 20)), np.arange(6000) % 5, rng.normal(size=(500, 20))
-    TCMNN(k=2).fit(X[:300], y[:300]).predict(T[:3])  # compiles
-    tracemalloc.start()
-    TCMNN(k=2).fit(X, y).predict(T)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 6000 * 6000 * 4 / 3
 
 
 # ---- the conventions, by hand
@@ -330,14 +286,6 @@ def test_a_fitted_k_stays(blobs):
     np.testing.assert_array_equal(method.set_params(k=50).predict_p_values(T), expected)
 
 
-@pytest.mark.parametrize("ks", [[], [0], [3], [2, 1], [1, 1]])
-def test_the_counter_checks_the_length_of_their_lists(blobs, ks):
-    X, y, T = blobs
-    counter = NeighbourCounter(X, y)
-    with pytest.raises(ValueError, match="ks must ascend from 1 to at most 2"):
-        counter.counts(*counter.lists(2), T, ks)
-
-
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", True, None])
 def test_k_is_checked(blobs, k):
     with pytest.raises(ConfmlError, match="k must be a whole number at least 1"):
@@ -383,14 +331,6 @@ def test_path_without_points(blobs):
     assert list(TCMNN().evaluate_path(*blobs, [])) == []
 
 
-def test_state_that_is_too_short_is_made_anew(blobs):
-    X, y, T = blobs
-    state = TCMNN(k=1).prepare(X, y)
-    assert state["same"].shape == (90, 1)
-    ((_, views),) = TCMNN().evaluate_path(X, y, T, [{"k": 4}], state=state)
-    np.testing.assert_array_equal(views["p-value"].scores, TCMNN(k=4).fit(X, y).predict_p_values(T))
-
-
 def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
     X, y, T = blobs
     point = {"k": 2, "smoothed": True}
@@ -409,55 +349,6 @@ def test_blocks_of_test_examples(blobs):
     whole = TCMNN().fit(X, y).predict_p_values(T)
     halves = [TCMNN().fit(X, y).predict_p_values(part) for part in (T[:7], T[7:])]
     np.testing.assert_array_equal(np.vstack(halves), whole)
-
-
-def test_warming_compiles_what_a_read_only_input_needs(blobs):
-    from confml.methods.tcm_nn import _kernels, _kernels_lists, _kernels_tree
-    from confml.runner.kernels import kernels_for
-
-    def compiled():
-        modules = (_kernels, _kernels_lists, _kernels_tree)
-        return {
-            name: len(kernel.signatures)
-            for module in modules
-            for name, kernel in vars(module).items()
-            if hasattr(kernel, "signatures")
-        }
-
-    for kind in kernels_for([TCMNN]):
-        kind.compile_kernels()
-    before = compiled()
-    X, y, T = (np.array(array) for array in blobs)
-    for array in (X, y, T):
-        array.flags.writeable = False
-    for engine in ENGINES:
-        for variant in ({}, {"mondrian": True}, {"k": 3, "smoothed": True}):
-            method = _with_engine(engine)(**variant)
-            state = method.prepare(X, y)
-            list(method.evaluate_path(X, y, T, [variant], state=state))
-            method.fit(X, y).predict(T[:1])
-    assert compiled() == before
-
-
-def _with_engine(engine):
-    return type("Engine", (TCMNN,), {"_engine": engine, "__init__": TCMNN.__init__})
-
-
-def test_engines_through_the_class(blobs):
-    X, y, T = blobs
-    expected = TCMNN(k=3).fit(X, y).predict_p_values(T)
-    for engine in ENGINES:
-        method = clone(_with_engine(engine)(k=3))
-        np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
-        assert method.counter_.engine == engine
-
-
-def test_block_sizes_are_for_speed_only(blobs):
-    X, y, T = blobs
-    expected = TCMNN(k=3).fit(X, y).predict_p_values(T)
-    method = TCMNN(k=3)
-    method._sizes = dataclasses.replace(BlockSizes(), rows=7, columns=11, block=3)
-    np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
 
 
 # ---- the published figures

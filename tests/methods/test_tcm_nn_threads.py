@@ -36,31 +36,3 @@ def test_same_bytes_for_any_number_of_threads(engine, made, label_conditional, m
     assert found[0] == found[1] == found[2]
     whole = NeighbourCounter(X, codes, "direct")
     assert [array.tobytes() for array in whole.lists(3)] == found[0][:2]
-
-
-def test_blocks_of_pairs_are_few_for_many_rows():
-    sizes = BlockSizes()
-    for m in (1, 1024, 60_000, 10**6, 10**7):
-        assert -(-m // sizes.pair_block(m)) <= 64 and sizes.pair_block(m) % sizes.columns == 0
-
-
-def test_a_large_cell_of_a_run_uses_idle_workers(tmp_path, monkeypatch):
-    """One task for two workers: it gets both, and the files are those of one worker."""
-    from confml.config import load_config
-    from confml.runner import run as runs
-
-    (tmp_path / "one.yaml").write_text(
-        "name: one\ndatasets: [wine-sklearn]\nmethods: [{name: tcm-nn, k: 1}]\n"
-        "protocol: {kind: holdout, repeats: 1}\nfigures: []\n"
-    )
-    config, given, files = load_config(tmp_path / "one.yaml"), [], []
-    outcomes = runs._outcomes
-    monkeypatch.setattr(
-        runs, "_outcomes", lambda batch, *rest: given.append(batch[0].threads) or outcomes(batch, *rest)
-    )
-    for jobs in (1, 2):
-        runs.run(config, tmp_path / str(jobs), runs.Execution(jobs))
-        stored = [np.load(path) for path in (tmp_path / str(jobs) / "cells").glob("*.npz")]
-        files.append([{name: arrays[name].tobytes() for name in arrays.files} for arrays in stored])
-    assert given == [1, 2]
-    assert len(files[0]) == 1 and files[0] == files[1]

@@ -7,7 +7,6 @@ import pytest
 from reference import tcm_nn as naive
 
 from confml.methods.tcm_nn import class_trees
-from confml.methods.tcm_nn.class_trees import ClassTrees
 from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
 
 
@@ -63,14 +62,3 @@ def test_lists_as_long_as_a_leaf_a_class_and_more(made, k):
     for rows, alike in zip(found, (codes[:, None] == codes, codes[:, None] != codes), strict=True):
         expected = np.sort(np.where(alike & ~np.eye(300, dtype=bool), D, np.inf), axis=1)[:, :k]
         np.testing.assert_array_equal(rows, expected)
-
-
-@pytest.mark.parametrize(("made", "kind"), KINDS.items())
-def test_number_type_that_tells_rows_apart(made, kind):
-    X = made(np.random.default_rng(1))
-    assert ClassTrees(X, np.array([0, 300])).dtype == kind
-
-
-@pytest.mark.parametrize("rows", [1, 2, 33])
-def test_number_type_of_equal_rows(rows):
-    assert ClassTrees(np.full((rows, 2), 1e9), np.array([0, rows])).dtype == np.float32
