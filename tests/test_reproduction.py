@@ -1,7 +1,6 @@
 """The program of published numbers: complete pages, reasons of all differences, and valid targets."""
 
 import csv
-import json
 import re
 import shutil
 import subprocess
@@ -10,10 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from confml import published
-from confml.cli import cli
 from confml.config import load_config
 from confml.plugins.imports import allow_imports
 from confml.published import known_tables
@@ -23,10 +20,9 @@ PROGRAM = ROOT / "tests" / "programs" / "reproduction"
 REFERENCE = ROOT / "results" / "reference"
 sys.path.insert(0, str(PROGRAM))
 
-import _keep  # noqa: E402
 import _numbers  # noqa: E402
 import _pages  # noqa: E402
-from _numbers import SOURCES, is_as_printed, is_chance  # noqa: E402
+from _numbers import SOURCES  # noqa: E402
 
 sys.path.remove(str(PROGRAM))
 
@@ -113,20 +109,6 @@ def test_links_and_captions():
         assert (REFERENCE / f"{name}.svg").is_file()
 
 
-@pytest.mark.parametrize(
-    ("ours", "paper", "same"),
-    [(10.6, "10.6", True), (98.76, "98.8", True), (99.951, "99.9", False), (0.04, "0", True)],
-)
-def test_as_printed(ours, paper, same):
-    assert is_as_printed(ours, paper) == same
-
-
-def test_chance_is_two_standard_errors_of_the_difference():
-    """With an sd of 3, 9 splits here and 16 there the error is 3 sqrt(1/9 + 1/16) = 1.25."""
-    assert is_chance(10.0, 3.0, 9, "12.5", 16) and not is_chance(10.0, 3.0, 9, "12.51", 16)
-    assert not is_chance(10.0, 3.0, 2, "10.0", 16) and not is_chance(10.0, None, 9, "10.0", 16)
-
-
 def test_the_drawn_figures_are_the_stored_ones(numbers, tmp_path):
     from _drawings import draw_numbers
 
@@ -137,70 +119,6 @@ def test_the_drawn_figures_are_the_stored_ones(numbers, tmp_path):
 
 
 # ---- runs that are kept
-
-
-def test_runs_are_kept_with_their_provenance(tmp_path):
-    config = {
-        "name": "small", "datasets": ["wine-sklearn"], "methods": ["naive-bayes"], "figures": [],
-        "protocol": {"kind": "holdout", "repeats": 2, "test-size": 0.5}, "seed": 7,
-    }  # fmt: skip
-    (tmp_path / "small.yaml").write_text(json.dumps(config), encoding="utf-8")
-    run, out = tmp_path / "small", tmp_path / "out"
-    command = ["run", str(tmp_path / "small.yaml"), "--out", str(run), "--engine", "serial", "--quiet"]
-    assert CliRunner().invoke(cli, command).exit_code == 0
-    _keep.keep([run, tmp_path / "drawn"], out, ["error", "training_seconds"], "", True, "make small")
-    rows = _numbers.read_csv(out / "small.csv")
-    assert [(row["dataset"], row["method"], row["metric"], row["n"]) for row in rows] == [
-        ("wine-sklearn", "naive-bayes", "error", "2"),
-        ("wine-sklearn", "naive-bayes", "training_seconds", "2"),
-    ]
-    summary = json.loads((run / "summary.json").read_text())["summary"]
-    mean = next(row["mean"] for row in summary if row["metric"] == "error")
-    assert float(rows[0]["mean"]) == pytest.approx(mean, rel=1e-5)
-    text = _keep.provenance_text(_keep.read_provenance(out))
-    assert text.startswith("`make small`: 1 run, ") and "; seed 7; " in text
-    manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
-    _keep.keep([run], out, [], "", False, "make small")
-    assert " seconds of tuning, fits and predictions, " in _keep.provenance_text(_keep.read_provenance(out))
-    with pytest.raises(SystemExit, match="no run has theta_max"):
-        _keep.keep([run], out, ["error", "theta_max"], "", False, "x")
-    with pytest.raises(SystemExit, match="none of the folders is that of a run"):
-        _keep.keep([tmp_path / "nothing"], out, [], "", False, "x")
-
-
-def test_values_of_a_parameter_are_rows_with_published_numbers(tmp_path):
-    """The paper has .4084 for one-vs-rest and .6496 for one-vs-one on flare, means over 5 splits.
-
-    Two standard errors, 2 sd sqrt(1/5 + 1/5), are 0.01290 for an sd of .0102 and 0.01278 for .0101.
-    """
-    lines = [
-        ("ovr-svm", {"solver": "primal", "C": 3}, "margin", 0.6123, 0.01, 5),
-        ("ovr-svm", {"solver": "primal", "C": 0.25}, "margin", 0.3955, 0.0102, 5),
-        ("ovr-svm", {"solver": "primal", "C": 0.5}, "margin", 0.3955, 0.0101, 5),
-        ("ovo-svm", {"C": 0.25}, "vote", 0.6496, None, 1),
-        ("ovo-svm", {"C": 0.25}, "margin", 0.9, 0.01, 5),
-        ("ovo-svm", {"C": 0.5}, "vote", 0.65, None, 1),
-        ("smart-svm", {"C": 0.5}, "margin", 0.7, 0.01, 5),  # a single value
-        ("knn", {"k": 1}, "vote", 0.8, 0.01, 5),
-    ]
-    names = ("method", "params", "view", "mean", "sd", "n")
-    rows = [
-        {"dataset": "flare", "metric": "ari", "level": None, **dict(zip(names, row, strict=True))}
-        for row in lines
-    ]
-    (tmp_path / "summary.json").write_text(json.dumps({"summary": rows}), encoding="utf-8")
-    with pytest.raises(SystemExit, match="none of the folders is that of a run"):  # after the table
-        _keep.keep([tmp_path], tmp_path, ["ari"], "C", False, "x")
-    assert [tuple(row.values()) for row in _numbers.read_csv(tmp_path / "ari-by-C.csv")] == [
-        ("flare", "ovo-svm", "0.25", "0.6496", "", "1", "0.6496", "false"),
-        ("flare", "ovo-svm", "0.5", "0.65", "", "1", "0.6496", "false"),
-        ("flare", "ovr-svm solver=primal", "0.25", "0.3955", "0.0102", "5", "0.4084", "true"),
-        ("flare", "ovr-svm solver=primal", "0.5", "0.3955", "0.0101", "5", "0.4084", "false"),
-        ("flare", "ovr-svm solver=primal", "3.0", "0.6123", "0.01", "5", "0.4084", "false"),
-    ]
-    with pytest.raises(SystemExit, match="at two or more values of gamma"):
-        _keep.keep([tmp_path], tmp_path, ["ari"], "gamma", False, "x")
 
 
 # ---- targets
@@ -245,10 +163,3 @@ def test_every_run_of_a_target_has_a_config_that_takes_its_settings(target, scal
             kept = {name for name in rest[2:] if name.startswith("results/") and "*" not in name}
             assert kept <= made
     assert words
-
-
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-def test_parts_of_a_target_run_and_keep_nothing():
-    words = commands("table-tcm-nn", "SHARD=2/4", "JOBS=3", "ENGINE=dask", "SCHEDULER=tcp://host:1")
-    options = ["--jobs", "3", "--engine", "dask", "--scheduler", "tcp://host:1", "--shard", "2/4"]
-    assert words and all(line[:10] == ["confml", "run", *options] for line in words)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import processes
 import pytest
 from config.cases import BROKEN, FIGURES, TABLES, messages, write
 
@@ -17,27 +16,14 @@ def test_broken_config(path, monkeypatch):
     assert found == path.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
 
 
-def test_there_are_enough_broken_configs():
-    assert len(list(BROKEN.glob("*.yaml"))) >= 10
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"\xff\xfed\x00a\x00", "bad.yaml:1:1: the file is UTF-16; save it as UTF-8"),
         (b"datasets: [a\x07]", "bad.yaml:1:13: the control character U+0007 is not allowed"),
-        (
-            b"\xef\xbb\xbfa: b: c",
-            "bad.yaml:1:5: a second ':' in one line; put a value that contains ': ' in quotes",
-        ),
         (b"", "bad.yaml:1:1: expected keys with values, such as 'datasets: [wine]', got an empty file"),
         (b"x" * 1_000_001, "bad.yaml: a config is a short YAML file, this one has 1,000,001 bytes"),
         (b"a: " + b"[" * 500, "bad.yaml:1:44: nested more than 40 levels deep"),
-        (
-            b'a: "\\UFFFFFFFF"',
-            "bad.yaml:1:7: unknown escape: in double quotes a backslash begins an escape; "
-            "use single quotes, where a backslash is an ordinary character",
-        ),
         (b"a: [1,\n\tb]", "bad.yaml:2:1: a tab where lines are indented; indent with spaces"),
     ],
 )
@@ -86,10 +72,3 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "windows.yaml"
     path.write_bytes(b"\xef\xbb\xbfdatasets: [wine]\r\nmethods: [knn]\r\nprotocol: holdout\r\nsed: 1\r\n")
     assert messages(load_config, path) == [f"{path}:4:1: unknown key 'sed'; did you mean 'seed'?"]
-
-
-def test_importing_configs_is_cheap():
-    program = (
-        "import sys, confml.config\nassert not {'sklearn', 'numpy', 'pandas', 'numba'} & set(sys.modules)"
-    )
-    processes.assert_program(program)

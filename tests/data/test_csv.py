@@ -7,7 +7,6 @@ import csv as csv_module
 import gzip
 import itertools
 import json
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from confml.data import load, memory, table_files, text_table
+from confml.data import load, memory, table_files
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.text_table import MISSING
@@ -297,20 +296,10 @@ def test_a_test_file_without_values_in_a_column_is_filled_in_by_the_training_fil
 # ---- mistakes: in the file
 
 BROKEN_FILES = {
-    "empty": ("", "mine.csv: the file is empty"),
-    "blank": ("\n  \n", "mine.csv: the file is empty"),
     "header-only": ("x,y\n", "mine.csv: there are no rows under the header (line 1)"),
     "one-column": (
         "y\na\nb\n",
         "mine.csv: there is only one column, 'y': nothing is separated by comma, semicolon",
-    ),
-    "short-row": (
-        "x,z,y\n1,2,a\n3,b\n5,6,a\n",
-        "mine.csv, line 3: 2 fields, expected 3 as in the header; a field",
-    ),
-    "long-rows": (
-        "x,y\n1,a\n3,4,b\n5,6,b\n7,a\n",
-        "mine.csv, line 3: 3 fields, expected 2 as in the header, and 1 more such lines;",
     ),
     "no-name-for-row-numbers": (
         "x,y\n1,5,a\n2,6,b\n",
@@ -318,22 +307,10 @@ BROKEN_FILES = {
     ),
     "title-line": ("My table\nx,z,y\n1,2,a\n3,4,b\n", "no row fits: is line 1 the header?"),
     "same-names": ("x,z,x,y\n1,2,3,a\n4,5,6,b\n", "mine.csv, line 1: two columns are called 'x': 1 and 3"),
-    "open-quote": ('x,y\n1,"a\n2,b\n', "mine.csv, line 2: a quoted field does not end"),
-    "bad-quote": ('x,y\n1,"a"b\n2,b\n', "mine.csv, line 2: broken quotes"),
     "one-text-among-numbers": (
         "x,y\n1,a\n2,b\n3x,a\n4,b\n",
         "mine.csv: column 'x' holds 3 numbers and 1 text ('3x' on line 4); correct the fields, empty "
         "those of missing values, or list the column under nominal: (--nominal COLUMN)",
-    ),
-    "one-number-among-texts": (
-        "x,z,y\nred,1,a\n7,2,b\nblue,3,a\nred,x,b\n",
-        "mine.csv: column 'x' holds 1 number and 3 texts ('7' on line 3); "
-        "column 'z' holds 3 numbers and 1 text ('x' on line 5); correct",
-    ),
-    "underscore": ("x,y\n1_000,a\n2,b\n", "holds 1 number and 1 text ('1_000' on line 2)"),
-    "infinite": (
-        "x,y\n1,a\n1e999,b\ninf,a\n",
-        "mine.csv, line 3, column 'x': the value is infinite ('1e999'), and 1",
     ),
     "one-class": (
         "x,y\n1,a\n2,a\n",
@@ -348,22 +325,6 @@ BROKEN_FILES = {
         b"PK\x03\x04\x14\x00",
         "mine.csv: this is a zip file or an Excel workbook, not a CSV file; save it as CSV, or call",
     ),
-    "gzip": (b"\x1f\x8b\x08\x00", "mine.csv: the compressed data are broken (gzip): it ends before its end"),
-    "zero-bytes": (b"x,y\n1,a\0\n", "mine.csv, line 2: there are zero bytes: this is not text"),
-    "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "set encoding: utf-16-le or utf-16-be"),
-    "latin-1": (
-        "größe,y\n1,a\n".encode("latin-1"),
-        "mine.csv, line 1: not utf-8 text (byte 3 of the file, 0xF6); say encoding: latin-1 (--enc",
-    ),
-    "windows": (
-        "größe,y\n1,10 €\n".encode("cp1252"),
-        "not utf-8 text (byte 3 of the file, 0xF6); say encoding: cp1252 (--encoding cp1252)",
-    ),
-    "latin-1-later": (
-        "x,y\n1,a\n2,ü\n".encode("latin-1"),
-        "mine.csv, line 3: not utf-8 text (byte 11 of the file",
-    ),
-    "utf-16-cut-short": ("x,y\n1,a\n2,b".encode("utf-16")[:-1], "mine.csv, line 3: not utf-16 text"),
 }
 
 
@@ -424,16 +385,6 @@ def test_an_identifier_may_be_ignored_or_a_group_too_but_not_a_feature(csv):
     assert data.groups.tolist() == ["A", "A", "B"] == data.ids[:, 0].tolist()
     said = error(csv, text, kind=ConfigError, id="who", nominal=["who"])
     assert said == "mine.csv: column 'who' is listed under nominal and id; take it out of one of them"
-
-
-def test_all_wrong_columns_are_reported_together(csv):
-    said = error(csv, GOOD, kind=ConfigErrors, label="Y", ignore=["agee"], groups="site", id=["no"])
-    assert said.splitlines() == [
-        "mine.csv: there is no label column 'Y'; did you mean 'y'? (the columns are age, size, y)",
-        "mine.csv: there is no column of groups: 'site'; did you mean 'size'? (the columns are age, size, y)",
-        "mine.csv: there is no column of ignore: 'agee'; did you mean 'age'? (the columns are age, size, y)",
-        "mine.csv: there is no column of id: 'no'; the columns are age, size, y",
-    ]
 
 
 def test_labels_that_look_alike_are_noted(csv):
@@ -502,42 +453,7 @@ def test_a_parquet_file_and_an_excel_workbook_are_read(tmp_path, ending, package
         load({"csv": str(path), "label": "y"})
 
 
-def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    (tmp_path / "small.xlsx").write_bytes(b"")
-    with pytest.raises(DataError) as caught:
-        load({"csv": str(tmp_path / "small.xlsx"), "label": "y"})
-    assert "the package openpyxl, which is not installed; pip install 'confml[files]'" in str(caught.value)
-
-
 # ---- sizes
-
-
-def test_a_field_of_200_kilobytes_is_read(csv):
-    data = csv(f"x,remark,y\n1,{'z' * 200_000},a\n2,q,b\n", id="remark")
-    assert len(data.ids[0, 0]) == 200_000
-
-
-def test_many_columns_are_looked_up_in_linear_time(csv):
-    """Every step that makes or searches a list of all names once per column is quadratic."""
-    m, made = 3000, 0
-
-    class Names(list):
-        def index(self, *args):
-            raise AssertionError("a list of all names is searched")
-
-        __contains__ = index
-
-    def names(table):
-        nonlocal made
-        made += 1
-        return Names(table.places)
-
-    head, row = ",".join(f"c{j}" for j in range(m)), ",".join(["1.5"] * m)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_table.TextTable, "names", property(names))
-        data = csv(f"{head},y\n{row},a\n{row},b\n{row},a\n", f"{head},y\n{row},a\n{row},b\n")
-    assert data.X.shape == (5, m) and made < 10
 
 
 def test_a_label_as_long_as_a_text_is_refused(csv):
@@ -612,13 +528,6 @@ def test_nothing_left_beside_the_label(csv):
     assert said == "mine.csv: no features are left besides the label"
 
 
-def test_a_separator_that_separates_nothing(csv):
-    assert (
-        "there is only one column, 'age,size,y': nothing is separated by ';'; give the right separator"
-        in error(csv, GOOD, separator=";")
-    )
-
-
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -636,26 +545,6 @@ def test_a_separator_that_separates_nothing(csv):
 )
 def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
     assert expected in error(csv, GOOD, kind=ConfigError, **keys)
-
-
-@pytest.mark.parametrize(
-    ("test_text", "expected"),
-    [
-        ("age,size\n1,2\n", "new.csv: there is no label column 'y'; a test file needs the true classes"),
-        ("age,Size,y\n1,2,yes\n", "new.csv: columns of mine.csv are missing: 'size'; did you mean 'Size'?"),
-        ("y,z\nyes,1\n", "new.csv: columns of mine.csv are missing: 'age', 'size'"),
-        (
-            "age,size,y\n1,big,yes\n",
-            "new.csv: column 'size' holds 1 text ('big' on line 2); correct",
-        ),
-        ("age,size,y\n1,,yes\n", "new.csv, line 2, column 'size': the field is empty"),
-        ("age,size,y\n1,2,yes\n1,inf,no\n", "new.csv, line 3, column 'size': the value is infinite ('inf')"),
-        ("age,size,y\n1,2,\n", "new.csv, line 2, column 'y': the label is missing"),
-        ("", "new.csv: the file is empty"),
-    ],
-)
-def test_a_broken_test_file_is_named(csv, test_text, expected):
-    assert expected in error(csv, GOOD, test_text)
 
 
 # ---- notes
@@ -680,12 +569,6 @@ def test_a_class_with_one_row_is_noted(csv):
     assert data.notes == ("class 'c' has one row only (line 5): no split has it in both parts",)
     rows = "".join(f"{i % 3},{i if i > 4 else 0}\n" for i in range(12))
     assert csv(f"x,y\n{rows}").notes == ("7 of 8 classes have one row only: is 'y' a class?",)
-
-
-def test_a_column_without_a_name_gets_one(csv):
-    data = csv(",x,y\n7,1,a\n8,2,b\n7,1,a\n8,2,b\n")
-    assert data.attributes == ("unnamed-1", "x")
-    assert data.notes == ("mine.csv: column 1 has no name, it is called 'unnamed-1'",)
 
 
 def test_numbers_are_rounded_as_python_rounds_them(csv):

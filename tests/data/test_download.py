@@ -170,24 +170,6 @@ def test_one_failure_does_not_stop_the_others(server, cache):
 # ---- no network
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def test_a_host_without_a_connection_is_tried_for_the_first_file_only(server, cache):
-    url = f"http://127.0.0.1:{closed_port()}"
-    files = [card_file(server, name=name, address=f"{url}/{name}", sha256=sha(b"x")) for name in "abc"]
-    said = []
-    results = fetch(*files, attempts=1, said=said)
-    assert [result.state for result in results] == ["failed"] * 3 and len(said) == 1
-    for name, result in zip("abc", results, strict=True):
-        assert result.problem.startswith(f"{url}/{name}: cannot be fetched: ")
-        assert "\n" not in result.problem
-    assert "refused" in results[0].problem
-
-
 def test_a_cache_that_cannot_be_written_to_is_said(server, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "file"))

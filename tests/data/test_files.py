@@ -5,11 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import sys
 
 import pytest
 
-from confml.data import files
 from confml.data.cards import CardFile
 from confml.data.files import check, find, look, search_path
 from confml.errors import DataError
@@ -50,23 +48,6 @@ def test_the_search_path_is_the_variable_s_folders_and_then_the_cache(folders, m
     assert search_path() == [folders[2]]
 
 
-@pytest.mark.parametrize(
-    ("system", "given", "folder"),
-    [
-        ("darwin", "/var/caches", "/home/anna/Library/Caches/confml"),
-        ("linux", "/var/caches", "/var/caches/confml"),
-        ("linux", "", "/home/anna/.cache/confml"),
-        ("linux", "caches", "/home/anna/.cache/confml"),
-    ],
-)
-def test_the_cache_is_the_system_s_unless_said(monkeypatch, system, given, folder):
-    monkeypatch.delenv("CONFML_CACHE", raising=False)
-    monkeypatch.setenv("HOME", "/home/anna")
-    monkeypatch.setenv("XDG_CACHE_HOME", given)
-    monkeypatch.setattr(sys, "platform", system)
-    assert str(files.cache_folder()) == folder
-
-
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_file_is_found_in_each_of_the_folders(folders, place):
     path = put(folders[place], RIGHT)
@@ -89,12 +70,6 @@ def test_a_missing_file_names_the_folders_and_the_command(folders):
     assert caught.value.exit_code == 3
 
 
-def test_a_missing_file_that_no_address_serves_says_how_to_get_it(folders):
-    file = card_file(address=None, manual="get it from\n  the library")
-    with pytest.raises(DataError, match="no address serves it: get it from the library$"):
-        find("toy", file)
-
-
 def test_a_wrong_file_says_both_checksums_and_what_to_do(folders):
     path = put(folders[0], WRONG)
     with pytest.raises(DataError) as caught:
@@ -106,12 +81,6 @@ def test_a_wrong_file_says_both_checksums_and_what_to_do(folders):
     put(folders[1], WRONG)
     os.remove(path)
     with pytest.raises(DataError, match="replace it, or have confml data fetch toy put"):
-        find("toy", card_file())
-
-
-def test_a_wrong_file_in_the_cache_is_for_fetch_to_replace(folders):
-    put(folders[2], WRONG)
-    with pytest.raises(DataError, match="confml data fetch toy puts the right one in its place"):
         find("toy", card_file())
 
 

@@ -103,18 +103,6 @@ def test_gzip(write):
     assert rows.values.tolist() == [[1, 2], [3, 4]]
 
 
-def test_short_row_is_named(write):
-    path = write("a.data", "1,2,3\n\n4,5\n")
-    refused(
-        "a.data, row 2 (line 3)",
-        "expected 3 fields, got 2",
-        "'y'",
-        read=read_delimited,
-        path=path,
-        names=["a", "b", "y"],
-    )
-
-
 def test_long_row_is_named(write):
     path = write("a.data", "1,2,3\n4,5,6,7\n")
     refused(
@@ -125,11 +113,6 @@ def test_long_row_is_named(write):
         path=path,
         names=["a", "b", "y"],
     )
-
-
-def test_rows_that_are_all_too_long_are_not_numbers_of_other_columns(write):
-    path = write("a.data", "1,2,3\n4,5,6\n")
-    refused("row 1 (line 1)", "got 3", read=read_delimited, path=path, names=["a", "b"])
 
 
 @pytest.mark.parametrize("text", ["abc", "", "nan", "inf", "1_000", "1.2.3", "?"])
@@ -152,16 +135,6 @@ def test_numbers_are_finite_among_numbers_alone_too(write, text):
     refused("row 2 (line 2), column 'b'", repr(text), read=read_delimited, path=path, names=["a", "b"])
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "  \n"])
-def test_empty_file(write, content):
-    refused("is empty", "a.data", read=read_delimited, path=write("a.data", content), names=["a", "b"])
-    refused("is empty", read=read_delimited, path=write("a.data", content))
-
-
-def test_header_without_rows(write):
-    refused("no rows", read=read_delimited, path=write("a.csv", "a,b\n"))
-
-
 def test_truncated_gzip(write):
     whole = gzip.compress(np.random.default_rng(0).bytes(5000))
     refused(
@@ -180,10 +153,6 @@ def test_gzip_that_is_none_or_broken_inside(write):
     whole = bytearray(gzip.compress(np.random.default_rng(0).bytes(5000)))
     whole[200:300] = bytes(100)
     refused("b.gz", "broken", read=read_idx, path=write("b.gz", bytes(whole)))
-
-
-def test_file_that_is_not_there(tmp_path):
-    refused("none.data", "cannot be read", read=read_delimited, path=tmp_path / "none.data", names=["x"])
 
 
 def idx(kind=8, shape=(2, 2, 3), content=bytes(range(12))):

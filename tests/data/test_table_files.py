@@ -156,30 +156,6 @@ def test_a_stream_is_read_no_further_than_its_chunk_needs():
     assert Stream.taken < 20 * 1000 * 8 + (1 << 18)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "the file is empty"),
-        ("\n\n", "the file is empty"),
-        ("a,b\n1,2\n1,2,3\n", "stream, line 3: 3 fields, expected 2"),
-        ("a,a\n1,2\n", "two columns are called 'a'"),
-        (b"a,b\n\xff,1\n", "--encoding latin-1"),
-        ("a,b\n1,\x00\n", "zero bytes"),
-        ('a,b\n1,"2\n', "a quoted field does not end"),
-        (gzip.compress(TEXT.encode(), mtime=0)[:-9], "the compressed data are broken"),
-        (b"PK\x03\x04...", "a zip file or an Excel workbook"),
-    ],
-)
-def test_broken_streams(text, words):
-    with pytest.raises(DataError, match=words):
-        chunks(text, rows=1)
-
-
-def test_a_line_too_long_in_a_later_chunk():
-    with pytest.raises(DataError, match="stream, line 9: 4 fields, expected 3"):
-        chunks(TEXT.replace("\n7,", "\n6,7,"), rows=2)
-
-
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_a_field_without_a_name_in_a_later_chunk(rows):
     parts = chunks("a,b,\n1,2,\n3,4,\n5,6,note\n7,8,\n", rows=rows)

@@ -13,7 +13,6 @@ from documentation.blocks import ROOT, pages, text_of
 import confml
 
 sys.path.insert(0, str(ROOT / "docs"))
-import gallery_page  # noqa: E402
 import reference_pages  # noqa: E402
 
 LINK = re.compile(r"(?<!`)!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -83,10 +82,6 @@ def test_nothing_is_loaded_from_a_network():
             assert not addresses, path
 
 
-def test_readme_fits_two_screens():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
-
-
 def test_there_is_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]
@@ -123,42 +118,3 @@ def test_reference_has_everything():
             assert f"<code>{name}</code>" in text or f"`{name}`" in text, name
     for name in confml.__all__:
         assert name.startswith("_") or f".{name}\n" in reference["reference/api.md"], name
-
-
-def test_text_of_docstrings_is_no_markup():
-    shown = reference_pages.prose("a <b> with ``x_i * y_i`` and _private *stars* [1], `Name`")
-    assert shown == "a &lt;b&gt; with `x_i * y_i` and \\_private \\*stars\\* \\[1\\], `Name`"
-
-
-KINDS = {"groups": "errors of groups", "error-against": "an error", "error-against-k": "an error by k"}
-
-
-def test_gallery_shows_runs_then_stored_figures(tmp_path):
-    run, stored = tmp_path / "gallery" / "plane" / "figures", tmp_path / "reference" / "pies" / "figures"
-    run.mkdir(parents=True)
-    stored.mkdir(parents=True)
-    entries = ("groups of wine", "groups of iris")
-    texts = [f"## {one}\n\n![{one}]({one.replace(' ', '-')}.svg)\n\nCaption of {one}.\n" for one in entries]
-    (run / "index.md").write_text("# Figures\n\n" + "\n".join(texts))
-    for name in ("pies-error-against-k_log=true-pies.svg", "pies-groups-pies.svg"):
-        (stored / name).write_text("<svg/>")
-    text, pictures = gallery_page.gallery_page(tmp_path, KINDS)
-    assert pictures == {
-        f"{gallery_page.FIGURES}/plane/groups-of-wine.svg": run / "groups-of-wine.svg",
-        f"{gallery_page.FIGURES}/reference/pies-figures-pies-error-against-k_log-true-pies.svg": stored
-        / "pies-error-against-k_log=true-pies.svg",
-    }
-    assert re.findall("^## (.*)$", text, re.MULTILINE) == sorted(KINDS)
-    assert "Caption of groups of wine. From `configs/gallery/plane.yaml`." in text
-    assert text.count("Not drawn yet") == 1 and "make gallery docs" in text.partition("##")[0]
-
-
-def test_gallery_without_results_names_every_kind(tmp_path):
-    text, pictures = gallery_page.gallery_page(tmp_path, reference_pages.figure_kinds())
-    assert pictures == {} and text.count("Not drawn yet") == len(reference_pages.figure_kinds()) == 14
-
-
-def test_gallery_finds_the_figures_of_the_repository():
-    """Without ``make gallery`` the page shows the kinds that ``results/reference`` has."""
-    found = gallery_page._of_reference(ROOT / "results" / "reference", list(reference_pages.figure_kinds()))
-    assert not (ROOT / "results" / "reference").exists() or len(found) >= 9, sorted(found)

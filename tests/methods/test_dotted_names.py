@@ -103,10 +103,7 @@ def test_a_permission_names_a_package(name):
     [
         ("own_module.Nearst", "the module own_module has no 'Nearst'; did you mean 'Nearest'?"),
         ("own_module.function", "own_module.function is a function, not a class"),
-        ("own_module.np", "own_module.np is a module, not a class"),
         ("own_module.NoFit", "has no fit and no predict and no get_params and no set_params; scikit-learn's"),
-        ("own_module.Doubled", "own_module.Doubled has no predict"),
-        ("own_module.Regressor", "own_module.Regressor with these parameters is not a classifier"),
         (
             "own_module.Untagged",
             "not a classifier; an own class needs sklearn.base.ClassifierMixin",
@@ -114,13 +111,9 @@ def test_a_permission_names_a_package(name):
         ("own_module.Refuses", "own_module.Refuses with these parameters raises RuntimeError: no licence"),
         ("own_module.Changes", "cannot be copied with its parameters"),
         ("own_module.sub.Nearest", "there is no module own_module.sub"),
-        ("absent_package.Nearest", "absent_package is not installed; the folder"),
         ("raises.Nearest", "importing raises raises RuntimeError: no licence; try python -c 'import raises'"),
-        ("leaves.Nearest", "importing leaves raises SystemExit: 3"),
         ("needs.Nearest", "importing needs raises ModuleNotFoundError: No module named 'absent_package'"),
-        ("own_module.", "unknown method 'own_module.'; a dotted name is like package.module.Class"),
         ("tcm.nn", "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
-        ("sklern.svm.SVC", "unknown method 'sklern.svm.SVC'; did you mean 'sklearn.svm.SVC'?"),
     ],
 )
 def test_names_that_are_no_classifiers(own, tmp_path, name, message):
@@ -139,7 +132,6 @@ def test_names_that_are_no_classifiers(own, tmp_path, name, message):
     "name, params, message",
     [
         ("own_module.Nearest", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
-        ("own_module.Open", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
         ("own_module.model", {"svc__c": 1}, "no parameter 'svc__c'; did you mean 'svc__C'?"),
         ("own_module.model", {"svc__C": -1}, "svc__C must be a float in the range (0.0, inf], got -1"),
         (
@@ -147,16 +139,10 @@ def test_names_that_are_no_classifiers(own, tmp_path, name, message):
             {},
             "Pipeline needs the parameter 'steps'; give names and classes, as steps: [",
         ),
-        (SKLEARN_PIPELINE, {"steps": 3}, "steps must be 'list', got 3"),
         (
             SKLEARN_PIPELINE,
             {"steps": [["a", "sklearn.svm.SCV"]]},
             "'sklearn.svm.SCV'; did you mean 'sklearn.svm.S",
-        ),
-        (
-            SKLEARN_PIPELINE,
-            {"steps": [["a", "sklearn.svm.SVR"]]},
-            "with these parameters is not a classifier",
         ),
     ],
 )

@@ -428,11 +428,6 @@ def test_parameters_survive_a_clone(name):
 
 
 @every_method
-def test_the_use_of_nominal_attributes_is_declared(name):
-    assert CLASSES[name].takes_nominal == ("nominal" in CLASSES[name].parameters)
-
-
-@every_method
 def test_versions_and_views_are_declared(name):
     cls = CLASSES[name]
     assert type(cls.version) is int and cls.version >= 1

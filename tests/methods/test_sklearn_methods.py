@@ -181,17 +181,11 @@ def test_every_classifier_of_scikit_learn_has_its_name():
     "name, message",
     [
         ("sklearn.ensemble.RandomForestClasifier", f"did you mean '{FOREST}'"),
-        ("sklearn.ensamble.RandomForestClassifier", f"did you mean '{FOREST}'"),
-        ("sklearn.RandomForestClassifier", f"did you mean '{FOREST}'"),
         ("sklearn.ensemble._forest.RandomForestClassifier", f"did you mean '{FOREST}'"),
         ("RandomForestClassifier", f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
         ("sklearn.svm.SVR", "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
-        ("sklearn.preprocessing.StandardScaler", "is not a classifier"),
         ("sklearn", "has no classifier 'sklearn'; a name is like sklearn.ensemble"),
-        ("sklearn..", "has no classifier"),
-        ("sklearn.ensemble.", "has no classifier"),
         ("os.system", "needs the import of os, and only scikit-learn is allowed; if you trust it, add"),
-        ("knnn", "unknown method 'knnn'; did you mean 'knn'"),
         ("", "unknown method ''; there are"),
     ],
 )
@@ -235,23 +229,12 @@ raise SystemExit(f"imported {found}" if found else 0)
             "RandomForestClassifier has no parameter 'max_dept'; did you mean 'max_depth'",
         ),
         (FOREST, {"max_depth": "a"}, "max_depth must be an int in the range [1, inf) or None, got 'a'"),
-        (FOREST, {"n_estimators": 0}, "n_estimators must be an int in the range [1, inf), got 0"),
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
-        (BAGGING, {"estimator": TREE, "estimator__max_dept": 3}, "did you mean 'estimator__max_depth'"),
         (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
         (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
-        (
-            BAGGING,
-            {"estimater__max_depth": 3},
-            "no parameter 'estimater__max_depth'; did you mean 'estimator'",
-        ),
         (BAGGING, {"estimator": "os.system"}, "estimator must be"),
-        (BAGGING, {"estimator": "sklearn.tree.DecisionTree"}, f"did you mean '{TREE}'"),
-        (BAGGING, {"estimator": "sklearn.tree.DecisionTreeRegressor"}, "is not a classifier"),
         (ONE_VS_REST, {}, "OneVsRestClassifier needs the parameter 'estimator'"),
-        ("sklearn.svm.SVC", {"decision_function_shape": "ovo"}, "decision_function_shape must be 'ovr'"),
         ("knn", {"K": 1}, "method 'knn' has no parameter 'K'; did you mean 'k'"),
-        ("knn", {"k": 0}, "k must be a whole number at least 1, got 0"),
         ("knn", {"k": True}, "k must be a whole number at least 1, got True"),
     ],
 )
@@ -301,14 +284,6 @@ def test_the_description_of_a_scikit_learn_classifier():
     assert all(entry["about"] and entry["expected"] for entry in card["parameters"])
     needed = registry.describe(ONE_VS_REST)["parameters"][0]
     assert needed["name"] == "estimator" and "default" not in needed
-
-
-@pytest.mark.parametrize("name", ["sklearn.svm.SVC", "sklearn.linear_model.LogisticRegression", FOREST])
-def test_documentation_is_freed_of_its_markup(name):
-    card = registry.describe(name)
-    assert not any(
-        ":ref:" in text or ":term:" in text for text in [card["text"], *map(str, card["parameters"])]
-    )
 
 
 def test_the_version_of_a_classifier_is_scikit_learns():
@@ -407,9 +382,3 @@ def test_broken_methods_stand_in_nobodys_way(installed):
 def test_no_package_replaces_a_method_of_confml(installed):
     assert registry.method_class("knn").__module__ == "confml.methods.knn.knn"
     assert registry.describe("knn")["source"] == "confml"
-
-
-def test_files_that_begin_with_an_underscore_are_not_methods():
-    assert "nearest-mean" not in registry.known_methods()
-    assert "sklearn" not in registry.known_methods()
-    assert list(registry.known_methods()) == sorted(registry.known_methods())

@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from report.report_cases import entry, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.archives import Archives, open_table
@@ -47,25 +47,10 @@ def test_members_are_the_files_of_a_small_run(large, tmp_path):
                 assert archive.read(path.relative_to(tmp_path / name).as_posix()) == path.read_bytes()
 
 
-def test_a_large_run_has_at_most_one_file_per_hundred_cells_and_a_few(large):
-    folder, _ = large
-    assert sum(path.is_file() for path in folder.rglob("*")) < 45  # 27 of them are the tables of any run
-
-
 def test_the_bytes_of_archives_repeat(large, tmp_path):
     write_report(run_of(201), tmp_path)
     for name in FOLDERS:
         assert (tmp_path / f"{name}.zip").read_bytes() == (large[0] / f"{name}.zip").read_bytes()
-
-
-def test_files_of_an_older_report_are_replaced_by_an_archive(tmp_path, monkeypatch):
-    monkeypatch.setattr("confml.report.archives.MOST_FILES", 20)  # of many cells: the test below and above
-    write_report(run_of(20), tmp_path)
-    assert (tmp_path / "regions" / "d" / "tcm-nn" / "r7.csv").exists()
-    write_report(run_of(21), tmp_path)
-    assert not (tmp_path / "regions").exists() and (tmp_path / "regions.zip").exists()
-    write_report(run_of(20), tmp_path)
-    assert (tmp_path / "regions").exists() and not (tmp_path / "regions.zip").exists()
 
 
 def test_the_console_reads_archives(large):
@@ -90,8 +75,3 @@ def test_an_archive_that_cannot_be_read_has_no_table(tmp_path, broken):
         (tmp_path / "regions.zip").write_bytes(broken)
     with open_table(tmp_path, "regions/a.csv") as file:
         assert file is None
-
-
-def test_small_runs_have_files(tmp_path):
-    write_report(golden_run(), tmp_path)
-    assert (tmp_path / "regions").is_dir() and not list(tmp_path.glob("*.zip"))

@@ -12,7 +12,7 @@ from confml.report.console import print_run
 from confml.report.run.cells import DatasetInfo
 from confml.report.tables.grid import plain_table
 from confml.report.write import write_report
-from confml.terminal import carried, echo
+from confml.terminal import carried
 
 LONG = "a-data-set-with-a-name-of-forty-letters-x"
 
@@ -104,12 +104,6 @@ def test_a_long_table_has_the_best_and_says_so(tmp_path):
     assert "--all prints the rest" not in printed(tmp_path, run=many_run(40))
 
 
-def test_a_long_name_is_neither_shortened_nor_broken(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    text = printed(tmp_path, Terminal(), run=many_run(2))
-    assert text.count(LONG) >= 1 and "knn k=1" in text
-
-
 def test_blocks_repeat_the_keys():
     headings = ["name", "level", *(f"column {number}" for number in range(6))]
     rows = [["first", "0.05", *["12345678"] * 6], ["", "0.1", *["1"] * 6]]
@@ -128,23 +122,3 @@ def test_an_encoding_without_a_character_gets_ascii(report):
     assert text.isascii() and "+/-" in text
     assert carried("5 ± 1 é 𝛼", "ascii") == "5 +/- 1 \\u00e9 \\ud835\\udefc"
     assert carried("5 ± 1 é", "latin-1") == "5 ± 1 é" and carried("±", "utf-8") == "±"
-
-
-def test_warnings_are_printed_as_warnings(report):
-    text = printed(report)
-    assert "\nwarning: satimage: level 0.05" in text and "note: warning" not in text
-
-
-def test_text_fits_a_terminal_and_continues_in_the_second_column(capsys, monkeypatch):
-    monkeypatch.setattr("confml.terminal.width_of", lambda stream: 40)
-    echo("  knn      Majority vote of the k nearest training examples\n")
-    echo(f"{'first ' * 15}line\nends here.\n\nnext")
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 40
-    assert lines[:2] == ["  knn      Majority vote of the k", "           nearest training examples"]
-    assert lines[-3:] == ["  first first first line ends here.", "", "next"]
-
-
-def test_text_in_a_pipe_keeps_its_lines(capsys):
-    echo(f"{'word ' * 40}end")
-    assert capsys.readouterr().out == f"{'word ' * 40}end\n"

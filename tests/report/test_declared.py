@@ -15,19 +15,14 @@ from confml.config import make_config as config_of
 from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
 from confml.measures.costs import costs_of
-from confml.measures.metric import Metric
 from confml.measures.prediction import ENTROPIES, Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
-from confml.report.compare import Pair, comparison_grid, rows_of_pair
-from confml.report.declared import declared_metrics, find_metric, ranking_metric
+from confml.report.declared import declared_metrics, find_metric
 from confml.report.figures import check_figure, known_figures
-from confml.report.items import Table
-from confml.report.method_pairs import ViewRows
-from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
 from confml.steps.registry import known_steps
@@ -130,17 +125,6 @@ def test_each_parameter_has_a_column_beside_the_packed_text(tmp_path):
                 assert own == {"class_weight": "", "k": "", "n_estimators": "", **packed}
 
 
-def test_a_parameter_that_is_null_differs_from_one_that_is_not_given():
-    methods = [entry("knn", {"weights": None, "k": 3}), entry("tcm-nn", {"smoothed": True, "k": 0.5})]
-    run = make_run(make_config(methods), lambda cell: None, {"d": None}, ["r0"])
-    table = Table("t.csv", ("method", "params"), [(cell.method, cell.variant) for cell in run.cells])
-    found = with_parameters(table, parameter_columns(run))
-    assert found.header == ("method", "params", "params.k", "params.smoothed", "params.weights")
-    assert [row[2:] for row in found.rows] == [(3, None, "null"), (0.5, True, None)]
-    plain = Table("t.csv", ("dataset", "rows"), [("d", 1)])
-    assert with_parameters(plain, parameter_columns(run)) is plain
-
-
 def test_every_number_of_a_report_is_declared(tmp_path):
     """`metrics.csv`, `matched.csv` and what tables and ranks compute from a run."""
     from report.test_rejection_report import run_by_hand
@@ -160,27 +144,10 @@ def test_every_number_of_a_report_is_declared(tmp_path):
     assert len(names) > 30
 
 
-def test_a_name_has_one_direction_whoever_reports_it():
-    directions: dict[str, set] = {}
-    for one in declared_metrics():
-        directions.setdefault(one.name, set()).add(one.metric.direction)
-        assert one.metric.about and not one.metric.about.endswith(".")
-    assert [name for name, found in directions.items() if len(found) > 1] == []
-
-
 def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
     of_reports = [one for one in declared_metrics() if not one.owner]
     assert len(of_reports) > 50
     assert [one.name for one in of_reports if not (one.metric.formula and one.metric.source)] == []
-
-
-def test_directions():
-    lower = "error augrc aurc fuzziness sum_of_p unconfidence observed_fuzziness rhat ks_statistic"
-    assert all(ranking_metric(name).sign == -1 for name in lower.split())
-    assert all(ranking_metric(name).sign == 1 for name in "accuracy ari auroc_correct ess".split())
-    assert all(find_metric(name).direction is None for name in ("coverage", "k_mean", "rank", "rows"))
-    with pytest.raises(ValueError, match="'higher', 'lower' or None"):
-        Metric("a number", "up")
 
 
 # ---- ranks
@@ -242,17 +209,6 @@ def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
 
 
 # ---- where else directions are read
-
-
-def test_compare_shows_the_direction_of_each_metric():
-    run = ranked_run((0.1, 0.4))
-    first, second = ({"r0": ViewRows.of(run.results[one.key], "p-value", (0.9,))} for one in run.cells[:2])
-    pair = Pair("a", "p-value", "k=1", "k=2", ("p-value", "p-value"), (first, second))
-    grid = comparison_grid(rows_of_pair(pair))
-    headings, table = grid.headings, grid.rows
-    metric, better = headings.index("metric"), headings.index("better")
-    found = {row[metric]: row[better] for row in table}
-    assert found["error"] == "lower" and found["sure_correct"] == "higher"
 
 
 def test_describe_says_what_a_metric_is():

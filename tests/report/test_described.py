@@ -13,12 +13,11 @@ from confml.config.protocol import PROTOCOLS
 from confml.config.warnings import WARNINGS
 from confml.errors import ConfigError
 from confml.measures.guarantees import PROMISES
-from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
 from confml.published import known_tables
 from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
-from confml.report.described import MEANINGS, VIEWS, describe_all, known_settings, known_types
+from confml.report.described import describe_all, known_settings
 from confml.report.figures import known_figures
 from confml.report.sections.base import known_sections
 from confml.steps.registry import known_steps
@@ -39,10 +38,6 @@ REGISTRIES = {
 }
 
 
-def test_every_type_has_a_registry():
-    assert tuple(REGISTRIES) == TYPES == tuple(known_types())
-
-
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_name_of_a_registry_is_described(kind):
     names = list(dict.fromkeys(REGISTRIES[kind]()))
@@ -53,10 +48,6 @@ def test_every_name_of_a_registry_is_described(kind):
         assert entry.get("text") or entry.get("about") or entry["title"]
         json.dumps(entry)
         assert description_lines(entry)[0].startswith(f"{name} ({kind}")
-
-
-def test_every_kind_of_prediction_has_a_view_and_a_meaning():
-    assert {kind for kind, _ in VIEWS.values()} == set(MEANINGS) == set(KINDS)
 
 
 def test_the_files_of_a_section_are_described_by_the_section():
@@ -76,14 +67,6 @@ def test_a_name_with_two_meanings_is_described_twice():
     assert {parameter["name"] for parameter in one["parameters"]} >= {"metric", "level"}
 
 
-def test_a_protocol_has_only_the_keys_that_it_uses():
-    keys = {
-        name: {key["name"] for key in describe_all(name, "protocol")[0]["parameters"]} for name in PROTOCOLS
-    }
-    assert "test-size" in keys["holdout"] and "test-size" not in keys["k-fold"]
-    assert {"order", "start"} <= keys["online"] and "kind" not in keys["online"]
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -98,8 +81,3 @@ def test_a_protocol_has_only_the_keys_that_it_uses():
 def test_an_unknown_name_is_an_error_with_a_hint(name, message):
     with pytest.raises(ConfigError, match=message):
         describe_all(name)
-
-
-def test_a_name_of_another_type_is_unknown():
-    with pytest.raises(ConfigError, match="unknown figure 'tcm-nn'"):
-        describe_all("tcm-nn", "figure")

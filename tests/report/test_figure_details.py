@@ -12,8 +12,8 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
 from confml.report.figures import Subject, known_figures
-from confml.report.figures.style import panel_columns, style
-from confml.report.numbers.published_points import errors_of, rejections_of
+from confml.report.figures.style import style
+from confml.report.numbers.published_points import rejections_of
 from confml.report.run.cells import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -71,11 +71,6 @@ def test_panels_of_a_row_show_the_highest_band_of_all():
     assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
 
 
-@pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3)])
-def test_panels(panels, columns):
-    assert panel_columns(panels) == columns
-
-
 def test_views_without_p_values_are_told_apart():
     rng = np.random.default_rng(0)
 
@@ -89,14 +84,6 @@ def test_views_without_p_values_are_told_apart():
     figure = drawn("coverage-by-level", run)
     assert legend_of(figure)[2:] == ["tcm-nn k=1", "knn k=1 (no p-values)"]
     assert [line.get_linestyle() for line in figure.axes[0].lines[1:]] == ["-", ":"]
-
-
-def test_points_of_papers():
-    (error,) = errors_of("usps", "tcm-nn", "k")
-    assert (error.x, error.y) == (1.0, pytest.approx(0.0429)) and error.source == "Proedrou et al. 2002"
-    points = rejections_of("pima", "envelope")
-    assert (0.026, 0.2083) in {(point.x, point.y) for point in points} and len(points) == 3
-    assert rejections_of("pima", "margin") == [] == errors_of("pima", "tcm-nn", "k")
 
 
 def test_points_of_papers_are_drawn_with_a_key():
@@ -129,14 +116,6 @@ def test_points_of_papers_are_in_the_panels_of_their_views(views):
         assert set(map(tuple, stars.get_xydata().tolist())) == points
 
 
-@pytest.mark.parametrize("figure", known_figures().values(), ids=known_figures())
-def test_every_figure_has_a_caption_that_explains_its_bands(figure):
-    text = figure.caption
-    if callable(text):
-        text = text(Subject(wide_run(2), "d", {}))
-    assert text.endswith(".") and len(text) > 40
-
-
 def test_the_gallery_has_every_kind_of_figure():
     named = set()
     for path in (CONFIGS / "gallery").glob("*.yaml"):
@@ -154,12 +133,6 @@ def test_a_method_has_one_colour_in_all_figures():
         colours = {text.get_text(): line.get_color() for text, line in lines if hasattr(line, "get_color")}
         found = {label: colours[label] for label in subject.variants if label in colours}
         assert len(found) > 2 and found == {label: subject.look(label)["color"] for label in found}
-
-
-def test_labels_name_a_wrapper_once():
-    params = {"samples": "bootstrap", "samples__draws": 60, "conformal__kind": "split", "estimator__C": 1}
-    label = wide_run(2).short_label("naive-bayes", params)
-    assert label == "naive-bayes samples=bootstrap draws=60 kind=split estimator C=1"
 
 
 def test_the_title_of_a_class_tree_is_inside_of_the_figure():

@@ -8,7 +8,6 @@ import json
 import math
 import re
 import statistics
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,8 +28,8 @@ from report.report_cases import (
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
-from confml.report.console import print_json, print_run, print_table
-from confml.report.figures import check_figure, known_figures
+from confml.report.console import print_json, print_run
+from confml.report.figures import known_figures
 from confml.report.files import field, fields, number_columns, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.run.cells import DatasetInfo
@@ -144,13 +143,6 @@ def test_metrics_are_tidy(report):
     assert {(row["view"], row["level"], row["value"]) for row in own} == {("", "", "5.0")}
 
 
-def test_rows_come_by_name_with_numbers_in_their_order(report):
-    rows = [row for row in read(report / "metrics.csv") if row["metric"] == "error"]
-    assert [row["params"] for row in rows if row["method"] == "tcm-nn"][:4] == ["k=1", "k=1", "k=10", "k=10"]
-    assert [row["split"] for row in rows if row["method"] == "tcm-nn"][:2] == ["r2", "r10"]
-    assert list(dict.fromkeys(row["dataset"] for row in rows)) == ["odd, data", "satimage"]
-
-
 def test_summary_is_mean_and_sd_over_the_splits_with_a_value(report):
     metrics = read(report / "metrics.csv")
     summary = read(report / "summary.csv")
@@ -254,26 +246,6 @@ def labels_of(region: str) -> list[str]:
     return [re.sub(r"\\(.)", r"\1", part) for part in parts]
 
 
-def test_several_views_have_a_file_each(report):
-    (folder,) = (report / "regions" / "satimage").glob("sklearn*")
-    assert sorted(path.name for path in folder.iterdir()) == [
-        *("r10.posterior.csv", "r10.reject.csv", "r2.posterior.csv", "r2.reject.csv")
-    ]
-    header = (folder / "r2.posterior.csv").read_text().split("\n")[0]
-    assert header.startswith("row,label,prediction,confidence,credibility,prob[1],prob[2],prob[7],sd[1],")
-
-
-def test_margins_have_scores_but_no_regions(report):
-    rows = read(report / "regions" / "satimage" / "ovo-svm" / "r2.csv")
-    assert list(rows[0])[5:] == ["margin[1]", "margin[2]", "margin[7]"]
-    assert {row["credibility"] for row in rows} == {""}
-
-
-def test_an_empty_test_part_has_a_header(report):
-    path = report / "regions" / safe_name("odd, data") / "tcm-nn_k=1" / "r10.csv"
-    assert read(path) == [] and path.read_text().startswith("row,label,prediction")
-
-
 def test_one_class_and_labels_training_never_saw(tmp_path):
     def predict(cell):
         view = Prediction(np.array(["x"]), [[0.5], [0.01]], "p-value")
@@ -290,36 +262,7 @@ def test_one_class_and_labels_training_never_saw(tmp_path):
     )
 
 
-def test_writing_is_quick(tmp_path):
-    """100 cells of 1000 test rows and 5 classes in seconds."""
-    rng = np.random.default_rng(0)
-    classes, scores, truth = np.arange(5), rng.random((1000, 5)), rng.integers(0, 5, 1000)
-
-    def predict(cell):
-        return result_of(cell, {"p-value": Prediction(classes, scores, "p-value")}, truth)
-
-    config = make_config([entry("tcm-nn", sweep={"k": range(1, 21)})], levels=(0.01, 0.05))
-    run = make_run(config, predict, {"d": DatasetInfo("d", 6000, 1, 5)}, ["r0", "r1", "r2", "r3", "r4"])
-    started = time.process_time()
-    write_report(run, tmp_path)
-    assert time.process_time() - started < 20  # about 2 s
-
-
 # ---- names of files
-
-
-@pytest.mark.parametrize(
-    ("raw", "name"),
-    [
-        ("tcm-nn", "tcm-nn"),
-        ("tcm-nn;k=1", "tcm-nn_k=1"),
-        ("knn;k=1;weights=distance", "knn_k=1_weights=distance"),
-        ("ovo-svm;C=0.25", "ovo-svm_C=0.25"),
-        ("sklearn.svm.SVC", "sklearn.svm.SVC"),
-    ],
-)
-def test_plain_names_stay_readable(raw, name):
-    assert safe_name(raw) == name
 
 
 @pytest.mark.parametrize(
@@ -414,14 +357,6 @@ def test_methods_without_results_are_named_and_1_nn_stands_beside_the_literature
         assert rows[name].status == "not in this run" and rows[name].confml is None
     assert rows["1-NN (confml)"].confml == 10.55 and rows["1-NN (confml)"].difference is None
     assert rows["TCM"].difference == 0
-
-
-def test_table_2_says_why_usps_differs(tmp_path):
-    summary = [summary_row("usps", "tcm-nn", {"k": 1}, "error", None, 103 / 2007)]
-    lines, notes = compare(published_table("tcm-nn-table2"), summary)
-    tcm = next(line for line in lines if line.entry.keys[1] == "TCM-NN")
-    assert tcm.difference == pytest.approx(0.842, abs=1e-3) and not tcm.as_printed
-    assert any("smoothed" in note and "4.29" in note and "5.13" in note for note in notes)
 
 
 def test_the_papers_variant_is_found_among_others():
@@ -576,24 +511,6 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
     assert names == ["coverage-by-level-d.svg", "coverage-by-level-max-level-0-2-d.svg"]
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("error-against-q", {}, "unknown figure 'error-against-q'; did you mean 'error-against'"),
-        ("coverage-by-level", {"max-level": 1}, "no parameter 'max-level'; did you mean 'max_level'"),
-        ("coverage-by-level", {"max_level": 2}, "max_level must be a number above 0 and at most 1, got 2"),
-        ("error-against", {"parameter": 3}, "parameter must be a name, got 3"),
-    ],
-)
-def test_wrong_figures_are_refused(name, options, message):
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        check_figure(name, options)
-
-
-def test_every_figure_says_what_it_shows():
-    assert all(figure.about and not figure.about.endswith(".") for figure in known_figures().values())
-
-
 # ---- numbers that figures show
 
 
@@ -619,36 +536,6 @@ def test_curves_and_shares_are_those_of_the_metrics():
         coverage = [np.mean(subject.values(variant, "coverage", level)) for level in (0.05, 0.2)]
         assert found.errors[[10, 40]] == pytest.approx([1 - share for share in coverage])
         assert found.rows == 40
-
-
-def test_a_line_bears_the_label_of_the_method_that_sweeps():
-    from confml.report.figures import Subject
-    from confml.report.figures.curves import metric_curves
-
-    methods = [
-        entry("tcm-nn", {"smoothed": True}, sweep={"k": [1, 3]}, label="smoothed"),
-        entry("knn", sweep={"k": [1, 3], "weights": ["uniform", "distance"]}, label="NN"),
-    ]
-    lines = metric_curves(Subject(figures_run([], methods), "d", {}), "k", "error")
-    assert list(lines) == ["smoothed", "NN weights=uniform", "NN weights=distance"]
-
-
-def test_random_instances_are_so_many_and_the_same_in_every_drawing():
-    from confml.report.figures import Subject
-    from confml.report.numbers.region_levels import RegionErrors
-
-    run = figures_run([])
-    for options, count in (({"instances": 15}, 15), ({"instances": 40}, 40), ({"instances": 99}, 40)):
-        subject = Subject(run, "d", options)
-        shown = {}
-        for label in ("tcm-nn k=1", "NN $_{x k=3"):
-            found = subject.numbers(RegionErrors)[label]
-            assert found.rows == count
-            assert np.allclose(found.errors * 2 * count, np.round(found.errors * 2 * count))
-            shown[label] = found.errors
-        again = Subject(figures_run([]), "d", options)
-        for label, errors in shown.items():
-            assert np.array_equal(again.numbers(RegionErrors)[label].errors, errors)
 
 
 def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
@@ -695,13 +582,6 @@ def test_printing_repeats(report):
         print_run(golden_run(), report, out)
         texts.append(out.getvalue())
     assert texts[0] == texts[1]
-
-
-def test_print_table_aligns_numbers_to_the_right():
-    out = io.StringIO()
-    print_table(["name", "cells"], [["a", 5], ["longer", 10]], stream=out)
-    assert out.getvalue() == "name    cells\n------  -----\na           5\nlonger     10\n\n"
-    print_table(["name"], [], stream=out)
 
 
 def test_print_json_is_the_summary(report):

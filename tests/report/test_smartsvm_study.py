@@ -63,16 +63,6 @@ def lines_of(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", ["smartsvm", "smartsvm-small", "smartsvm-laptop"])
-def test_the_configs_name_sets_and_tables_that_exist(name):
-    config = load_config(name)
-    assert {"winequality-red-leak", "winequality-red-merged"} <= {one.name for one in config.datasets}
-    assert all(table in known_tables() for table in config.paper.table)
-    grids = {entry.name: len(entry.tune_grid()) for entry in config.methods}
-    assert grids["ovo-svm"] == (11 if name == "smartsvm-small" else 19)
-    assert grids["gen-svm"] == (7 if name == "smartsvm-small" else 342)
-
-
 def test_every_number_of_the_papers_tables_has_its_place(study):
     _, folder = study
     for name, quantities in (
@@ -196,16 +186,6 @@ def test_a_cut_grid_decides_no_best_number(seconds, points, best):
     assert paper[headings.index("OvO")].endswith("*")
 
 
-def test_sizes_of_data_sets(study):
-    _, folder = study
-    lines = lines_of(folder / "tables" / "smartsvm-table1.csv")
-    found = {(line["dataset"], line["quantity"]): line["confml"] for line in lines}
-    yeast = {quantity: number for (name, quantity), number in found.items() if name == "yeast"}
-    sizes = {"instances": 80, "features": 3, "classes": 5, "smallest_class": 16, "largest_class": 16}
-    assert {quantity: float(number) for quantity, number in yeast.items()} == sizes
-    assert found["satimage", "instances"] == ""
-
-
 def test_ranks_over_the_data_sets(study):
     results, folder = study
     found = ranking(results, "ari")
@@ -232,14 +212,6 @@ def test_the_papers_own_ranks_stand_beside_ours(study):
     assert theirs.mean_ranks == pytest.approx(dict(zip(found.labels[1:], expected, strict=True)))
     text = (folder / "tables" / "ranks-training_seconds.md").read_text(encoding="utf-8")
     assert "cold 2" in text.partition("its points: ")[2].partition("\n")[0]
-
-
-def test_trees_stand_in_the_report(study):
-    results, folder = study
-    (path,) = (folder / "trees").glob("yeast-*.txt")
-    text = path.read_text(encoding="utf-8")
-    assert text.count("split r") == 2 and "├── " in text and "error" in text
-    assert (folder / "figures" / "class-tree-yeast.svg").is_file()
 
 
 def test_the_error_of_a_node_by_hand():

@@ -10,7 +10,6 @@ from report.report_cases import dataset, entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.answers.answer import run_answer
 from confml.report.answers.standings import Standings
-from confml.report.answers.text import listed
 from confml.report.page.headline import answer_of, answer_table
 from confml.report.page.material import Material
 from confml.report.run.cells import DatasetInfo
@@ -18,7 +17,6 @@ from confml.report.sections.base import items_of
 from confml.report.sections.certified import CERTIFIED, Certified
 from confml.report.sections.certified_jointly import CertifiedJointly
 from confml.report.sections.rejection import CURVES, RejectionCurves
-from confml.report.tables.page_table import PageTable, number_of, unique
 from confml.report.tables.short_table import short_table
 
 
@@ -181,38 +179,6 @@ def test_advice_names_the_fastest_and_the_majority_class(tmp_path):
     assert one.advice.sentence == (
         "No method is shown to be better than always answering the most frequent class of training (0)."
     )
-
-
-def test_small_helpers():
-    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(list("abcdef"), 3) == "a, b and 4 more"
-    assert (
-        unique(["a", "a", "a-2", "b"]) == ["a", "a-3", "a-2", "b"] or len(set(unique(["a", "a", "a-2"]))) == 3
-    )
-    assert number_of("\N{MINUS SIGN}1.5 ± 2") == -1.5 and number_of("<0.001") == 0.001
-    assert number_of("tcm") is None
-
-
-def test_best_values_are_marked_by_what_is_printed():
-    table = PageTable("t", "caption", ["method", "error"])
-    for name, error in (("a", "1.00"), ("b", "1.00"), ("c", "2.00")):
-        table.add(name, error)
-    table.mark_best(1)
-    assert [row[1].best for row in table.rows] == [True, True, False]
-    assert table.numeric == [False, True]
-    table.most, table.file = 2, "summary.csv"
-    assert len(table.shown) == 2 and table.below.endswith(
-        "The first 2 of 3 rows; all of them are in summary.csv."
-    )
-
-
-def test_an_infinite_value_is_a_number():
-    table = PageTable("t", "caption", ["name", "log loss"])
-    table.add("a", "inf")
-    table.add("b", "0.5")
-    table.mark_best(1)
-    assert table.numeric == [False, True]
-    assert [row[1].best for row in table.rows] == [False, True]
 
 
 def test_the_answer_names_tied_methods_and_data_sets_without_results(tmp_path):
