@@ -1,13 +1,9 @@
 """The class of the package smartsvm: its labels, the graph that all C share, and a missing package."""
 
-import sys
-
 import numpy as np
 import pytest
 from programs.reproduction import smartsvm_package
 from programs.reproduction.smartsvm_package import PackageSVM
-
-from confml.errors import ConfmlError
 
 
 @pytest.fixture
@@ -31,9 +27,3 @@ def test_labels_are_those_of_the_package_and_all_costs_share_a_graph(rows):
     assert smartsvm_package._graph.cache_info().misses == 1
     PackageSVM().fit(X[:100], y[:100])
     assert smartsvm_package._graph.cache_info().misses == 2
-
-
-def test_missing_package_is_named(rows, monkeypatch):
-    monkeypatch.setitem(sys.modules, "smartsvm", None)
-    with pytest.raises(ConfmlError, match=r"smartsvm is not installed; pip install cython setuptools, then"):
-        PackageSVM().fit(*rows)

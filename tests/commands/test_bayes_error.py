@@ -93,17 +93,6 @@ def test_everything_at_once_and_the_same_twice(table, tmp_path):
     assert {"selection.csv", "selection.svg"} <= files
 
 
-def test_long_tables_are_cut_with_a_note(tmp_path):
-    rng = np.random.default_rng(0)
-    rows = [f"{a:.3f},{b:.3f},k{i // 3}" for i, (a, b) in enumerate(rng.normal(size=(240, 2)))]
-    (tmp_path / "many.csv").write_text("\n".join(["u,v,y", *rows]) + "\n")
-    out, _ = run(tmp_path / "many.csv", "--label", "y", "--out", tmp_path / "out", "--trees", 1)
-    assert "... and 3140 more pairs (--all prints them" in out and "... and 40 more classes" in out
-    assert len((tmp_path / "out" / "pairs.csv").read_text().splitlines()) == 3161
-    out, _ = run(tmp_path / "many.csv", "--label", "y", "--one-vs-rest", "--all", "--trees", 1)
-    assert "pairs of classes" not in out and "more classes" not in out
-
-
 def test_points_that_are_all_equal_are_told(tmp_path):
     (tmp_path / "same.csv").write_text("u,y\n" + "1,a\n1,b\n" * 10)
     out, messages = run(tmp_path / "same.csv", "--label", "y")
@@ -182,11 +171,8 @@ def test_made_data_show_their_true_error():
     [
         (["iri"], "did you mean 'iris'"),
         (["iris", "--label", "y"], "--label is for table files"),
-        (["iris", "--part", "train"], "no predefined training and test parts"),
         (["iris", "--select", 5], "--select: expected 1 to 4"),
         (["iris", "--blocks", 5], "it needs --intervals"),
-        (["iris", "--criterion", "worst"], "it needs --select"),
-        (["iris", "--level", 0.9], "it needs --intervals"),
         (["nowhere.csv"], "needs --label"),
         (["nowhere.csv", "--label", "y"], "no such file"),
     ],

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 import confml
 from confml import _jit
 from confml.commands.doctor import doctor
-from confml.methods.registry import known_methods, method_class
 
 
 def test_it_shows_versions_caches_and_data(tmp_path, monkeypatch):
@@ -29,18 +28,3 @@ def test_it_shows_versions_caches_and_data(tmp_path, monkeypatch):
     for key in found:
         assert f"\n{key}: " in "\n" + shown.stdout
     assert "OPENBLAS_NUM_THREADS 3" in shown.stdout
-
-
-def test_warm_compiles_what_is_not_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr(_jit, "_folder", [tmp_path])
-    for name, kind in known_methods().items():
-        if name != "winnow":
-            monkeypatch.setattr(kind, "compile_kernels", lambda: None)
-            monkeypatch.setattr(kind, "further_kernels", lambda online, shapes: [])
-    compiled = []
-    monkeypatch.setattr("confml.steps.registry.known_steps", dict)
-    monkeypatch.setattr(method_class("winnow"), "compile_kernels", lambda: compiled.append("winnow"))
-    monkeypatch.setattr("joblib.cpu_count", lambda: 1)
-    for _ in range(2):
-        found = json.loads(CliRunner().invoke(doctor, ["--warm", "--json"]).stdout)
-        assert compiled == ["winnow"] and found["kernels compiled"]["winnow"] is True

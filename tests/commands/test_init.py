@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas
 import pytest
@@ -15,7 +13,7 @@ from confml.commands.init import init
 from confml.config import load_config
 from confml.config.suggestion import SOURCES
 from confml.data import load
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -97,25 +95,6 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     assert load(config.datasets[0].spec()).table_attributes == ("no", "a: b", "größe, #1", "1")
 
 
-def test_json(here):
-    (here / "loans.csv").write_text(loans())
-    text, _ = run("loans.csv", "--label", "default", "--json")
-    told = json.loads(text)
-    assert told["config"]["datasets"][0]["id"] == ["customer"] and told["rows"] == 240
-    assert any("branch" in question for question in told["questions"])
-
-
-def test_mistakes_are_those_of_the_data(here):
-    (here / "loans.csv").write_text(loans())
-    message = run("loans.csv", "--label", "defalt", fails=ConfigError)
-    assert "there is no label column 'defalt'; did you mean 'default'?" in message
-    (here / "mixed.csv").write_text("x,y\n" + "1,a\n2,b\n" * 10 + "many,a\n")
-    assert "holds 20 numbers and 1 text ('many' on line 22)" in run(
-        "mixed.csv", "--label", "y", fails=DataError
-    )
-    assert "needs --label" in run("loans.csv", fails=ConfigError)
-
-
 def wine_file(folder):
     datasets.load_wine(as_frame=True).frame.to_csv(folder / "wine.csv", index=False)
 
@@ -167,9 +146,3 @@ def test_noise_of_a_source_leaves_test_labels(here):
     labels = confml.run("wine.yaml", out="results", overrides=chosen).regions()
     truth = pandas.read_csv("wine.csv")["target"]
     assert (labels["label"].to_numpy() == truth.to_numpy()[labels["row"]]).all()
-
-
-def test_an_unknown_source(here):
-    wine_file(here)
-    told = run("wine.csv", "--label", "target", "--like", "krzanowsky", fails=ConfigError)
-    assert "unknown source 'krzanowsky'" in told

@@ -19,7 +19,7 @@ from sklearn import datasets
 import confml
 from confml.commands.predict import predict
 from confml.data import table_files
-from confml.errors import ConfigError, ConfmlError, DataError
+from confml.errors import ConfigError, DataError
 from confml.measures.coverage_band import coverage_band
 from confml.runner.lease import temporary_name
 
@@ -100,14 +100,6 @@ def test_columns_are_matched_by_name_in_any_order(files, wine):
     assert "label" not in rows[0] and "labels of" not in told
     assert rows == [{name: value for name, value in row.items() if name != "label"} for row in first]
     assert "new.csv: columns that the training rows do not have are not used: 'more'" in told
-
-
-def test_missing_columns_are_all_named(files, wine):
-    new = wine[1].rename(columns={"ash": "ashes"}).drop(columns="proline")
-    new.to_csv("new.csv", index=False)
-    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
-    assert "new.csv: columns of the training rows are missing: 'ash', 'proline'" in message
-    assert "did you mean 'ashes'?" in message
 
 
 def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
@@ -437,35 +429,6 @@ def test_rows_of_another_kind_are_noticed(files):
     )  # atypical rows are not enough: distant rows have one class
     assert "18 of 20 rows (90 %) are outside the training range of a feature" in told
     assert "'x' (18), 'y' (18)" in told and "do not look exchangeable" in told
-
-
-def test_arguments_that_do_not_fit(files):
-    for arguments, words in (
-        (["new.csv"], "confml predict --train FILE --label COLUMN NEW"),
-        (["a.yaml", "new.csv", "--train", "wine.csv"], "with --train there is one argument"),
-        (["a.yaml", "wine.csv", "--label", "target"], "--label needs --train"),
-        ([*WITHOUT_CONFIG, "new.csv", "--set", "seed=2"], "--set goes with a config"),
-    ):
-        result = CliRunner().invoke(predict, arguments)
-        assert result.exit_code == 2 and words in result.stderr, result.stderr
-    message = run(*WITHOUT_CONFIG, "new.csv", "--method", "tcm-n", fails=ConfmlError)
-    assert "did you mean 'tcm-nn'?" in message
-    result = CliRunner().invoke(predict, [*WITHOUT_CONFIG, "gone.csv"])
-    assert "gone.csv: no such file" in str(result.exception) and not result.output  # nothing was fitted
-
-
-def test_errors_of_columns_and_options_have_their_place(files):
-    """A wrong column is an error of the file, and a wrong value one of the option that has it."""
-    given = ["--train", "wine.csv", "new.csv"]
-    label, identifier = run(*given, "--label", "quality", "--id", "number", fails=ConfigError).splitlines()
-    assert label.startswith("wine.csv: there is no label column 'quality'")
-    assert identifier.startswith("wine.csv: there is no column of id: 'number'")
-    message = run(*given, "--label", "target", "--decimal", "x", "--param", "k=-3", fails=ConfigError)
-    assert message.splitlines()[:1] == ["--decimal: expected one of ., ,, got 'x'"]
-    options = ["--encoding", "u8x", "--param", "k=-3"]
-    coded, k = run(*given, "--label", "target", *options, fails=ConfigError).splitlines()
-    assert coded.startswith("--encoding: unknown encoding 'u8x'")
-    assert k == "--param k: expected a whole number at least 1, got -3"
 
 
 def test_the_output_file_is_complete_or_absent(files, wine):

@@ -230,17 +230,3 @@ def test_card_says_where_the_data_are_from(name):
     if name.endswith("-smartsvm") or name.endswith("-leak"):
         assert "Table 1" in card.paper.source and card.paper.changed
         assert name in SMARTSVM_TABLE_1
-
-
-def test_mnist_training_images_have_words_instead_of_an_address():
-    images = next(file for file in read_card("mnist").files if file.manual)
-    assert images.name == "train-images-idx3-ubyte.gz" and images.address is None
-    assert images.content_sha256 == "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
-    assert images.content_sha256 in images.manual
-
-
-def test_variant_shares_the_files_of_its_base():
-    leak, base = read_card("winequality-red-leak"), read_card("winequality-red")
-    assert leak.files == base.files and leak.folder == "winequality"
-    assert leak.base == "winequality-red-merged" and leak.citation == base.citation
-    assert read_card("winequality-red-merged").paper != leak.paper and base.paper is None

@@ -149,13 +149,6 @@ def test_blanks_before_a_quote_take_linear_time(server):
     assert load({"openml": "31"}).categories[1] == ("a b",)
 
 
-@pytest.mark.parametrize("value", [0, -1, True, 1.5, "", None, [31]])
-def test_wrong_names_in_a_config(value):
-    dataset = {"name": "x", "openml": value}
-    with pytest.raises(ConfigErrors):
-        make_config({"datasets": [dataset], "methods": ["knn"], "protocol": "k-fold"})
-
-
 def test_keys_of_a_config():
     for key in ("test", "separator", "sheet"):
         with pytest.raises(ConfigErrors, match="it goes with csv"):

@@ -1,4 +1,4 @@
-"""Docstrings: functions begin with a verb, classes are noun phrases."""
+"""Docstrings: public functions name the errors that they raise."""
 
 import ast
 import re

@@ -34,33 +34,6 @@ def test_all_parameters_of_methods_are_documented(name):
     assert sorted(named) == sorted(inspect.signature(METHODS[name]).parameters)
 
 
-def test_the_sections_of_a_method_are_made_from_its_declarations():
-    text = inspect.getdoc(confml.TCMNN)
-    assert text.partition("\n\nNotes\n")[0] == inspect.cleandoc(
-        """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
-
-        Parameters
-        ----------
-        k : int, default=1
-            Number of nearest neighbours.
-        smoothed : bool, default=False
-            Break ties between strangeness values at random.
-        mondrian : bool, default=False
-            Count only examples of the label in question (label-conditional p-values).
-        random_state : int or None, default=None
-            Seed of smoothed p-values where no generator is given.
-        by : str, dict, list or None, default=None
-            Groups in which p-values are valid, by columns, bins with given cuts, and label.
-        by_columns : list or None, default=None
-            The last columns of X, which hold the columns of by and are no features; set by a run.
-
-        Attributes
-        ----------
-        classes_ : ndarray of shape (n_classes,)
-            Classes of the training examples, sorted."""
-    )
-
-
 @pytest.mark.parametrize("name", {**PUBLIC, **STEPS})
 def test_public_names_have_the_sections_of_numpydoc(name):
     """A class lists attributes, a function its result, and the sections are in the order of numpydoc."""
@@ -106,15 +79,6 @@ def test_examples_run(name, folder, monkeypatch):
     path, failed = folder
     monkeypatch.chdir(path)
     assert (failed[name] if name in failed else failures(name, {**PUBLIC, **STEPS}[name])) == 0
-
-
-def test_descriptions_leave_out_the_sections_that_repeat_declarations():
-    from confml.report.described import describe_all
-
-    for name in ("tcm-nn", "conformal"):
-        text = describe_all(name, "method")[0]["text"]
-        assert "-----" not in text and ">>>" not in text and "classes_ :" not in text
-        assert "view is ``p-value``" in text
 
 
 @pytest.mark.parametrize("name", sorted({*PUBLIC} - {*METHODS} - {"Method"}))

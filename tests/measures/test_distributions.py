@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.signal import fftconvolve
 
-from confml.measures import coverage_band
 from confml.measures.distributions import (
     beta_binomial_pmf,
     beta_quantile,
@@ -49,10 +47,3 @@ def test_beta_and_student():
     df = np.append(n, [1, 2, 3])
     same(student_sf(x, df), stats.t.sf(x, df))
     same(student_quantile(p, n), stats.t.ppf(p, n))
-
-
-def test_the_distribution_of_a_sum():
-    rng = np.random.default_rng(0)
-    for sizes in ((1, 1), (1, 9), (9, 1), (2, 3), (558, 570), (1000, 31)):
-        first, second = map(rng.random, sizes)
-        same(coverage_band._convolved(first, second), fftconvolve(first, second))

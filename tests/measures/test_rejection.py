@@ -262,12 +262,3 @@ def test_threshold_grid_is_by_training_scores_alone():
     assert grid[0] == pytest.approx(1 - 2 * 59 / 590, abs=0.002) and grid[-1] == 0.0
     assert len(threshold_grid(np.full(50, 0.3), 100, 0.05, 0.05)) == 1
     np.testing.assert_allclose(threshold_grid([0.2, 0.9], 10, 0.05, 0.05), [0.2])
-
-
-def test_certify_mistakes():
-    with pytest.raises(ValueError, match="decreasing"):
-        certify([0.5], [True], [0.1, 0.2], 0.1)
-    with pytest.raises(ValueError, match="risk must be above"):
-        minimum_accepted(0.0, 0.05)
-    with pytest.raises(ValueError, match="NaN"):
-        certify([np.nan], [True], [0.1], 0.1)

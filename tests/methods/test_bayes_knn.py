@@ -18,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from trials import is_variant_with_files, more_of
 
-from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
 from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
@@ -379,26 +378,6 @@ def test_same_seed_same_bytes_for_any_number_of_threads(settings):
     assert np.any(one["reject"].scores != other["reject"].scores)
 
 
-def test_diagnostics_of_a_fit():
-    X, y = two_blobs()
-    model = BayesKNN(inference="mcmc", burn_in=1000, samples=2000, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.fit(X, y)
-    assert set(model.fit_metrics_) >= {
-        "k_mean",
-        "k_map",
-        "rhat",
-        "ess",
-        "acceptance_small",
-        "acceptance_jump",
-    }
-    assert model.diagnostics_.traces["k"].shape == (4, 2000)
-    assert model.fit_metrics_["rhat"] < 1.02 and model.fit_metrics_["ess"] > 400
-    assert model.diagnostics_.warnings() == ()
-    assert BayesKNN().fit(X, y).diagnostics_ is None
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_bad_chains_warn_in_words():
     X, y = two_blobs()
@@ -509,22 +488,6 @@ def test_two_rows():
     assert model.k_posterior_ == pytest.approx([1.0])
     assert np.array_equal(model.predict([[0.1], [0.9]]), [0, 1]) or model.map_[1] == 0.0
     assert BayesKNN().fit([[0.0]], [5]).predict([[3.0]]) == [5]
-
-
-def test_nan_and_mistakes_are_said():
-    X, y = two_blobs(10)
-    bad = X.copy()
-    bad[3, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        BayesKNN().fit(bad, y)
-    with pytest.raises(ValueError, match="NaN"):
-        BayesKNN().fit(X, y).predict(bad)
-    with pytest.raises(ConfmlError, match="no exact inference"):
-        BayesKNN(model="adaptive", inference="exact").fit(X, y)
-    with pytest.raises(ConfmlError, match="k_max must be a whole number at least 1, got 0"):
-        BayesKNN(k_max=0).fit(X, y)
-    with pytest.raises(ConfmlError, match="did you mean 'adaptive'"):
-        BayesKNN(model="adaptiv").fit(X, y)
 
 
 # ---- published data: "figures to expect"

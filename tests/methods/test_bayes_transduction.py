@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
+from confml.methods.version_space import version_space as version_space_module
 from confml.methods.version_space._kernels_follow import student_cdf
 from confml.methods.version_space.bayes_point_machine import BayesPointMachine
 from confml.methods.version_space.bayes_transduction import BayesTransduction
@@ -287,6 +288,25 @@ def test_kernels_are_the_literal_ones(kind):
     np.testing.assert_allclose(kernel.of_itself(X), np.diag(kernel(X, X)), rtol=1e-12)
 
 
+def test_of_many_walls_the_start_has_equal_distances(monkeypatch):
+    X, y, X_test = overlapping(40, 3)
+    kernel = KernelFunction("rbf", 1.0)
+    gram = kernel(X, X)
+    best = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    monkeypatch.setattr(version_space_module, "_MANY_WALLS", 10)
+    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    np.testing.assert_allclose(space.walls @ space.start, space.margin)
+    assert 0.3 * best.margin < space.margin < best.margin
+    shares = [
+        sample(one, BilliardSettings("geodesic", 50_000, 0.1, 12.0, 4), 1).volumes(kernel(X, X_test))
+        for one in (best, space)
+    ]
+    error = np.hypot(*(one.standard_error for one in shares))
+    assert (np.abs(shares[0].positive - shares[1].positive) <= 4.5 * error + 1e-9).all()
+    monkeypatch.setattr(version_space_module, "_AMPLE_MARGIN", 0.5)  # then they are too near
+    assert VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float)).margin == best.margin
+
+
 def test_the_start_is_the_hard_margin_machine():
     """Least distance to a wall: that of scikit-learn's SVC where a mirrored set takes its bias away."""
     X, y, _ = overlapping(30, 3)
@@ -478,6 +498,15 @@ def test_any_loss_on_labellings():
     assert share == pytest.approx(joint.labelwise_risk(labels))
     with pytest.raises(ConfmlError, match="expected 5 labels out of -1, 1"):
         joint.probability([1, 1])
+
+
+def test_joint_labelling_of_many_points_has_its_marginals():
+    """More than 64 points."""
+    X, y, _ = overlapping(20, 3)
+    working = np.random.default_rng(4).normal(size=(90, 4))
+    method = BayesTransduction(sigma=2.0, n_bounces=2000, random_state=1).fit(X, y)
+    whole = method.joint_labelling(working)
+    np.testing.assert_allclose(whole.marginals, method.predict_proba(working)[:, 1], atol=1e-9)
 
 
 def test_joint_labelling_needs_two_classes():

@@ -457,15 +457,6 @@ def test_order_1_is_the_learner_itself(learner):
     np.testing.assert_array_equal(got, plain.fit(X, y).decision_function(X))
 
 
-def test_predictions_do_not_depend_on_blocks(monkeypatch):
-    rng = np.random.default_rng(4)
-    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
-    fitted = Polynomial(2).fit(X, y)
-    whole = fitted.decision_function(X)
-    monkeypatch.setattr("confml.methods.linear.polynomial._BLOCK_NUMBERS", 30)
-    np.testing.assert_array_equal(fitted.decision_function(X), whole)
-
-
 def test_a_circle_needs_order_2():
     rng = np.random.default_rng(6)
     X = rng.random((300, 2))
@@ -473,16 +464,6 @@ def test_a_circle_needs_order_2():
     y = y.astype(int)
     assert Polynomial(1, C=1e4).fit(X, y).learner_.training_error_ > 0.2
     assert Polynomial(2, C=1e6).fit(X, y).learner_.training_error_ < 0.02
-
-
-def test_parameters_of_another_learner_are_told():
-    with pytest.raises(ConfmlError, match="learner winnow has no parameter 'C'"):
-        Polynomial(learner="winnow", C=1.0).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_too_many_products_are_told():
-    with pytest.raises(ConfmlError, match="order 6 makes"):
-        Polynomial(6).fit(np.zeros((10, 100)), np.arange(10) % 2)
 
 
 # ---- LIBLINEAR

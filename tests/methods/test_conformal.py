@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
@@ -35,7 +35,7 @@ from confml.methods.conformal.scores import (
     margin_scores_of_shares,
 )
 from confml.methods.conformal.selection import InnerSelection, choose
-from confml.methods.registry import build, check, version_of
+from confml.methods.registry import build, check
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 GAUSSIAN = "sklearn.naive_bayes.GaussianNB"
@@ -111,6 +111,20 @@ def test_counts_are_those_of_comparisons(draw, size, monkeypatch):
         assert (greater[:, column] == above + 10).all() and (equal[:, column] == ties + 20).all()
         expected = [literal_counts(groups[place], score, size) for score in scores[:, column]]
         assert expected == list(zip(above, ties, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+@pytest.mark.parametrize("mondrian", [True, False])
+def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
+    X, y = blobs(5, 200)
+    X = X.round(1)
+    model = Conformal(LogisticRegression(), kind, mondrian=mondrian, random_state=1).fit(X[:120], y[:120])
+    one_by_one = model.confident_predict(X[120:])["p-value"]
+    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
+    at_once = model.confident_predict(X[120:])["p-value"]
+    for name in ("n_greater", "n_equal", "nonconformity"):
+        assert (at_once.extra[name] == one_by_one.extra[name]).all()
+    assert (at_once.scores == one_by_one.scores).all() and (at_once.labels == one_by_one.labels).all()
 
 
 def test_lac():
@@ -475,20 +489,6 @@ def test_seeds():
     assert method.get_params()["estimator__C"] == 1.0 and method.random_state is None
 
 
-def test_parameters_are_those_of_scikit_learns_meta_estimators():
-    method = build("knn", {"k": 7, "conformal": "cross", "conformal__folds": 3})
-    params = method.get_params()
-    assert (params["estimator__k"], params["k"], params["kind"], params["folds"]) == (7, 1, "cross", 3)
-    assert clone(method).get_params(deep=False).keys() == method.get_params(deep=False).keys()
-    assert clone(method).get_params()["estimator__k"] == 7
-    method.set_params(estimator__k=2, kind="split")
-    assert (method.estimator.k, method.kind) == (2, "split")
-    given = {"k": 7, "conformal": "cross"}
-    assert version_of("knn", given) == f"{version_of('knn')}, conformal {Conformal.version}"
-    with pytest.raises(ConfmlError, match="estimator must be a classifier"):
-        Conformal(LinearRegression()).fit(*blobs(0, 30))
-
-
 @pytest.mark.parametrize(
     "name, params, message",
     [
@@ -736,15 +736,3 @@ levels: [0.2]
     values, _, _ = run_of(tmp_path, text)
     (variant,) = {variant for variant, _, _ in values}
     assert np.mean(list(values[variant, "coverage", "0.2"].values())) > 0.7
-
-
-def test_notes_count_what_calibrates(tmp_path):
-    text = """
-name: made
-datasets: [{generate: two-gaussians, n: 80}]
-methods: [{name: knn, k: 3, conformal: {kind: split, mondrian: true}}]
-protocol: {kind: holdout, test-size: 0.25}
-levels: [0.05]
-"""
-    _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
-    assert "p-values are counted among 9 calibration rows, at least 19 are needed" in notes

@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import confml
-from confml._seeds import derived_generator
 from confml.config import make_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
@@ -89,13 +88,6 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
         assert import_permission().packages == ("own_module", "fractions")
     assert import_permission().packages == ("own_module",)
     assert "antigravity" not in sys.modules
-
-
-@pytest.mark.parametrize("name", ["a;b", "", "x y", "a..b", "scikit-learn-extra", 3])
-def test_a_permission_names_a_package(name):
-    with pytest.raises(ConfigError, match="--allow-import expects the name of a package, got"):
-        with allow_imports([name]):
-            pass
 
 
 @pytest.mark.parametrize(
@@ -236,20 +228,6 @@ def test_class_weights_are_by_label(allowed, iris):
     assert method.estimator.class_weight == {"one": 2, "two": 3, "absent": 4}
 
 
-def test_chance_and_threads(allowed, iris):
-    X, y, X_test = iris
-    assert registry.build("own_module.Nearest").get_params()["n_jobs"] == 1
-    assert registry.build("own_module.Nearest", {"n_jobs": 2}).get_params()["n_jobs"] == 2
-    forest = registry.build("sklearn.ensemble.RandomForestClassifier")
-    assert forest.get_params()["n_jobs"] is None
-    seed = int(derived_generator(np.random.default_rng(1), {}).integers(2**31))
-    ((_, views),) = registry.build("own_module.Seeded").evaluate_path(
-        X, y, X_test, [{}], np.random.default_rng(1)
-    )
-    drawn = np.random.default_rng(seed).integers(0, 3, len(X_test))
-    assert views["vote"].labels.tolist() == np.unique(y)[drawn].tolist()
-
-
 def test_an_estimator_of_a_module_is_copied(allowed, iris):
     X, y, X_test = iris
     method = registry.build("own_module.model", {"svc__C": 3}).fit(X, y)
@@ -300,15 +278,6 @@ def test_the_version_is_that_of_the_source(own, tmp_path):
         assert package_version("numpy.ndarray") == ("numpy", np.__version__)
 
 
-def test_description(allowed):
-    card = registry.describe("own_module.Nearest")
-    assert card["summary"] == "Predict the nearest class mean. It accepts class numbers only."
-    assert card["views"] == ["vote"] and card["source"].startswith("own_module sha256 ")
-    assert card["parameters"][0]["about"] == "Factor of the squared distances."
-    assert registry.describe("own_module.model")["views"] == ["margin"]
-    json.dumps(registry.describe("own_module.Nearest"))
-
-
 # ---- runs
 
 RUN = """\
@@ -354,22 +323,6 @@ def test_a_run_in_worker_processes(own, tmp_path):
         source.write("\n# changed\n")
     changed = run("plan", "own.yaml", "--out", "out", "--allow-import", "own_module")
     assert "5 cells in out: 0 done, 0 failed, 5 left" in changed.stdout
-
-
-def test_a_run_in_python(own, tmp_path):
-    values = {
-        "name": "own",
-        "datasets": ["wine-sklearn"],
-        "steps": ["standardise"],
-        "methods": ["own_module.Probable"],
-        "protocol": {"kind": "holdout"},
-        "figures": [],
-    }
-    run = confml.run(values, out=tmp_path / "out", jobs=1, engine="serial", allow_import=["own_module"])
-    error = run.summary.query("metric == 'error'")["mean"].iloc[0]
-    assert error < 0.1 and not len(run.failures)
-    with pytest.raises(ConfigError, match="needs the import"):
-        confml.run(values, out=tmp_path / "other")
 
 
 # ---- packages that may be installed

@@ -16,9 +16,8 @@ import confml
 from confml.config import make_config
 from confml.data import load
 from confml.data.probability_table import read_probabilities
-from confml.errors import ConfigError, ConfmlError, DataError
+from confml.errors import ConfigError, DataError
 from confml.methods.external import External
-from confml.methods.registry import check, describe
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import outer_splits, split_rows
 
@@ -217,14 +216,9 @@ def test_training_rows_are_needed_to_calibrate(rows):
     [
         ({"name": "external"}, "method 'external' needs the parameter 'probabilities': the path of a file"),
         ({**EXTERNAL, "probabilities": "q.csv"}, "q.csv; did you mean 'p.csv'?"),
-        ({**EXTERNAL, "probabilities": 3}, "probabilities: expected the path of a file, got 3"),
         (
             {**EXTERNAL, "conformal": "cross"},
             "external is not fitted, so there are no folds; use conformal: split",
-        ),
-        (
-            {**EXTERNAL, "conformal": {"kind": "split", "calibration": 0.5}},
-            "external is calibrated on the whole training part, because nothing is fitted; remove",
         ),
     ],
 )
@@ -234,13 +228,6 @@ def test_wrong_configs(rows, method, message):
     with pytest.raises(ConfigError) as caught:
         config(folder, [method])
     assert message in str(caught.value)
-
-
-def test_outside_of_a_run():
-    with pytest.raises(ConfmlError, match="external predicts the rows of a data set in a run"):
-        External("p.csv").fit([[0.0], [1.0]], [0, 1])
-    check("external", {"probabilities": "p.csv"})
-    assert describe("external")["views"] == ["probability"]
 
 
 # ---- runs on a real data set

@@ -146,14 +146,6 @@ def test_a_kernel_parts_what_no_line_can(components):
     assert len(model.landmarks_) == components
 
 
-def test_the_map_of_all_rows_gives_back_the_kernel():
-    X, y = rings()
-    model = GenSVM(kernel="rbf", gamma=1.0).fit(X, y)
-    inputs = model._inputs(X)
-    gram = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2))
-    assert_allclose(inputs @ inputs.T, gram, atol=1e-6)
-
-
 def test_the_rows_of_a_map_come_from_the_seed():
     X, y = rings()
     one, other, again = (

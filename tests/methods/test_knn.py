@@ -207,19 +207,9 @@ def test_a_path_is_one_search_and_gives_what_single_fits_give(monkeypatch, d):
         assert np.array_equal(views["vote"].labels, alone.labels)
 
 
-def test_an_empty_grid_is_an_empty_path():
-    assert list(KNN().evaluate_path([[0.0]], [0], [[0.0]], [])) == []
-
-
 def test_a_wrong_k_anywhere_in_a_grid_is_said_at_once():
     with pytest.raises(ConfmlError, match="k must be a whole number at least 1, got 0"):
         next(KNN().evaluate_path([[0.0]], [0], [[0.0]], [{"k": 3}, {"k": 0}]))
-
-
-def test_test_blocks_are_for_large_cells_only():
-    assert KNN().test_chunk_size(7291, 2007) is None
-    block = KNN().test_chunk_size(60000, 10000)
-    assert 1000 <= block < 10000
 
 
 def test_rows_are_not_changed():

@@ -425,20 +425,3 @@ def test_parameters_survive_a_clone(name):
     for point in grid_of(name):
         assert clone(method.set_params(**point)).get_params() == {**params, **point}
         method.set_params(**params)
-
-
-@every_method
-def test_versions_and_views_are_declared(name):
-    cls = CLASSES[name]
-    assert type(cls.version) is int and cls.version >= 1
-    assert cls.name == name and name == name.lower() and " " not in name and "_" not in name
-
-
-@every_method
-def test_every_method_is_documented(name):
-    own = CLASSES[name].__dict__.get("__doc__")
-    assert own, "a method has a docstring of its own"
-    lines = inspect.cleandoc(own).splitlines()
-    assert 10 <= len(lines[0]) <= 110 and lines[0].endswith(".")
-    assert len(lines) > 2 and lines[1] == ""
-    assert all(f"``{view}``" in own for view in registry.views_of(CLASSES[name])), "each view is explained"

@@ -166,6 +166,20 @@ def test_learning_without_predicting_is_the_same_bag(sizes):
     assert divided.tolist() == [[71] * 3]
 
 
+def test_the_filter_gives_way_where_it_excludes_nothing():
+    """Many different rows that float32 cannot tell apart: direct differences from then on."""
+    rng = np.random.default_rng(13)
+    X = 1e-6 * rng.normal(size=(300, 2)) + 1.0
+    X[0] = 1e3
+    y = rng.integers(0, 2, 300)
+    given = OnlineSizes(products=1, spare=1)
+    online = OnlinePass(2, 2, (1,), sizes=given)
+    counts, _ = online.step(X, y, predicts=True)
+    expected, _ = OnlinePass(2, 2, (1,), sizes=SIZES["direct"]).step(X, y, predicts=True)
+    for got, want in zip(counts, expected, strict=True):
+        assert np.array_equal(got, want)
+
+
 def test_predicting_and_learning_apart():
     rng = np.random.default_rng(6)
     X, y = smooth(rng)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference.posterior import metropolis, summary_of_draws
 from scipy.special import ndtr
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -19,7 +19,7 @@ from skops.io import dumps, loads
 from confml import KNN, Conformal, NaiveBayes, Samples
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.rejection import curve_of
-from confml.methods.registry import build, check, describe, version_of
+from confml.methods.registry import build, check
 from confml.methods.samples.laplace import contrasts, negative_hessian
 from confml.predictions.trusted import trusted_types
 
@@ -251,15 +251,6 @@ def test_a_number_of_samples_is_a_parameter_of_the_method():
     assert again == entry
 
 
-def test_versions_and_descriptions():
-    params = {"samples": "bootstrap", "conformal": "split"}
-    assert version_of("naive-bayes", params).startswith("3, samples 1, conformal ")
-    assert version_of("naive-bayes") == 3
-    described = describe("samples")
-    assert described["views"] == POSTERIOR
-    assert {one["name"] for one in described["parameters"]} == {"kind", "draws", "exceeding", "entropies"}
-
-
 @pytest.mark.parametrize("view", [None, *POSTERIOR])
 def test_conformal_on_top_of_each_view(view):
     X, y, new = blobs(rows=400)
@@ -282,14 +273,6 @@ def test_conformal_on_top_of_each_view(view):
     if view == "posterior":
         scores = ndtr((scores - 0.5) / shown.extra["sd"][:, 0])
     assert np.all(np.diff(scores[order]) <= 1e-9)
-
-
-def test_a_grid_sets_parameters_through_both_wrappers():
-    method = build("naive-bayes", {"samples": "bootstrap", "conformal": "split"})
-    method.set_point({"m": 3.0, "samples__draws": 70, "conformal__smoothed": True})
-    assert (method.estimator.estimator.m, method.estimator.draws, method.smoothed) == (3.0, 70, True)
-    method.estimator.set_point({"m": 4.0, "samples": "bootstrap", "samples__draws": 71})
-    assert (method.estimator.estimator.m, method.estimator.draws) == (4.0, 71)
 
 
 @pytest.mark.parametrize(
@@ -346,20 +329,3 @@ def test_the_mean_is_hard_to_beat_on_breast_cancer():
         for (name, (mean, error)), value in zip(found.items(), expected, strict=True):
             assert abs(mean - value) < 2.5 * error, (model.kind, name, mean, error, value)
         assert found["envelope"][0] > found["reject"][0]
-
-
-def test_the_measured_figures_of_wine():
-    """Measured before on other halves: 1.36, 1.20, 1.34, 1.23."""
-    found = mean_augrc(load_wine, Samples(LogisticRegression(max_iter=1000)), 8)
-    for (name, (mean, error)), value in zip(found.items(), (1.36, 1.20, 1.34, 1.23), strict=True):
-        assert abs(mean - value) < 2.5 * error, (name, mean, error, value)
-
-
-def test_the_measured_figures_of_digits(exhaustive):
-    """Measured before on 8 other halves: 2.25, 2.24 and 2.28 of reject, posterior and exceedance."""
-    if not exhaustive:
-        pytest.skip("takes two minutes: --exhaustive")
-    found = mean_augrc(load_digits, Samples(LogisticRegression(max_iter=1000)), 8)
-    for name, value in {"reject": 2.25, "posterior": 2.24, "exceedance": 2.28}.items():
-        assert abs(found[name][0] - value) < 2.5 * found[name][1], (name, found[name], value)
-    assert found["envelope"][0] > 2 * found["reject"][0]

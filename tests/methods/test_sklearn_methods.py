@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import subprocess
 import sys
@@ -261,37 +260,6 @@ def test_right_parameters_pass():
 
 
 # ---- descriptions and versions
-
-
-def test_descriptions_are_plain_data():
-    for name in [*registry.known_methods(), FOREST, BAGGING, ONE_VS_REST]:
-        card = registry.describe(name)
-        keys = ["name", "parameters", "source", "summary", "text", "version", "views"]
-        assert sorted(card) == keys and card["name"] == name
-        assert card["text"].startswith(card["summary"]) and card["summary"].endswith(".")
-        json.dumps(card)
-    assert registry.describe("knn")["source"] == "confml"
-
-
-def test_the_description_of_a_scikit_learn_classifier():
-    card = registry.describe(FOREST)
-    assert card["summary"] == "A random forest classifier."
-    assert card["views"] == ["probability"] and card["source"].startswith("scikit-learn ")
-    parameters = {entry["name"]: entry for entry in card["parameters"]}
-    assert parameters["n_estimators"]["default"] == 100
-    assert parameters["n_estimators"]["about"] == "The number of trees in the forest."
-    assert parameters["max_depth"]["expected"] == "int" and parameters["max_depth"]["default"] is None
-    assert all(entry["about"] and entry["expected"] for entry in card["parameters"])
-    needed = registry.describe(ONE_VS_REST)["parameters"][0]
-    assert needed["name"] == "estimator" and "default" not in needed
-
-
-def test_the_version_of_a_classifier_is_scikit_learns():
-    import sklearn
-
-    assert registry.version_of("knn") == registry.method_class("knn").version
-    assert sklearn.__version__ in registry.version_of(FOREST)
-    assert registry.method_class(FOREST) is SklearnMethod
 
 
 # ---- other packages' methods

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -14,13 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from confml.bayes_error import pairwise_bayes_error
-from confml.errors import ConfigError, ConfmlError
-from confml.methods import registry
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import minimum_cut
 from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
-from confml.methods.svm.smart_svm import SmartSVM, node_values
+from confml.methods.svm.smart_svm import SmartSVM
 
 
 def graph(k, seed, whole=False):
@@ -84,29 +81,6 @@ def test_every_node_of_a_tree_is_the_least_cut_of_its_classes():
         least = min(cost(part, one) for one in bipartitions(len(members)))
         assert cost(part, np.isin(members, right)) == pytest.approx(least)
         assert tree.cut[node] == pytest.approx(least)
-
-
-def test_forms_of_a_tree():
-    weights = np.array([[np.nan, 0.1, 0.7], [0.1, np.nan, 0.2], [0.7, 0.2, np.nan]])
-    tree = ClassTree.of_weights(np.array([1, 2, 5]), weights)
-    expected = {
-        "classes": [1, 2, 5],
-        "cut": pytest.approx(0.3),
-        "left": {"classes": [1, 5], "cut": 0.7, "left": {"class": 1}, "right": {"class": 5}},
-        "right": {"class": 2},
-    }
-    assert tree.to_dict() == expected
-    assert json.loads(json.dumps(tree.to_dict())) == expected
-    assert str(tree) == "{1 2 5}  cut 0.3\n├── {1 5}  cut 0.7\n│   ├── 1\n│   └── 5\n└── 2"
-    assert ClassTree.from_arrays(tree.to_arrays()).to_dict() == expected
-    assert tree.depth == 2
-    assert tree.only(np.array([2, 5])).to_dict() == {
-        "classes": [2, 5],
-        "cut": pytest.approx(0.3),
-        "left": {"class": 5},
-        "right": {"class": 2},
-    }
-    assert tree.only(np.array([5])).to_dict() == {"class": 5}
 
 
 def clouds(rows=240, classes=6, d=3, seed=0):
@@ -246,21 +220,6 @@ def test_large_sets_make_do_with_one_tree(monkeypatch):
     assert_array_equal(small.bayes_error_, pairwise_bayes_error(X[1:], y[1:], trees=3).estimate)
 
 
-def test_a_wrong_estimator_is_told():
-    registry.check("smart-svm", {"estimator": "sklearn.svm.SVC"})
-    for wrong in (
-        {"estimator": "knm"},
-        {"estimator": 5},
-        {"estimator": LogisticRegression},
-        {"cut": "least"},
-    ):
-        with pytest.raises(ConfigError, match=next(iter(wrong))):
-            registry.check("smart-svm", wrong)
-    X, y, _ = clouds()
-    with pytest.raises(ConfmlError, match="k must be"):
-        SmartSVM(estimator="knn", estimator_params={"k": 0}).fit(X, y)
-
-
 # ---- one tree for the inner folds
 
 
@@ -278,18 +237,3 @@ def test_inner_folds_share_the_tree_when_asked_to():
         whole = SmartSVM(trees=trees).fit(X, y).tree_
         assert views.fit_details.tree.to_dict() == whole.only(np.unique(y[rows])).to_dict()
     assert SmartSVM().prepare(X, y, grid) is None
-
-
-class TwoColumns:
-    """A binary classifier whose decision function has one column for each class."""
-
-    def predict(self, X):
-        return (X[:, 0] > 0).astype(int)
-
-    def decision_function(self, X):
-        return np.column_stack([-X[:, 0] / 2, X[:, 0] / 2])
-
-
-def test_node_values_of_a_decision_function_with_two_columns():
-    X = np.array([[-3.0], [0.5], [2.0]])
-    np.testing.assert_array_equal(node_values(TwoColumns(), X), X[:, 0])

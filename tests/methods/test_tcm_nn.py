@@ -129,6 +129,17 @@ def test_test_examples_far_from_all_training_examples(far):
         assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, None)
 
 
+def test_filter_that_cannot_tell_gives_way():
+    """Rows closer together than float32 can tell: lists overflow, a few or nearly all."""
+    rng = np.random.default_rng(6)
+    codes = np.arange(400) % 2
+    for clumped in (60, 390):
+        X = rng.normal(size=(400, 3))
+        X[:clumped] *= 1e-9
+        T = X[::50] * (1 + 1e-3)
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", None)
+
+
 # ---- the conventions, by hand
 
 
@@ -260,25 +271,6 @@ def test_view_and_p_values(blobs):
     np.testing.assert_array_equal(again.predict_p_values(T), view.scores)
 
 
-def test_kinds_of_input(blobs):
-    X, y, T = (np.round(array * 8) for array in blobs)
-    expected = TCMNN(k=2).fit(X, y).predict_p_values(T)
-    frozen, frozen_test = X.copy(), T.copy()
-    frozen.flags.writeable = frozen_test.flags.writeable = False
-    names = np.array(["low", "middle", "very high"])[(y / 8).astype(int)]
-    for train, labels, test in (
-        (X.astype(np.float32), y, T.astype(np.float32)),
-        (X.astype(np.int16), y.astype(int), T.astype(np.int64)),
-        (np.asfortranarray(X), y, T[:, ::-1][:, ::-1]),
-        (frozen, names, frozen_test),
-        (X.tolist(), names.astype(object), T.tolist()),
-    ):
-        np.testing.assert_array_equal(TCMNN(k=2).fit(train, labels).predict_p_values(test), expected)
-    method = TCMNN(k=2).fit(X, y)
-    X[:] = 0.0  # the caller may use its array again
-    np.testing.assert_array_equal(method.predict_p_values(T), expected)
-
-
 def test_a_fitted_k_stays(blobs):
     X, y, T = blobs
     method = TCMNN(k=2).fit(X, y)
@@ -327,8 +319,11 @@ def test_path_equals_one_by_one(blobs, prepared):
     assert path[0][1].fit_seconds > 0 and path[0][1].predict_seconds > 0
 
 
-def test_path_without_points(blobs):
-    assert list(TCMNN().evaluate_path(*blobs, [])) == []
+def test_state_that_is_too_short_is_made_anew(blobs):
+    X, y, T = blobs
+    state = TCMNN(k=1).prepare(X, y)
+    ((_, views),) = TCMNN().evaluate_path(X, y, T, [{"k": 4}], state=state)
+    np.testing.assert_array_equal(views["p-value"].scores, TCMNN(k=4).fit(X, y).predict_p_values(T))
 
 
 def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):

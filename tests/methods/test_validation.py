@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from confml.methods import validation
 from confml.methods.base import class_codes
 from confml.methods.validation import validated_test, validated_training
 
@@ -114,14 +113,6 @@ def test_missing_values_where_they_are_allowed():
         assert outcome(validated_training, ours, given, y, **options) == outcome(
             of_sklearn, theirs, given, y, **options
         )
-
-
-def test_plain_arrays_are_returned_as_they_are(monkeypatch):
-    monkeypatch.delattr(validation, "validate_data")
-    estimator, y = Classifier(), np.arange(6) % 2
-    found = validated_training(estimator, X, y)
-    assert found[0] is X and found[1] is y
-    assert validated_test(estimator, X) is X
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8, 21, 40])

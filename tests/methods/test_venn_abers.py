@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference.venn import cross_venn_abers, inductive_venn_abers
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -161,16 +161,6 @@ def test_calibration_part_groups_and_seeds_are_those_of_conformal():
     np.testing.assert_array_equal(one.predict_proba(X), again.predict_proba(X))
 
 
-def test_registry_and_public_name():
-    assert confml.VennAbers is VennAbers
-    built = registry.build("knn", {"k": 3, "venn": "cross", "venn__folds": 3})
-    assert isinstance(built, VennAbers)
-    assert (built.kind, built.folds, built.estimator.k) == ("cross", 3, 3)
-    assert registry.version_of("knn", {"venn": "inductive"}) == "3, venn 2"
-    described = registry.describe("venn")
-    assert [one["name"] for one in described["parameters"]] == ["kind", "calibration", "folds"]
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -183,14 +173,6 @@ def test_registry_and_public_name():
 def test_settings_that_cannot_be(params, message):
     with pytest.raises(ConfigError, match=message):
         registry.build("knn", params)
-
-
-def test_python_mistakes():
-    X, y = blobs(7, 20)
-    with pytest.raises(ConfmlError, match="estimator must be a classifier"):
-        VennAbers(LinearRegression()).fit(X, y)
-    with pytest.raises(ConfmlError, match="tune needs kind 'inductive'"):
-        VennAbers(LogisticRegression(), kind="cross", tune=[{"C": 1.0}]).fit(X, y)
 
 
 CONFIG = """

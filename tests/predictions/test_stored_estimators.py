@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from programs.fuzz.model_mutants import members_of, signed
 
 import confml
-from confml.commands.describe import describe
-from confml.commands.predict import predict
 from confml.errors import ConfmlError, DataError
 from confml.predictions.saving import check_saving
 from confml.predictions.store import CannotStore
@@ -117,23 +113,6 @@ def test_nodes_that_lead_nowhere_are_damaged(tmp_path, method, change):
         confml.predict(path, new)
 
 
-def test_saving_is_refused_before_the_fit(tmp_path, monkeypatch):
-    from confml.predictions import training
-
-    def fit(*arguments):
-        raise AssertionError("it was fitted")
-
-    monkeypatch.setattr(training._Fit, "_fitted", fit)
-    train, _ = tables()
-    train.to_csv(tmp_path / "train.csv", index=False)
-    more = ["--train", tmp_path / "train.csv", "--label", "target", "--save", tmp_path / "m.confml"]
-    method = ["--method", "sklearn.neighbors.KNeighborsClassifier"]
-    result = CliRunner().invoke(predict, list(map(str, [*more, *method])))
-    assert isinstance(result.exception, CannotStore)
-    assert "--trust sklearn.neighbors._kd_tree.KDTree" in str(result.exception)
-    assert not (tmp_path / "m.confml").exists()
-
-
 def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
     path, method = tmp_path / "m.confml", "sklearn.neighbors.KNeighborsClassifier"
     with pytest.raises(CannotStore) as refused:
@@ -144,18 +123,6 @@ def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
         confml.predict(path, new)
     assert confml.predict(path, new, trust=trust).to_csv() == expected.to_csv()
     assert confml.predict(confml.load_model(path, trust=trust), new).to_csv() == expected.to_csv()
-
-
-def test_describe_says_whether_a_method_can_be_saved():
-
-    def saved(name):
-        return json.loads(CliRunner().invoke(describe, [name, "--json"]).stdout)["saved"]
-
-    assert saved("tcm-nn") == saved(FOREST) == "yes"
-    assert saved("sklearn.linear_model.LogisticRegression") == "yes"
-    assert saved("sklearn.neighbors.KNeighborsClassifier").startswith("with --trust sklearn.")
-    assert saved("external") == "no: it has no predictions for new rows"
-    assert "can be saved: yes" in CliRunner().invoke(describe, ["knn"]).stdout
 
 
 def test_a_model_is_saved_beside_a_link_with_a_name_that_can_be_guessed(tmp_path):

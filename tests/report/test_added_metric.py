@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 import re
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from report.test_summary_tables import noisy_run
 
 from confml import measures
 from confml.measures import Prediction, evaluate
-from confml.report.console import print_run
 from confml.report.described import describe_all
 from confml.report.write import write_report
 
@@ -54,33 +52,6 @@ def test_the_summary_has_it(report):
         found = [row for row in csv.DictReader(file) if row["metric"] in ("score_gap", "wide_gaps")]
     assert sorted(float(row["mean"]) for row in found) == [0.0] * 4 + [pytest.approx(0.9)] * 4
     assert '"score_gap"' in (folder / "summary.json").read_text()
-
-
-@pytest.mark.parametrize("everything", [False, True])
-def test_the_console_has_it(report, everything):
-    stream = io.StringIO()
-    print_run(*report, stream, everything=everything)
-    lines = stream.getvalue().splitlines()
-    headings = [line for line in lines if line.startswith("data set") and "error" in line]
-    assert len(headings) == 1 + everything
-    assert all("score gap" in line and "wide gaps" in line for line in headings)
-    assert "wide gaps" in next(line for line in lines if line.startswith("regions at"))
-    assert "0.900 ± 0.000" in next(line for line in lines if line.startswith("d "))
-
-
-def test_tables_have_it(report):
-    _, folder = report
-    latex = (folder / "tables" / "results.tex").read_text()
-    assert "& {score gap} &" in latex and "& {wide gaps (\\%)}" in latex and "0.900 \\pm 0.000" in latex
-    assert "| score gap |" in (folder / "tables" / "results.md").read_text()
-    assert ",score_gap,," in (folder / "tables" / "results.csv").read_text()
-
-
-def test_the_page_has_it(report):
-    _, folder = report
-    page = (folder / "report.html").read_text()
-    headings = re.findall(r"<th[^>]*>(?:<[^>]*>)*([^<]*)", page)
-    assert "score gap" in headings and "wide gaps" in headings
 
 
 def test_it_is_described(added):

@@ -10,11 +10,9 @@ import pytest
 from report.report_cases import figure
 from report.test_summary_tables import noisy_run
 
-from confml.config.warnings import WARNINGS
 from confml.report import figures, sections
 from confml.report.console import print_run
 from confml.report.described import describe_all
-from confml.report.sections import notes
 from confml.report.sections.base import sections as registry
 from confml.report.write import write_report
 
@@ -66,22 +64,3 @@ def test_a_section_a_file_and_a_figure(added):
     assert "largest confidence of the test examples of a cell" in stream.getvalue()
     assert describe_all("error-boxes")[0]["about"] == "errors of the splits as boxes"
     assert "largest-confidence.csv" in describe_all("largest-confidence")[0]["files"]
-
-
-def test_a_warning_of_results(added, monkeypatch):
-    """A code, and a condition over the numbers of the pass."""
-    monkeypatch.setitem(WARNINGS, "few-rows", "a method has few test rows")
-    original = notes._constant
-
-    def conditions(predicted):
-        yield from original(predicted)
-        for (dataset, label), (_, _, rows) in predicted.items():
-            if rows < 1000:
-                yield notes.Warned("few-rows", f"{label} has {rows} test rows", "use more", dataset)
-
-    monkeypatch.setattr(notes, "_constant", conditions)
-    run = noisy_run(datasets=("d",))
-    write_report(run, added)
-    assert "[few-rows]" in (added / "notes.txt").read_text()
-    assert "[few-rows]" in (added / "report.html").read_text()
-    assert describe_all("few-rows")[0]["about"] == "a method has few test rows"

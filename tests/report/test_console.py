@@ -10,7 +10,6 @@ from report.report_cases import entry, golden_run, make_config, make_run, result
 from confml.measures.prediction import Prediction
 from confml.report.console import print_run
 from confml.report.run.cells import DatasetInfo
-from confml.report.tables.grid import plain_table
 from confml.report.write import write_report
 from confml.terminal import carried
 
@@ -102,19 +101,6 @@ def test_a_long_table_has_the_best_and_says_so(tmp_path):
     assert "3 of 41 rows, the lowest errors; --all prints the rest" in text
     assert sum("vote" in line for line in text.split("\n")) >= 3
     assert "--all prints the rest" not in printed(tmp_path, run=many_run(40))
-
-
-def test_blocks_repeat_the_keys():
-    headings = ["name", "level", *(f"column {number}" for number in range(6))]
-    rows = [["first", "0.05", *["12345678"] * 6], ["", "0.1", *["1"] * 6]]
-    text = plain_table(headings, rows, [False, *[True] * 7], "Title", width=40, keys=2)
-    blocks = text.strip().split("\n\n")
-    assert len(blocks) == 3 and all("first" in block and "0.05" in block for block in blocks)
-    assert max(map(len, text.split("\n"))) <= 40 and text.count("Title") == 1
-    numbers = re.findall(r"column|12345678", text)
-    assert numbers.count("12345678") == 6 == numbers.count("column")
-    for number in range(6):
-        assert re.search(rf"\b{number}\b", text)
 
 
 def test_an_encoding_without_a_character_gets_ascii(report):

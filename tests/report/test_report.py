@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report.report_cases import (
-    FOREST,
     GOLDEN,
     PAPER,
     entry,
@@ -25,12 +24,12 @@ from report.report_cases import (
     result_of,
 )
 
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
 from confml.report.console import print_json, print_run
 from confml.report.figures import known_figures
-from confml.report.files import field, fields, number_columns, safe_name, safe_names, write_csv
+from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.run.cells import DatasetInfo
 from confml.report.sections.published_tables import combined_tables, compare, find, published_table
@@ -128,19 +127,6 @@ def test_a_run_without_results_has_a_report_too(tmp_path):
 
 
 # ---- metrics and summaries
-
-
-def test_metrics_are_tidy(report):
-    rows = read(report / "metrics.csv")
-    header = ["dataset", "method", "params", "split", "view", "metric", "level", "value"]
-    assert list(rows[0]) == [*header, "params.class_weight", "params.k", "params.n_estimators"]
-    keys = [tuple(row.values())[:7] for row in rows]
-    assert len(keys) == len(set(keys))
-    chosen = {(row["split"], row["metric"], row["level"]): row["value"] for row in rows if _is_k1(row)}
-    assert chosen["r10", "error", ""] == "0.6" and chosen["r10", "coverage", "0.05"] == "0.8"
-    assert chosen["r2", "sure_correct", "0.9"] == "0.4"
-    own = [row for row in rows if row["metric"] == "trees"]
-    assert {(row["view"], row["level"], row["value"]) for row in own} == {("", "", "5.0")}
 
 
 def test_summary_is_mean_and_sd_over_the_splits_with_a_value(report):
@@ -322,13 +308,6 @@ def test_every_published_table_can_be_read():
     assert {"tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"} <= set(known_tables())
 
 
-def test_an_unknown_table_is_told_with_the_nearest():
-    with pytest.raises(
-        ConfigError, match=r"unknown published table 'tcm-table3'; did you mean 'tcm-nn-table"
-    ):
-        published_table("tcm-table3")
-
-
 def test_the_papers_numbers_meet_ours():
     values = {("one_class", 0.01): 0.644, ("two_or_more", 0.01): 0.356, ("no_class", 0.01): 0.0}
     values |= {("correct_of_one_class", 0.01): 0.98758, ("correct_of_one_class", 0.05): 0.95}
@@ -488,22 +467,6 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
     assert contents(tmp_path / "plain") == contents(tmp_path / "other")
 
 
-@pytest.mark.parametrize(
-    ("spec", "methods", "why"),
-    [
-        (figure("error-against"), [entry("tcm-nn", {"k": 1})], "at two or more values of k"),
-        (figure("error-against", parameter="C"), [entry("knn", sweep={"k": [1, 3]})], "values of C"),
-        (figure("coverage-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
-        (figure("efficiency"), [entry("knn", {"k": 1})], "no method has p-values"),
-    ],
-)
-def test_a_figure_that_does_not_apply_says_so(tmp_path, spec, methods, why):
-    write_report(figures_run([spec], methods), tmp_path)
-    assert not (tmp_path / "figures").exists()
-    notes = (tmp_path / "notes.txt").read_text()
-    assert f"figure {spec.name} of d is not drawn" in notes and why in notes
-
-
 def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
     figures = [figure("coverage-by-level"), figure("coverage-by-level", max_level=0.2)]
     write_report(figures_run(figures), tmp_path)
@@ -512,30 +475,6 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
 
 
 # ---- numbers that figures show
-
-
-def test_curves_and_shares_are_those_of_the_metrics():
-    from confml.report.figures import Subject
-    from confml.report.figures.curves import metric_curves
-    from confml.report.numbers.region_levels import RegionErrors
-
-    run = figures_run([])
-    subject = Subject(run, "d", {})
-    errors = {
-        (row.method, row.variant): row for row in run.summary if row.metric == "error" and row.dataset == "d"
-    }
-    curve = metric_curves(subject, "k", "error")["tcm-nn"]
-    assert [point[:3] for point in curve] == [
-        (k, *errors["tcm-nn", f"k={k:g}"][7:9]) for k in (1.0, 3.0, 5.0)
-    ]
-    assert list(metric_curves(subject, "C", "error")) == ["ovo-svm"]
-    for label in ("tcm-nn k=1", "NN $_{x k=3"):
-        variant = subject.variants[label]
-        found = subject.numbers(RegionErrors)[label]
-        assert found.levels[[10, 40]] == pytest.approx([0.05, 0.2])
-        coverage = [np.mean(subject.values(variant, "coverage", level)) for level in (0.05, 0.2)]
-        assert found.errors[[10, 40]] == pytest.approx([1 - share for share in coverage])
-        assert found.rows == 40
 
 
 def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
@@ -555,61 +494,10 @@ def test_right_regions_against_confidence_are_wrong_ones_against_significance_tu
 # ---- what is printed
 
 
-def test_the_printed_table(report):
-    out = io.StringIO()
-    print_run(golden_run(), report, out, everything=True)
-    text = out.getvalue()
-    assert text.isascii() or "±" in text
-    assert "\x1b" not in text and not any(line.endswith(" ") for line in text.split("\n"))
-    lines = text[text.index("Results (%") :].split("\n")
-    assert lines[1].split() == [
-        *("data", "set", "method", "view", "level", "error", "coverage", "set", "size"),
-        *("singleton", "rate", "multiple", "empty", "singleton", "accuracy"),
-    ]
-    first = next(line for line in lines if line.startswith("satimage"))
-    assert "tcm-nn k=10" in first and "0.05" in first
-    assert sum(line.startswith("satimage ") for line in lines) == 2  # a data set is named once per table
-    assert any(line.split()[:2] == ["1-NN", "vote"] for line in lines)  # the config's label
-    assert "Region predictions, first rows of" in text and "region@0.05" in text
-    assert "note: satimage: column 'id' looks like an id" in text
-    assert "metrics.csv" in text and "failures.csv" in text
-
-
-def test_printing_repeats(report):
-    texts = []
-    for _ in range(2):
-        out = io.StringIO()
-        print_run(golden_run(), report, out)
-        texts.append(out.getvalue())
-    assert texts[0] == texts[1]
-
-
 def test_print_json_is_the_summary(report):
     out = io.StringIO()
     print_json(golden_run(paper=PAPER), out)
     assert out.getvalue() == (report / "summary.json").read_text(encoding="utf-8")
-
-
-def test_labels_that_would_be_alike_are_told_apart():
-    methods = [
-        entry("sklearn.tree.X"),
-        entry("sklearn.svm.X"),
-        entry(FOREST),
-        entry("knn", {"k": 1}, label="a"),
-    ]
-    run = make_run(
-        make_config(methods),
-        lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
-        {"d": DatasetInfo("d", 2, 1, 2)},
-        ["r0"],
-    )
-    assert [run.label(cell) for cell in run.cells] == [
-        *("sklearn.tree.X", "sklearn.svm.X", "RandomForestClassifier", "a")
-    ]
-
-
-def _is_k1(row) -> bool:
-    return (row["dataset"], row["method"], row["params"]) == ("satimage", "tcm-nn", "k=1")
 
 
 def test_a_run_without_levels_and_thresholds(tmp_path):
@@ -617,12 +505,3 @@ def test_a_run_without_levels_and_thresholds(tmp_path):
     assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
     header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1" / "r2.csv").read_text().split("\n")[0]
     assert header == "row,label,prediction,confidence,credibility,p[1],p[2],p[7]"
-
-
-@pytest.mark.parametrize("rows", [1, 3, 200])
-def test_equal_numbers_are_written_once_with_the_same_digits(rows):
-    values = np.resize([0.0, -0.0, np.nan, np.inf, -np.inf, 1 / 3, 0.1 + 0.2, 5e-324, 1e22], (rows, 4))
-    values[:, 3] = np.random.default_rng(0).random(rows)
-    assert number_columns(values) == [[field(value) for value in column] for column in values.T.tolist()]
-    assert number_columns(values[:0]) == [[]] * 4
-    assert fields(["-1", "=x", "-1", "a,b"]) == [field(text) for text in ("-1", "=x", "-1", "a,b")]

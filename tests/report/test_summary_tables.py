@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from confml.measures.prediction import Prediction
 from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.run.cells import DatasetInfo, Failure
-from confml.report.tables.grid import latex, markdown
+from confml.report.tables.grid import markdown
 from confml.report.tables.summary import summary_tables
 from confml.report.write import write_report
 
@@ -193,11 +193,6 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
     assert {row["method"] for row in best} == {"tcm-nn k=1"}
 
 
-def test_metrics_without_a_direction_have_no_best():
-    standings = standings_of(noisy_run())
-    assert not any(standings.of(line, "coverage", 0.1).best for line in standings.lines)
-
-
 def test_files_of_every_run(tmp_path):
     run = noisy_run(datasets=(NAME, "second"))
     write_report(run, tmp_path)
@@ -216,38 +211,6 @@ def test_files_of_every_run(tmp_path):
         assert float(row["mean"]) == means[row["dataset"], variant, row["metric"], level] == same["mean"]
         assert (row["best"] == "true") == same["best"] and (row["worse"] == "true") == same["worse"]
     assert {row["metric"] for row in rows if row["worse"] == "true"} >= {"error"}
-
-
-def test_markdown_marks_the_best_and_escapes_names():
-    (results, _) = summary_tables(noisy_run())
-    lines = markdown(results.grid).splitlines()
-    rows = [line for line in lines if line.startswith("|")]
-    cells = {len(re.split(r"(?<!\\)\|", row)) for row in rows}
-    assert len(cells) == 1, rows
-    assert "a\\_b & 50 % \\#1 \\{x\\} ~^\\\\\\|" in rows[2] and "**" in rows[2] and rows[4].count("\\*") >= 1
-
-
-@pytest.mark.parametrize("methods", [3, 60])
-def test_latex_is_well_formed(methods):
-    """Braces and environments match, special characters are escaped, and a long table is a longtable."""
-    run = noisy_run(methods=(0.1, *[0.4] * (methods - 1)))
-    text = latex(summary_tables(run)[0].grid, "t")
-    begins = re.findall(r"\\begin\{(\w+)\}", text)
-    ends = re.findall(r"\\end\{(\w+)\}", text)
-    assert sorted(begins) == sorted(ends) == (["longtable"] if methods == 60 else ["table", "tabular"])
-    plain = re.sub(r"\\[\\{}%&#_$]", "", text)
-    assert plain.count("{") == plain.count("}")
-    body = [line for line in text.splitlines() if line.endswith("\\\\") and " & " in line]
-    layout = re.search(r"\\begin\{(?:tabular|longtable)\}\{(.+)\}", text)[1]
-    columns = len(re.findall(r"l|S\[[^]]*\]", layout))
-    assert {len(re.split(r"(?<!\\)&", line)) for line in body} == {columns}
-    for line in text.splitlines()[1:]:
-        assert not re.search(r"(?<!\\)[%#]", line), line
-        assert not re.search(r"(?<!\\)_", line.replace("\\_", "")), line
-    assert "$^{*}$" in text
-    assert "\\bfseries " in text and "a\\_b \\& 50 \\% \\#1 \\{x\\}" in text
-    if methods == 60:
-        assert "\\endfirsthead" in text and "\\endhead" in text and "longtable" in text.splitlines()[0]
 
 
 def test_a_run_without_results_or_levels(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -104,40 +103,6 @@ def test_a_run_that_is_killed_at_any_moment_leaves_nothing_after_the_next(tmp_pa
     assert code == 0 and operations > 30, done.stderr
 
 
-def test_a_workspace_is_made_though_others_remove_what_is_not_complete(tmp_path, monkeypatch):
-    """As a run that begins at the same moment does."""
-    make, made = lease.Lease.__init__, []
-
-    def removed_at_first(self, folder):
-        make(self, folder)
-        made.append(folder)
-        if len(made) < 3:
-            shutil.rmtree(folder)
-
-    monkeypatch.setattr(lease.Lease, "__init__", removed_at_first)
-    workspace = Workspace.make(tmp_path)
-    assert len(made) == 3 and [path.name for path in tmp_path.iterdir()] == [workspace.folder.name]
-    assert {"data", "state", "pieces", "logs", "lease"} == {path.name for path in workspace.folder.iterdir()}
-    assert not lease.is_abandoned(workspace.folder)
-    workspace.remove()
-
-
-def test_a_temporary_file_that_is_removed_before_its_lock_is_made_again(tmp_path, monkeypatch):
-    take, taken = lease._lock, []
-
-    def removed_at_first(file):
-        if not taken:
-            (name,) = tmp_path.iterdir()
-            name.unlink()  # as a run does that begins at this moment
-        taken.append(file)
-        return take(file)
-
-    monkeypatch.setattr(lease, "_lock", removed_at_first)
-    with open_atomically(tmp_path / "a.csv") as file:
-        file.write(b"1")
-    assert len(taken) == 2 and [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
 def test_temporary_files_that_are_being_written_stay(tmp_path, monkeypatch):
     (tmp_path / "tables").mkdir()
     with open_atomically(tmp_path / "tables" / "a.csv") as file:
@@ -164,38 +129,6 @@ def test_a_lock_that_is_free_here_may_be_held_on_another_machine(tmp_path):
     assert not lease.is_abandoned(other)
     make_old(other / "lease")
     assert lease.is_abandoned(other)
-
-
-def test_locks_that_are_always_granted_are_not_believed(tmp_path, monkeypatch):
-    """As on some mounts: then the lease names no kernel, and only its age tells."""
-    monkeypatch.setattr(fcntl, "flock", lambda file, operation: None)
-    workspace = Workspace.make(tmp_path)
-    assert (workspace.folder / "lease").read_text() == ""
-    assert not lease.is_abandoned(workspace.folder)
-    workspace.remove()
-
-
-def test_a_system_without_locks(tmp_path, monkeypatch):
-    def refuse(file, operation):
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    workspace = Workspace.make(tmp_path)
-    make_old(workspace.folder / "lease")
-    assert not lease.is_abandoned(workspace.folder)
-    workspace.remove()
-
-
-def test_a_lease_is_renewed(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
-    held = lease.Lease(tmp_path)
-    make_old(tmp_path / "lease")
-    for _ in range(1000):
-        if (tmp_path / "lease").stat().st_mtime > 0:
-            break
-        held._released.wait(0.01)
-    assert (tmp_path / "lease").stat().st_mtime > 0
-    held.release()
 
 
 def test_folders_of_older_versions_go_when_they_are_old(tmp_path):

@@ -9,10 +9,7 @@ from confml.errors import ConfmlError
 from confml.steps.base import Step
 from confml.steps.registry import (
     build_step,
-    describe_step,
     known_steps,
-    step_class,
-    version_of_step,
 )
 
 NAMES = sorted(known_steps())
@@ -59,20 +56,3 @@ def test_one_training_row_and_no_test_row(name):
     treated, _, _ = step.fit_training(np.array([[3.0, 5.0]]), np.zeros(1))
     assert treated.shape == (1, 2) and np.isfinite(treated).all()
     assert step.transform(np.empty((0, 2))).shape == (0, 2)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_step_is_described(name):
-    card = describe_step(name)
-    assert card["name"] == name and card["source"] == "confml"
-    assert card["summary"].endswith(".") and card["text"].startswith(card["summary"])
-    assert card["version"] == version_of_step(name) >= 1
-    assert [entry["name"] for entry in card["parameters"]] == list(step_class(name).parameters)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_step_without_kernels_has_nothing_to_warm(name):
-    from confml.runner.kernels import has_kernels
-
-    scaling = {"impute-mean", "min-max", "row-standardise", "smooth-images", "standardise"}
-    assert has_kernels(step_class(name)) == (name not in scaling)

@@ -2,16 +2,13 @@
 
 from dataclasses import replace
 
-import click
 import numpy as np
 import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
-from confml.cli import cli
-from confml.config.schema import AIMS
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
-from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall, seconds_text
+from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
@@ -65,13 +62,6 @@ def p_values(high, missed=0):
 
 def advice_of(run, aim, decided=None):
     return advise(Standings([("", run)]), "d", aim, decided or Decided())
-
-
-def test_every_aim_has_a_title_and_can_be_chosen():
-    option = next(one for one in cli.get_command(click.Context(cli), "report").params if one.name == "aim")
-    assert tuple(option.type.choices) == AIMS == tuple(TITLES)
-    assert aim_of(make_config([])) == "error" and aim_of(make_config([], costs={"matrix": {}})) == "cost"
-    assert aim_of(make_config([], costs={"matrix": {}}, aim="regions")) == "regions"
 
 
 def test_the_fastest_of_those_not_shown_to_differ_is_recommended():
@@ -189,16 +179,6 @@ def test_failures_are_grouped_and_the_state_is_told():
     assert state(run).startswith("Incomplete: 10 of 20 cells failed, and 1 of 20 cells are still")
     found = run_answer(Standings([("", run)]), [], ["d", "e"])
     assert len(found.failures) == 1 and found.as_dict()["state"] == state(run)
-
-
-def test_times_are_short():
-    assert [seconds_text(value) for value in (0.00659, 0.117, 12.345, 1234)] == [
-        "6.6 ms",
-        "0.117 s",
-        "12.3 s",
-        "1234 s",
-    ]
-    assert Advice("error", reason="why").sentence == "why"
 
 
 def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():
