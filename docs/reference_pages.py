@@ -153,7 +153,7 @@ def files_page() -> str:
 
     intro = (
         "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums "
-        "of the data, seeds, machine, times), `cells/` and `packs/` (the stored results from which all other "
+        "of the data, seeds, machine, times), `batches/` (the stored results from which all other "
         "files are computed). Each section of the report writes some of the files."
     )
     from confml.report.sections.base import known_sections

@@ -26,13 +26,12 @@ def make_tasks(
     work_folder: Path,
     data_folder: Callable[[str], Path],
     limits: Limits = NO_LIMITS,
-    packed: bool = False,
     workers: int = 1,
 ) -> list[Task]:
     """Return the tasks for the cells whose keys are ``missing``; inner folds in ``stored_inner`` are reused.
 
     data_folder: maps the name of a data set to the folder that workers read. limits: limits of the tasks
-    whose method has none in the config. packed: whether small records are appended to packs. With several
+    whose method has none in the config. With several
     workers, the final fits of as many tuned cells come last: no worker then waits for the inner folds of the
     last cell while another one computes them.
     """
@@ -61,7 +60,6 @@ def make_tasks(
             limits=limits_of(job.entry).over(limits),
             permission=import_permission(),
             files=job.files,
-            packed=packed,
         )
         place = job.dataset, sizes_identity(config.protocol, data, job.split)
         if place not in sizes:

@@ -20,7 +20,7 @@ from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import Store, write_atomically
 
-FORMAT = 1
+FORMAT = 2
 
 
 def notes_on(data: DataSet) -> list[str]:
@@ -177,7 +177,7 @@ def _check_manifest(manifest: Any) -> None:
     if manifest["format"] != FORMAT:
         raise ConfmlError(
             f"format {manifest['format']} is not known to this version of confml (it knows {FORMAT})",
-            hint="read it with the version of confml that wrote it",
+            hint="run the config again, or read it with the version of confml that wrote it",
         )
     for number, info in enumerate(manifest["datasets"]):
         place = f"datasets[{number}]"
@@ -297,9 +297,7 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(
-    r"cells|packs|inner|failures|logs|rows|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*"
-)
+_OWN_NAMES = re.compile(r"batches|logs|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*")
 
 
 def check_folder(folder: Path, config: Config) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from confml._seeds import stable_hash
 from confml.config import Config
 from confml.data.dataset import DataSet
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfigError
 from confml.runner.store import Store
 
 KIND = "rows"
@@ -66,7 +66,7 @@ class RowOrigins:
 
     def write(self, store: Store, key: str) -> None:
         """Write the record of a key, unless it is there."""
-        if store.is_intact(KIND, key):
+        if store.has(KIND, key):
             return
         named = {"lines": self.lines, "ids": self.ids, "test_rows": self.test_rows}
         arrays = {name: np.asarray(values) for name, values in named.items() if values is not None}
@@ -79,23 +79,15 @@ class RowOrigins:
     @classmethod
     def read(cls, store: Store, key: str) -> "RowOrigins | None":
         """Return the record of a key; None if it is not stored or damaged."""
-        try:
-            record = store.read(KIND, key)
-            if record is None:
-                return None
-            document, arrays = record
-            ids, columns = arrays.get("ids"), tuple(map(str, document["id_columns"]))
-            if ids is not None and ids.shape[1:] != (len(columns),):
-                return None
-            values = {
-                str(name): arrays[f"value.{place}"]
-                for place, name in enumerate(document.get("coverage_by", ()))
-            }
-            return cls(arrays.get("lines"), ids, columns, arrays.get("test_rows"), values)
-        except ConfmlError:  # an error of the machine, not of the record
-            raise
-        except (KeyError, TypeError, ValueError):
+        record = store.read(KIND, key)
+        if record is None:
             return None
+        document, arrays = record
+        values = {
+            name: arrays[f"value.{place}"] for place, name in enumerate(document.get("coverage_by", ()))
+        }
+        columns = tuple(document["id_columns"])
+        return cls(arrays.get("lines"), arrays.get("ids"), columns, arrays.get("test_rows"), values)
 
 
 def origins_key(data: DataSet, columns: Mapping[str, np.ndarray] | None = None) -> str | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,20 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from confml.errors import ConfmlError
 from confml.measures import Case, Context
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.runner.documents import is_cell_document
 from confml.runner.plan import Cell
 from confml.runner.store import Store
-
-ABOUT_FIELDS = {"fit_seconds", "predict_seconds", "fit_metrics", "views"}
-CELL_ARRAYS = ("truth", "rows", "dropped_rows")
-VIEW_ARRAYS = ("classes", "scores", "labels")
-BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -67,19 +58,12 @@ class CellResult:
 
     def write(self, store: Store) -> None:
         """Write the cell into the store."""
-        # Without seconds, two runs that write the same cell at once write the same arrays, and their digest
-        # is valid for both documents.
-        views = self.views
-        arrays = views_to_arrays(Views(views, 0.0, 0.0, views.fit_metrics, views.fit_details))
+        arrays = views_to_arrays(self.views)
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
             "cell": self.cell.as_dict(),
             "train_rows": self.train_rows,
             "train_class_counts": [[_plain(label), int(n)] for label, n in self.train_class_counts.items()],
-            "fit_seconds": views.fit_seconds,
-            "predict_seconds": views.predict_seconds,
-            "prepare_seconds": views.prepare_seconds,
-            "fit_metrics": views.fit_metrics,
             "tuning": self.tuning,
             "dropped_attributes": list(self.dropped_attributes),
         }
@@ -87,54 +71,22 @@ class CellResult:
 
     @classmethod
     def read(cls, store: Store, cell: Cell) -> CellResult | None:
-        """Return the result of a cell; None if it is not stored or its files are damaged."""
-        try:
-            record = store.read("cells", cell.key)
-            if record is None:
-                return None
-            document, arrays = record
-            if not store.is_packed("cells", cell.key) and not is_cell_document(document):
-                return None
-            views = views_from_arrays(arrays)
-            views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
-            views.prepare_seconds = document.get("prepare_seconds", 0.0)
-            return cls(
-                cell=cell,
-                truth=arrays["truth"],
-                rows=arrays["rows"],
-                views=views,
-                tuning=document["tuning"],
-                train_rows=document["train_rows"],
-                train_class_counts={label: n for label, n in document["train_class_counts"]},
-                dropped_rows=arrays["dropped_rows"],
-                dropped_attributes=tuple(document.get("dropped_attributes", ())),
-            )
-        except ConfmlError:  # an error of the machine, not of the record
-            raise
-        except BROKEN:
+        """Return the result of a cell; None if it is not stored or its record is damaged."""
+        record = store.read("cells", cell.key)
+        if record is None:
             return None
-
-    @classmethod
-    def is_stored(cls, store: Store, cell: Cell) -> bool:
-        """Return whether a cell is stored with every field of the current format.
-
-        Every intact cell of a pack is. Of others it decompresses only the list of views; the digest shows
-        that the other arrays are intact.
-        """
-        try:
-            if store.is_packed("cells", cell.key):
-                return True
-            record = store.read_intact("cells", cell.key)
-            if record is None or record[1] is None or not is_cell_document(record[0]):
-                return False
-            with np.load(io.BytesIO(record[1]), allow_pickle=False) as stored:
-                about = json.loads(str(stored["about"]))
-                views = [f"{n}.{part}" for n in range(len(about["views"])) for part in VIEW_ARRAYS]
-                return ABOUT_FIELDS <= about.keys() and set(stored.files) >= {*CELL_ARRAYS, *views}
-        except ConfmlError:
-            raise
-        except Exception:  # zipfile and zlib raise errors of many types
-            return False
+        document, arrays = record
+        return cls(
+            cell=cell,
+            truth=arrays["truth"],
+            rows=arrays["rows"],
+            views=views_from_arrays(arrays),
+            tuning=document["tuning"],
+            train_rows=document["train_rows"],
+            train_class_counts={label: n for label, n in document["train_class_counts"]},
+            dropped_rows=arrays["dropped_rows"],
+            dropped_attributes=tuple(document["dropped_attributes"]),
+        )
 
 
 def views_to_arrays(views: Views) -> dict[str, np.ndarray]:

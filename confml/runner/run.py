@@ -34,18 +34,14 @@ from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
-from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
-from confml.runner.tuning import InnerRecords
 from confml.runner.warnings import audits, run_warnings
 from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
 
 _SECONDS_TO_END = 10.0  # of the background call, after the run
-# Cells of a run or of all its shards to compute; with more, small records are appended to packs.
-UNPACKED = 200
 
 
 @dataclass(frozen=True)
@@ -73,9 +69,7 @@ def run_state(
     if unknown:
         store.refresh()
         unknown &= store.keys("cells")
-    done = frozenset(by_key.keys() & known).union(
-        key for key in unknown if CellResult.is_stored(store, by_key[key])
-    )
+    done = frozenset((by_key.keys() & known) | unknown)
     left = by_key.keys() - done
     failed = frozenset() if retry_failed or not left else frozenset(left & store.keys("failures"))
     return State(done, failed, frozenset(left) - failed)
@@ -156,6 +150,7 @@ def run(
         for name, key in origins.items():
             if key is not None:
                 RowOrigins.of(datasets[name], whole.columns[name]).write(store, key)
+        store.sync()
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:
@@ -208,8 +203,6 @@ def _compute(
 ) -> list[str]:
     """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
     warnings of tasks."""
-    shards = execution.shard[1] if execution.shard else 1
-    packed = len(state.left) * shards > UNPACKED
     steps = sorted({step["name"] for job in plan.jobs for step in job.shared["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
     wrappers = sorted({key for job in plan.jobs for key in job.entry.wrappers})
@@ -231,16 +224,13 @@ def _compute(
         tasks = make_tasks(
             plan,
             set(state.left),
-            InnerRecords(store),
+            store.keys("inner"),
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
             execution.limits,
-            packed,
             engine.workers,
         )
-        for key in state.left & store.keys("failures"):  # they are tried again
-            store.remove("failures", key)
         schedule = Schedule(tasks)
         most = 1 if execution.fail_fast else MOST
         batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
@@ -271,6 +261,7 @@ def _compute(
                         failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         done.update(outcome.done)
                         progress.advance(before - len(schedule), len(outcome.done))
+                    store.sync()
                     if execution.fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break

@@ -1,11 +1,14 @@
 """`Store`: records of results in the folder of a run, each complete or absent.
 
-A small record of a run with many cells is a frame in a pack (`confml.runner.packs`). Any other record is a
-JSON document and, for most kinds, an ``.npz`` file of arrays. The document contains the SHA-256 of the arrays
-(``arrays``) and of itself (``sha256``); a record that differs from them is computed again. The arrays are
-written first, and each file is written under a temporary name and renamed, so a record exists if its JSON
-file exists. Several processes and machines may write into one folder at once. The store does not depend on
-the content of records.
+Records are stored in batches: what a process finished within about a second. A batch has two files in the
+folder ``batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
+line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key and its
+number among the arrays. Each line begins with its own SHA-256. Both files are written under a temporary name
+and renamed, the arrays first, so a record exists if its line does. A record that differs from its checksum,
+or whose arrays differ from theirs, is absent.
+
+Several processes and machines may write into one folder at once: each batch has a name of its own, and two
+records of one key have the same content. The store does not depend on the content of records.
 """
 
 import contextlib
@@ -13,11 +16,11 @@ import hashlib
 import io
 import json
 import os
-import struct
-import zlib
+import secrets
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -25,40 +28,34 @@ from confml._outputs import check_target
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 from confml.runner.lease import create_temporary, remove_if_left, temporary_name
-from confml.runner.packs import KINDS, LARGEST, PackReader, PackWriter, pack_arrays, unpack_arrays
 
-PARTS = ("cells", "inner", "failures", "rows")  # folders of a run with one or two files per record
+FOLDER = "batches"
+VERSION = 1  # of the format of batches; batches of another version are ignored
+SECONDS = 1.0  # between the first record of a batch and its end
+
+
+class Record(NamedTuple):
+    """The place of a record: its batch, its number in it, and the first byte of its line."""
+
+    batch: str
+    number: int
+    start: int
 
 
 class Store:
-    """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run.
+    """Records by kind (``cells``, ``inner``, ``failures``, ``rows``) and key in the folder of a run.
 
-    packed: whether small cells and inner folds are appended to a pack; they are on disk after `sync`. Raises
-    `EnvironmentFault` if a file cannot be read or written.
+    Raises `EnvironmentFault` if a file cannot be read or written.
     """
 
-    def __init__(self, folder: Path | str, packed: bool = False):
+    def __init__(self, folder: Path | str):
         self.folder = Path(folder)
-        self._packed = packed
-        self._packs: PackReader | None = None
-
-    @property
-    def packs(self) -> PackReader:
-        """The records in packs that were there at the first use, or at the last `refresh`."""
-        if self._packs is None:
-            self._packs = PackReader(self.folder)
-            self.refresh()
-        return self._packs
-
-    def refresh(self) -> None:
-        """Find the records that other processes appended to packs."""
-        with guarded(self.folder):
-            self.packs.refresh()
-
-    def sync(self) -> None:
-        """Wait until the records that this process appended to packs are on disk."""
-        with guarded(self.folder):
-            _writer(self.folder).sync()
+        self._records: dict[str, dict[str, Record]] = {}
+        self._arrays: dict[str, str | None] = {}  # SHA-256 of the arrays of each batch that was read
+        self._intact: dict[str, bool] = {}
+        self._pending: list[tuple[str, str, Mapping, Mapping[str, np.ndarray]]] = []
+        self._began = 0.0
+        self._open: tuple[str, Any] = ("", None)
 
     def make(self) -> None:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
@@ -74,135 +71,154 @@ class Store:
                 f"cannot write results there: {reason}", where=str(self.folder), hint=hint
             ) from None
 
-    def path(self, kind: str, key: str, ending: str = "json") -> Path:
-        return self.folder / kind / f"{key}.{ending}"
-
-    def keys(self, kind: str) -> set[str]:
-        """Return the keys of the stored records."""
-        folder, packed = self.folder / kind, self.packs.keys(kind) if kind in KINDS else set()
-        if not folder.is_dir():
-            return packed
-        return packed | {entry.name[:-5] for entry in os.scandir(folder) if entry.name.endswith(".json")}
-
     def write(
         self, kind: str, key: str, document: Mapping, arrays: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Write a record; an older one with the same key is replaced."""
-        if self._packed and kind in KINDS and len(key) == 32:
-            content = pack_arrays(arrays)
-            if len(content) <= LARGEST:
-                text = json.dumps({**document, "arrays": None if arrays is None else "packed"})
-                with guarded(self.folder):
-                    _writer(self.folder).append(kind, key, text.encode(), content)
-                return
+        """Add a record to the batch of this process, which is stored by `sync`, or here after `SECONDS`.
+
+        Raises ValueError for arrays of Python objects.
+        """
+        named = {name: np.asarray(values) for name, values in (arrays or {}).items()}
+        for name, values in named.items():
+            if values.dtype.hasobject:
+                raise ValueError(f"array {name} holds objects")
+        if not self._pending:
+            self._began = time.monotonic()
+        self._pending.append((kind, key, document, named))
+        if time.monotonic() - self._began >= SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Store the batch of this process; its records are on disk on return."""
+        records, self._pending = self._pending, []
+        if not records:
+            return
+        named = {f"{n}.{name}": values for n, (*_, own) in enumerate(records) for name, values in own.items()}
         buffer, digest = io.BytesIO(), None
-        if arrays is not None:
-            np.savez_compressed(buffer, allow_pickle=False, **arrays)
+        if named:
+            np.savez_compressed(buffer, allow_pickle=False, **named)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        document = {**document, "arrays": digest}
-        text = json.dumps({**document, "sha256": _digest_of(document)}, indent=1) + "\n"
+        lines = [_line({"version": VERSION, "arrays": digest})]
+        for number, (kind, key, document, _) in enumerate(records):
+            lines.append(_line({"kind": kind, "key": key, "number": number, "document": document}))
+        name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
-            (self.folder / kind).mkdir(exist_ok=True)
-            if arrays is not None:
-                write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
-            # Inner folds are computed again if they are lost with the power.
-            write_atomically(self.path(kind, key), text.encode(), durable=kind != "inner")
+            (self.folder / FOLDER).mkdir(exist_ok=True)
+            if named:
+                write_atomically(self._file(name, "npz"), buffer.getvalue())
+            write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
+
+    def refresh(self) -> None:
+        """Find the records that are stored since the last call."""
+        with guarded(self.folder):
+            try:
+                names = sorted(
+                    entry.name[:-6]
+                    for entry in os.scandir(self.folder / FOLDER)
+                    if entry.name.endswith(".jsonl") and not entry.name.startswith(".")
+                )
+            except (FileNotFoundError, NotADirectoryError):
+                return
+            for name in names:
+                if name not in self._arrays:
+                    self._read_lines(name)
+
+    def _read_lines(self, batch: str) -> None:
+        """Index the intact lines of a batch; a record of a later batch replaces an earlier one."""
+        first, *lines = self._file(batch, "jsonl").read_bytes().split(b"\n")
+        head = _parsed(first)
+        if head is None or head["version"] != VERSION:
+            self._arrays[batch] = None
+            return
+        self._arrays[batch] = head["arrays"]
+        start = len(first) + 1
+        for line in lines:
+            record = _parsed(line)
+            if record is not None:
+                place = Record(batch, record["number"], start)
+                self._records.setdefault(record["kind"], {})[record["key"]] = place
+            start += len(line) + 1
+
+    def keys(self, kind: str) -> set[str]:
+        """Return the keys of the stored records, as of the first use or the last `refresh`."""
+        if not self._arrays:
+            self.refresh()
+        records = self._records.get(kind, {})
+        return {key for key, record in records.items() if self._is_intact(record.batch)}
+
+    def has(self, kind: str, key: str) -> bool:
+        """Return whether a record is stored and not damaged."""
+        record = self._find(kind, key)
+        return record is not None and self._is_intact(record.batch)
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""
-        packed = self.is_packed(kind, key)
-        if packed and (record := self._read_packed(kind, key)) is not None:
-            return record
-        found = self.read_intact(kind, key)
-        if found is None:
-            return None if packed else self._read_packed(kind, key)
-        document, content = found
-        arrays: dict[str, np.ndarray] = {}
-        if content is not None:
-            try:
-                with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-                    arrays = {name: stored[name] for name in stored.files}
-            except Exception:  # zipfile and zlib raise errors of many types
-                return None
-        return document, arrays
-
-    def is_intact(self, kind: str, key: str) -> bool:
-        """Return whether a record is stored and not damaged."""
-        return self.is_packed(kind, key) or self.read_intact(kind, key) is not None
-
-    def is_packed(self, kind: str, key: str) -> bool:
-        """Return whether a pack contains a record, written by this version of the format and not damaged."""
-        return kind in KINDS and self.packs.has(kind, key)
-
-    def _read_packed(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
-        """Return a record of a pack; packs are looked through again if it is not known."""
-        with guarded(self.folder):
-            if kind in KINDS and not self.packs.has(kind, key):
-                self.packs.refresh()
-            found = self.packs.read(kind, key)
-        if found is None:
+        record = self._find(kind, key)
+        if record is None or not self._is_intact(record.batch):
             return None
-        try:
-            return json.loads(found[0]), unpack_arrays(found[1])
-        except (ValueError, TypeError, KeyError, zlib.error, struct.error, RecursionError):
+        with guarded(self.folder), open(self._file(record.batch, "jsonl"), "rb") as file:
+            file.seek(record.start)
+            line = _parsed(file.readline().rstrip(b"\n"))
+        if line is None or (line["kind"], line["key"]) != (kind, key):
             return None
+        return line["document"], self._arrays_of(record)
 
-    def read_intact(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
-        """Return the document and the bytes of the arrays of a record that has files of its own.
+    def _find(self, kind: str, key: str) -> Record | None:
+        """Return the place of a record; the folder is read again if it is not known."""
+        if key not in self._records.get(kind, {}):
+            self.refresh()
+        return self._records.get(kind, {}).get(key)
 
-        The bytes must match the SHA-256 in the document.
-        """
-        try:
+    def _arrays_of(self, record: Record) -> dict[str, np.ndarray]:
+        if self._arrays[record.batch] is None:
+            return {}
+        if self._open[0] != record.batch:
+            self.close()
             with guarded(self.folder):
-                text = self._bytes(kind, key, "json")
-                if text is None:
-                    return None
-                document = json.loads(text)
-                written = document.pop("sha256", None)  # older versions wrote none
-                if written is not None and written != _digest_of(document):
-                    return None
-                digest = document["arrays"]
-                if digest is None:
-                    return document, None
-                content = self._bytes(kind, key, "npz")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, ConfmlError):
-                raise
-            return None
-        if content is None:
-            return None
-        return (document, content) if hashlib.sha256(content).hexdigest() == digest else None
+                self._open = record.batch, np.load(self._file(record.batch, "npz"), allow_pickle=False)
+        arrays, start = self._open[1], f"{record.number}."
+        return {name[len(start) :]: arrays[name] for name in arrays.files if name.startswith(start)}
 
-    def _bytes(self, kind: str, key: str, ending: str) -> bytes | None:
-        """Return the content of a file; None if it does not exist."""
+    def close(self) -> None:
+        """Close the arrays that were read last."""
+        if self._open[1] is not None:
+            self._open[1].close()
+        self._open = "", None
+
+    def _is_intact(self, batch: str) -> bool:
+        """Return whether the arrays of a batch are those that were written; they are read once."""
+        if batch not in self._intact:
+            wanted = self._arrays[batch]
+            self._intact[batch] = wanted is None or _sha256(self._file(batch, "npz")) == wanted
+        return self._intact[batch]
+
+    def _file(self, batch: str, ending: str) -> Path:
+        return self.folder / FOLDER / f"{batch}.{ending}"
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    """Return the line of a record: its SHA-256, a blank, and JSON."""
+    text = json.dumps(record)
+    return f"{hashlib.sha256(text.encode()).hexdigest()} {text}"
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return the record of a `_line`; None for a line that differs from its checksum."""
+    digest, _, text = line.partition(b" ")
+    if hashlib.sha256(text).hexdigest().encode() != digest:
+        return None
+    return json.loads(text)
+
+
+def _sha256(path: Path) -> str | None:
+    """Return the SHA-256 of a file, None if it does not exist."""
+    with guarded(path.parent):
         try:
-            return self.path(kind, key, ending).read_bytes()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except (FileNotFoundError, IsADirectoryError):
             return None
-
-    def remove(self, kind: str, key: str) -> None:
-        """Remove a record, the JSON file first."""
-        with guarded(self.folder):
-            for ending in ("json", "npz"):
-                self.path(kind, key, ending).unlink(missing_ok=True)
-
-
-_writers: dict[Path, PackWriter] = {}
-
-
-def _writer(folder: Path) -> PackWriter:
-    """Return the writer of this process for a run; a forked process starts a pack of its own."""
-    writer = _writers.get(folder)
-    if writer is None or writer.process != os.getpid():
-        writer = _writers[folder] = PackWriter(folder)
-    return writer
-
-
-def _digest_of(document: Mapping) -> str:
-    """Return SHA-256 of a document without its own digest, as it is read back from JSON."""
-    plain = json.loads(json.dumps(document))
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:

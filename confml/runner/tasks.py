@@ -62,12 +62,11 @@ class TaskContext:
     limits: Limits = NO_LIMITS
     permission: ImportPermission = NO_PERMISSION
     files: tuple[ExternalFile, ...] = ()
-    packed: bool = False  # whether small records are appended to packs
 
     @property
     def store(self) -> Store:
         """The store of the run, shared by the tasks of a process."""
-        return _store(self.run_folder, self.packed)
+        return _store(self.run_folder)
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """Return the random generator of this data, split and method for one purpose."""
@@ -76,8 +75,8 @@ class TaskContext:
 
 
 @functools.lru_cache(maxsize=4)
-def _store(folder: Path, packed: bool) -> Store:
-    return Store(folder, packed)
+def _store(folder: Path) -> Store:
+    return Store(folder)
 
 
 @dataclass(frozen=True)
@@ -160,8 +159,7 @@ def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
             seconds.append(time.monotonic() - started)
             if outcomes[-1].fault is not None:
                 break
-        if any(task.context.packed for task in tasks):
-            tasks[0].context.store.sync()
+        tasks[0].context.store.sync()
     except EnvironmentFault as fault:
         outcomes.append(Outcome(fault=fault))
     return outcomes, seconds

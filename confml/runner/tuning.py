@@ -5,25 +5,7 @@ from typing import Any
 
 from confml.errors import ConfmlError
 from confml.measures.selection import best_point
-from confml.runner.documents import fits
 from confml.runner.store import Store
-
-
-class InnerRecords:
-    """The keys of the inner folds that are stored; a record is read when it is asked for."""
-
-    def __init__(self, store: Store):
-        self._store, self._keys = store, store.keys("inner")
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key in self._keys and is_inner_complete(self._store, key)
-
-
-def is_inner_complete(store: Store, key: str) -> bool:
-    """Return whether the record of an inner fold is stored with every field that `choose` reads."""
-    record = store.read("inner", key)
-    form = {"scores": [(None, int, float)], "errors": list, "seconds": (int, float)}
-    return record is not None and fits(record[0], form)
 
 
 def choose(

@@ -78,7 +78,7 @@ def test_every_output(folder):
     command("bayes-error", folder / "t.csv", *table, "--out", folder / "bayes")
     checked = set()
     for path in sorted(folder.rglob("*")):
-        if path.parent == folder and path.name != "out.csv" or "cells" in path.parts or "packs" in path.parts:
+        if path.parent == folder and path.name != "out.csv" or "batches" in path.parts:
             continue
         if path.suffix in (".csv", ".svg", ".html", ".md", ".tex", ".txt", ".json"):
             text = path.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ import time
 import processes
 import pytest
 from reference.hostile import install
+from runner.stored import stored_keys
 
 CONFIG = """\
 name: hostile
@@ -194,9 +195,8 @@ def waiting(folder, environment, options=("--jobs", "2")):
 
 
 def wait_for_a_cell(folder, process):
-    cells = folder / "out" / "cells"
     limit = time.monotonic() + 120
-    while not (cells.is_dir() and list(cells.glob("*.json"))):
+    while not stored_keys(folder / "out"):
         assert process.poll() is None and time.monotonic() < limit, process.communicate()
         time.sleep(0.05)
 

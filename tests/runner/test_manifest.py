@@ -9,7 +9,6 @@ import random
 import shutil
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from programs.fuzz.json_mutants import mutate
 
@@ -73,46 +72,6 @@ def test_no_manifest_is_an_internal_error(whole, tmp_path, part):
     assert refused > 8
 
 
-def rewrite(folder, key, change):
-    """Change the arrays of a cell and its document, as an older version would have written both."""
-    import hashlib
-
-    path = folder / "cells" / f"{key}.npz"
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    document = json.loads(path.with_suffix(".json").read_text())
-    change(document, arrays)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    path.write_bytes(buffer.getvalue())
-    del document["sha256"]  # older versions wrote none
-    document["arrays"] = hashlib.sha256(buffer.getvalue()).hexdigest()
-    path.with_suffix(".json").write_text(json.dumps(document))
-
-
-OLDER = [
-    lambda document, arrays: document.pop("tuning"),
-    lambda document, arrays: document.pop("train_class_counts"),
-    lambda document, arrays: arrays.pop("dropped_rows"),
-    lambda document, arrays: arrays.pop("0.labels"),
-    lambda document, arrays: arrays.update(about=np.array("{}")),
-]
-
-
-def test_cells_of_an_older_format_are_computed_again_in_one_run(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "run")
-    keys = sorted(path.stem for path in (whole / "cells").glob("*.json"))
-    for key, change in zip(keys, OLDER, strict=False):
-        rewrite(tmp_path / "run", key, change)
-    inner = next((tmp_path / "run" / "inner").glob("*.json"))
-    document = json.loads(inner.read_text())
-    inner.write_text(json.dumps({"arrays": None, "scores": document["scores"]}))
-    told = []
-    state = run(make_config(VALUES), tmp_path / "run", Execution(1, engine="serial"), say=told.append)
-    assert "3 of 8 cells are done already" in told and len(state.done) == 8
-    assert invoke("report", tmp_path / "run", "--quiet").code == 0
-
-
 def config_file(folder, **changed):
     path = folder / "config.yaml"
     path.write_text(json.dumps(VALUES | changed))
@@ -168,13 +127,9 @@ def test_a_folder_with_other_files_is_not_used(tmp_path):
     assert done.code == 2 and (tmp_path / "mine" / "manifest.json").read_text() == ""
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path, packed):
+def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     (tmp_path / "run" / "manifest.json").write_text("{")
-    if packed:
-        shutil.rmtree(tmp_path / "run" / "cells")
-        (tmp_path / "run" / "packs").mkdir()
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
     assert done.code == 0, done.text
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["name"] == "small"

@@ -117,7 +117,7 @@ def test_data_without_a_file_have_no_lines(tmp_path):
     given = config(tmp_path) | {"datasets": [{"generate": "five-gaussians", "n": 30}]}
     confml.run(given, out=tmp_path / "out", jobs=1, engine="serial")
     assert list(regions(tmp_path / "out")[0])[:2] == ["row", "label"]
-    assert not (tmp_path / "out" / "rows").exists()
+    assert not Store(tmp_path / "out").keys("rows")
 
 
 def test_a_run_of_an_older_version_is_reported_with_a_note(tmp_path):
@@ -137,6 +137,8 @@ def test_a_damaged_record_counts_as_absent(tmp_path, content):
     data = load({"generate": "five-gaussians", "n": 20, "seed": 1})
     store = Store(tmp_path)
     RowOrigins(np.arange(20), None, (), data.test_rows).write(store, "0" * 32)
-    assert RowOrigins.read(store, "0" * 32).lines.tolist() == list(range(20))
-    store.path("rows", "0" * 32, "npz").write_bytes(content)
-    assert RowOrigins.read(store, "0" * 32) is None and RowOrigins.read(store, "1" * 32) is None
+    store.sync()
+    assert RowOrigins.read(Store(tmp_path), "0" * 32).lines.tolist() == list(range(20))
+    (arrays,) = tmp_path.glob("batches/*.npz")
+    arrays.write_bytes(content)
+    assert RowOrigins.read(Store(tmp_path), "0" * 32) is None and RowOrigins.read(store, "1" * 32) is None

@@ -14,11 +14,11 @@ from types import SimpleNamespace
 
 import pytest
 from processes import confml, start
+from runner.stored import stored_keys
 
 from confml.cli import main
 from confml.runner import split_data
 from confml.runner.manifest import read_manifest
-from confml.runner.packs import PackReader
 from confml.runner.splits import split_rows
 
 CONFIG = """\
@@ -139,18 +139,17 @@ def test_a_swept_value_gives_what_the_fixed_one_gives(reference, tmp_path):
 def test_killed_half_way_and_taken_up_again(reference, tmp_path):
     config = write_config(tmp_path)
     process = start("run", config, "--out", tmp_path / "out", "--jobs", "2", new_session=True)
-    cells = tmp_path / "out" / "cells"
-    while process.poll() is None and (not cells.is_dir() or len(list(cells.glob("*.json"))) < 4):
+    out = tmp_path / "out"
+    while process.poll() is None and len(stored_keys(out)) < 4:
         time.sleep(0.02)
     with_kill = process.poll() is None
     if with_kill:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
-    done = run(config, tmp_path / "out", "--jobs", "2")
-    assert "cells are done already" in done.stderr
-    after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
-    assert before.items() <= after.items()  # nothing that was done is done again
+    before = stored_keys(out)
+    done = run(config, out, "--jobs", "2")
+    assert f"{len(before)} of 16 cells are done already" in done.stderr
+    assert len(set(stored_keys(out))) == len(stored_keys(out)) == 16  # nothing that was done is done again
     assert tables(tmp_path / "out") == tables(reference)
     assert not list((tmp_path / "out").glob(".work*"))
     assert read_manifest(tmp_path / "out")["resumed"] and not read_manifest(reference)["resumed"]
@@ -162,37 +161,32 @@ def test_interrupted_run_says_how_to_go_on(tmp_path):
     )
     config = write_config(tmp_path, ["  - {name: knn, k: 1}", slow])
     process = start("run", config, "--out", tmp_path / "out", "--jobs", "2", new_session=True)
-    cells = tmp_path / "out" / "cells"
-    while not cells.is_dir() or not list(cells.glob("*.json")):
+    while not stored_keys(tmp_path / "out"):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
     words = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130
     assert "run the same command again to go on" in words and "Traceback" not in words
-    assert list(cells.glob("*.json"))
-
-
-def keep_times(out):
-    return {path.name: path.stat().st_mtime_ns for path in (out / "cells").glob("*.json")}
+    assert stored_keys(tmp_path / "out")
 
 
 def test_more_repeats_keep_the_finished_cells(tmp_path):
     config = write_config(tmp_path, METHODS[:1])
     quick(config, tmp_path / "out")
-    first, rows = keep_times(tmp_path / "out"), metrics(tmp_path / "out")
+    first, rows = stored_keys(tmp_path / "out"), metrics(tmp_path / "out")
     quick(config, tmp_path / "out", "--set", "protocol.repeats=3")
-    assert first.items() <= keep_times(tmp_path / "out").items()
-    assert len(keep_times(tmp_path / "out")) == len(first) * 3 // 2
+    again = stored_keys(tmp_path / "out")
+    assert set(first) < set(again) and len(set(again)) == len(again) == len(first) * 3 // 2
     assert [row for row in metrics(tmp_path / "out") if row["split"] != "r2"] == rows
 
 
 def test_other_levels_recompute_nothing(tmp_path):
     config = write_config(tmp_path, METHODS[:1])
     quick(config, tmp_path / "out")
-    first = keep_times(tmp_path / "out")
+    first = stored_keys(tmp_path / "out")
     quick(config, tmp_path / "out", "--set", "levels=[0.1]")
-    assert keep_times(tmp_path / "out") == first
+    assert stored_keys(tmp_path / "out") == first
     assert {row["level"] for row in metrics(tmp_path / "out") if row["metric"] == "coverage"} == {"0.1"}
 
 
@@ -242,9 +236,10 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     config = write_config(tmp_path, METHODS[:1])
     quick(config, tmp_path / "out")
     whole = tables(tmp_path / "out")
-    first, second = sorted((tmp_path / "out" / "cells").glob("*.npz"))[:2]
-    first.write_bytes(first.read_bytes()[:100])
-    second.with_suffix(".json").write_text("{")
+    (lines,) = (tmp_path / "out" / "batches").glob("*.jsonl")
+    content = lines.read_bytes().split(b"\n")
+    damaged = [b"{", content[2].replace(b'"train_rows": ', b'"train_rows": 1'), *content[3:]]
+    lines.write_bytes(b"\n".join([content[0], *damaged]))
     done = run(config, tmp_path / "out", "--jobs", "1")
     assert "6 of 8 cells are done already" in done.stderr
     assert tables(tmp_path / "out") == whole
@@ -282,17 +277,6 @@ def test_the_json_of_shards(reference, tmp_path, monkeypatch, large):
         else:
             assert printed == json.loads((out / "summary.json").read_text())
     assert printed == whole
-
-
-def test_the_same_cell_has_the_same_arrays_whatever_its_time(tmp_path):
-    """Or two runs that store it at once could leave the arrays of one beside the digest of the other."""
-    config, found = write_config(tmp_path, METHODS[:2]), []
-    for name in ("a", "b"):
-        quick(config, tmp_path / name)
-        cells = tmp_path / name / "cells"
-        found.append({path.name: path.read_bytes() for path in sorted(cells.glob("*.npz"))})
-        assert all("fit_seconds" in path.read_text() for path in cells.glob("*.json"))
-    assert found[0] == found[1] and found[0]
 
 
 def test_two_runs_in_one_folder_at_once(reference, tmp_path):
@@ -387,26 +371,6 @@ figures: []
 """
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unpacked")
-    quick(write_config(folder, text=MANY), folder / "out")
-    assert not (folder / "out" / "packs").exists()
-    return folder / "out"
-
-
-def test_a_run_with_nothing_to_do_reads_the_packs_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("confml.runner.run.UNPACKED", 2)
-    config, out = write_config(tmp_path, text=MANY), tmp_path / "out"
-    quick(config, out)
-    real, read = PackReader._index, []
-    monkeypatch.setattr(
-        PackReader, "_index", lambda self, pack, start: read.append(pack) or real(self, pack, start)
-    )
-    quick(config, out)
-    assert read == packs(out) != []
-
-
 def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
     divided = []
 
@@ -419,51 +383,22 @@ def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
     assert divided == [0, 1, 2, 3, 4, 5]
 
 
-def packs(out):
-    return sorted((out / "packs").iterdir())
-
-
-def test_packed_cells_give_the_same_tables(unpacked, tmp_path, monkeypatch):
-    monkeypatch.setattr("confml.runner.run.UNPACKED", 5)
-    config = write_config(tmp_path, text=MANY)
-    quick(config, tmp_path / "out", "--shard", "1/2")
-    quick(config, tmp_path / "out")
-    assert not (tmp_path / "out" / "cells").exists() and packs(tmp_path / "out")
-    assert tables(tmp_path / "out") == tables(unpacked)
-    before = packs(tmp_path / "out")
-    quick(config, tmp_path / "out", "--set", "protocol.repeats=7")
-    assert set(before) <= set(packs(tmp_path / "out"))
-
-
-def test_damaged_packs_are_computed_again(unpacked, tmp_path, monkeypatch):
-    monkeypatch.setattr("confml.runner.run.UNPACKED", 5)
-    config = write_config(tmp_path, text=MANY)
-    quick(config, tmp_path / "out")
-    pack = packs(tmp_path / "out")[0]
-    content = bytearray(pack.read_bytes())
-    content[len(content) // 2] ^= 255
-    pack.write_bytes(content[:-1])
-    monkeypatch.setattr("confml.runner.run.UNPACKED", 200)
-    quick(config, tmp_path / "out")
-    assert 1 <= len(list((tmp_path / "out" / "cells").glob("*.json"))) <= 2
-    assert tables(tmp_path / "out") == tables(unpacked)
-
-
 def test_a_killed_run_of_many_cells_goes_on(tmp_path):
     many = MANY.replace("tune: {k: [1, 3]}", "k: 1").replace("repeats: 6", "repeats: 120")
     config = write_config(tmp_path, text=many)
     process = start(*("run", config, "--out", tmp_path / "out", "--quiet", "--jobs", "2"), new_session=True)
     limit = time.monotonic() + 120
-    while sum(one.stat().st_size for one in (tmp_path / "out").glob("packs/*")) < 20_000:
+    while len(stored_keys(tmp_path / "out")) < 20:
         assert process.poll() is None and time.monotonic() < limit
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = sum(path.stat().st_size for path in packs(tmp_path / "out"))
+    kept = stored_keys(tmp_path / "out")
     status = json.loads(confml("status", tmp_path / "out", "--json").stdout)
     assert 0 < status["done"] < 240
     run(config, tmp_path / "out", "--quiet", "--jobs", "2")
-    assert sum(path.stat().st_size for path in packs(tmp_path / "out")) > kept
+    keys = stored_keys(tmp_path / "out")
+    assert set(kept) < set(keys) and len(set(keys)) == len(keys) == 240
     assert len({(row["method"], row["split"]) for row in metrics(tmp_path / "out")}) == 240
 
 
@@ -511,16 +446,3 @@ def test_metrics_of_a_fresh_report_are_those_of_the_cells(reference):
 
     results = open_run(reference)
     assert repr(read_metrics(results, reference)) == repr(results.metrics)
-
-
-@pytest.mark.parametrize("most, packed", [(7, True), (16, False)])
-def test_small_shards_are_packed_if_all_together_have_many_cells(
-    unpacked, tmp_path, monkeypatch, most, packed
-):
-    """12 cells in four shards: each has fewer than the limit."""
-    monkeypatch.setattr("confml.runner.run.UNPACKED", most)
-    config, out = write_config(tmp_path, text=MANY), tmp_path / "out"
-    for part in range(1, 5):
-        quick(config, out, "--shard", f"{part}/4")
-        assert (out / "packs").exists() is packed and (out / "cells").exists() is not packed
-    assert tables(out) == tables(unpacked)

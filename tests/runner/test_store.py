@@ -1,7 +1,6 @@
 """The store: records are whole or absent."""
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
@@ -9,71 +8,141 @@ import numpy as np
 import pytest
 
 from confml.errors import ConfmlError
+from confml.runner import store as module
 from confml.runner.lease import temporary_name
 from confml.runner.store import Store, open_atomically
 from confml.runner.workspace import Workspace
 
+ARRAYS = {"scores": np.array([[0.1, 0.2]]), "labels": np.array(["a|b", "c,d"])}
 
-def test_record_round_trip(tmp_path):
+
+def written(folder, *keys):
+    """Write a batch of cells, and return its two files."""
+    store = Store(folder)
+    for number, key in enumerate(keys):
+        store.write("cells", key, {"n": list(range(100)), "key": key}, {"a": np.arange(1000) + number})
+    store.sync()
+    return sorted((folder / "batches").iterdir())
+
+
+def test_records_of_a_batch_come_back(tmp_path):
     store = Store(tmp_path)
-    arrays = {"scores": np.array([[0.1, 0.2]]), "labels": np.array(["a|b", "c,d"])}
-    store.write("cells", "k1", {"x": 1}, arrays)
-    document, read = store.read("cells", "k1")
-    assert document["x"] == 1
-    assert read["scores"].tolist() == [[0.1, 0.2]] and read["labels"].tolist() == ["a|b", "c,d"]
-    assert store.keys("cells") == {"k1"} and store.is_intact("cells", "k1")
+    store.write("cells", "k1", {"x": 1, "label": "é", "share": float("inf")}, ARRAYS)
     store.write("inner", "k2", {"scores": [0.5, None]})
-    assert store.read("inner", "k2") == ({"scores": [0.5, None], "arrays": None}, {})
+    store.write("cells", "k3", {}, {"a": np.arange(3)})
+    store.sync()
+    assert len(os.listdir(tmp_path / "batches")) == 2
+    for reader in (store, Store(tmp_path)):
+        assert reader.keys("cells") == {"k1", "k3"} and reader.keys("failures") == set()
+        document, arrays = reader.read("cells", "k1")
+        assert document == {"x": 1, "label": "é", "share": float("inf")}
+        assert arrays.keys() == ARRAYS.keys()
+        for name, values in ARRAYS.items():
+            np.testing.assert_array_equal(arrays[name], values)
+        assert reader.read("cells", "k3")[1]["a"].tolist() == [0, 1, 2]
+        assert reader.read("inner", "k2") == ({"scores": [0.5, None]}, {})
+        assert reader.read("cells", "k2") is None and not reader.has("inner", "k1")
 
 
-def test_files_of_cells_are_flushed_to_the_disk_and_inner_folds_are_not(tmp_path, monkeypatch):
+def test_records_of_other_processes_are_found(tmp_path):
+    reader = Store(tmp_path)
+    assert reader.keys("cells") == set()
+    written(tmp_path, "a")
+    assert reader.has("cells", "a") and reader.keys("cells") == {"a"}
+    written(tmp_path, "b")
+    assert reader.keys("cells") == {"a"}
+    reader.refresh()
+    assert reader.keys("cells") == {"a", "b"}
+
+
+def test_a_long_cell_is_stored_at_once(tmp_path, monkeypatch):
+    """A batch ends after a second, so that a kill costs no more than that."""
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    store = Store(tmp_path)
+    store.write("cells", "a", {})
+    now[0] = 0.9
+    store.write("cells", "b", {})
+    assert Store(tmp_path).keys("cells") == set()
+    now[0] = 1.1
+    store.write("cells", "c", {})
+    assert Store(tmp_path).keys("cells") == {"a", "b", "c"}
+
+
+def test_files_are_flushed_to_the_disk(tmp_path, monkeypatch):
     flushed = []
     monkeypatch.setattr(os, "fsync", lambda number: flushed.append(os.fstat(number).st_size))
-    store = Store(tmp_path)
-    store.write("inner", "k", {"scores": [0.5]})
-    assert not flushed
-    store.write("cells", "k", {}, {"a": np.arange(3)})
-    assert flushed == [store.path("cells", "k", ending).stat().st_size for ending in ("npz", "json")]
+    lines, arrays = written(tmp_path, "a")
+    assert flushed == [arrays.stat().st_size, lines.stat().st_size]
 
 
-def test_no_record_until_the_json_is_there(tmp_path):
+def test_no_record_until_its_line_is_there(tmp_path):
     """The arrays are written first: a process killed between the two leaves no record."""
-    store = Store(tmp_path)
-    store.write("cells", "k", {}, {"a": np.arange(3)})
-    store.path("cells", "k").unlink()
-    assert (
-        store.read("cells", "k") is None
-        and not store.is_intact("cells", "k")
-        and store.keys("cells") == set()
-    )
+    lines, _ = written(tmp_path, "a")
+    lines.unlink()
+    assert Store(tmp_path).read("cells", "a") is None and Store(tmp_path).keys("cells") == set()
 
 
-@pytest.mark.parametrize("ending", ["json", "npz"])
+@pytest.mark.parametrize("ending", [".jsonl", ".npz"])
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "flipped"])
-def test_damaged_record_counts_as_not_done(tmp_path, ending, damage):
-    store = Store(tmp_path)
-    store.write("cells", "k", {"n": list(range(100))}, {"a": np.arange(1000)})
-    path = store.path("cells", "k", ending)
+def test_damaged_records_count_as_not_done(tmp_path, ending, damage):
+    (path,) = [one for one in written(tmp_path, "a") if one.suffix == ending]
     if damage == "gone":
         path.unlink()
     else:
         content = path.read_bytes()
-        flipped = content[:40] + bytes([content[40] ^ 255]) + content[41:]
+        flipped = content[:200] + bytes([content[200] ^ 255]) + content[201:]
         path.write_bytes({"cut": content[: len(content) // 2], "empty": b"", "flipped": flipped}[damage])
-    assert not store.is_intact("cells", "k")
-    assert store.read("cells", "k") is None
+    store = Store(tmp_path)
+    assert store.keys("cells") == set() and not store.has("cells", "a") and store.read("cells", "a") is None
+
+
+def test_a_damaged_line_costs_its_record_only(tmp_path):
+    lines, _ = written(tmp_path, "a", "b", "c")
+    content = lines.read_bytes().split(b"\n")
+    content[2] = content[2].replace(b'"key": "b"', b'"key": "a"')
+    lines.write_bytes(b"\n".join(content))
+    store = Store(tmp_path)
+    assert store.keys("cells") == {"a", "c"}
+    assert store.read("cells", "c")[1]["a"][0] == 2
+
+
+def test_a_record_is_not_read_under_another_key(tmp_path):
+    """Two lines, or the files of two batches, that were exchanged by hand."""
+    lines, _ = written(tmp_path, "a", "b")
+    content = lines.read_bytes().split(b"\n")
+    content[1], content[2] = content[2], content[1]
+    lines.write_bytes(b"\n".join(content))
+    other_lines, other_arrays = [one for one in written(tmp_path, "c") if one.name > lines.name][-2:]
+    store = Store(tmp_path)
+    records = {key: store.read("cells", key) for key in "abc"}
+    assert {key: record[0]["key"] for key, record in records.items()} == {"a": "a", "b": "b", "c": "c"}
+    assert {key: record[1]["a"][0] for key, record in records.items()} == {"a": 0, "b": 1, "c": 0}
+    arrays = lines.with_suffix(".npz")
+    swapped = arrays.read_bytes(), other_arrays.read_bytes()
+    arrays.write_bytes(swapped[1])
+    other_arrays.write_bytes(swapped[0])
+    assert other_lines.exists() and Store(tmp_path).keys("cells") == set()
+
+
+def test_batches_of_another_version_are_ignored(tmp_path):
+    lines, _ = written(tmp_path, "a")
+    _, *records = lines.read_bytes().split(b"\n")
+    text = b'{"version": 0, "arrays": null}'
+    lines.write_bytes(b"\n".join([hashlib.sha256(text).hexdigest().encode() + b" " + text, *records]))
+    assert Store(tmp_path).keys("cells") == set()
 
 
 def test_no_temporary_files_stay(tmp_path):
-    store = Store(tmp_path)
-    for number in range(5):
-        store.write("cells", f"k{number}", {}, {"a": np.arange(3)})
-    assert all(not name.startswith(".") for name in os.listdir(tmp_path / "cells"))
+    written(tmp_path, *"abc")
+    assert all(not name.startswith(".") for name in os.listdir(tmp_path / "batches"))
 
 
 def test_objects_are_refused_rather_than_pickled(tmp_path):
-    with pytest.raises(ValueError):
-        Store(tmp_path).write("cells", "k", {}, {"a": np.array([object()])})
+    store = Store(tmp_path)
+    with pytest.raises(ValueError, match="array a holds objects"):
+        store.write("cells", "k", {}, {"a": np.array([object()])})
+    store.sync()
     assert Store(tmp_path).keys("cells") == set()
 
 
@@ -83,41 +152,10 @@ def test_folder_that_cannot_be_written(tmp_path):
         Store(tmp_path / "file" / "run").make()
 
 
-def test_documents_are_plain_json(tmp_path):
-    store = Store(tmp_path)
-    store.write("cells", "k", {"label": "é"})
-    assert json.loads(store.path("cells", "k").read_text(encoding="utf-8"))["label"] == "é"
-
-
-def test_a_changed_document_counts_as_not_done(tmp_path):
-    """A flipped digit leaves valid JSON, and the arrays as they are."""
-    store = Store(tmp_path)
-    store.write("cells", "k", {"train_rows": 48, "labels": {1: 0.1}}, {"a": np.arange(3)})
-    path = store.path("cells", "k")
-    text = path.read_text()
-    assert store.read("cells", "k")[0]["train_rows"] == 48
-    path.write_text(text.replace("48", "49"))
-    assert store.read("cells", "k") is None and not store.is_intact("cells", "k")
-    document = json.loads(text.replace("48", "49"))
-    del document["sha256"]  # older versions wrote none
-    path.write_text(json.dumps(document))
-    assert store.read("cells", "k")[0]["train_rows"] == 49
-
-
-def test_arrays_that_cannot_be_read_count_as_not_done(tmp_path):
-    """The digest fits, and the file is no archive."""
-    store = Store(tmp_path)
-    store.write("cells", "k", {}, {"a": np.arange(3)})
-    store.path("cells", "k", "npz").write_bytes(b"PK\x03\x04 no archive")
-    document = {"arrays": hashlib.sha256(b"PK\x03\x04 no archive").hexdigest()}
-    store.path("cells", "k").write_text(json.dumps(document))
-    assert store.read("cells", "k") is None
-
-
 def test_a_new_run_removes_temporary_files_of_killed_runs(tmp_path):
     """Nothing that only has a similar name; ``123-0a1b2c3d`` is of an earlier version."""
-    store = Store(tmp_path)
-    store.write("inner", "a" * 32, {"value": 1})
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / f"{'a' * 32}.json").touch()
     names = [temporary_name(Path(f"{'b' * 32}.{kind}")).name for kind in ("json", "npz")]
     names += [f".{'b' * 32}.npz.123-0a1b2c3d", ".mine", f".{'b' * 32}.json"]
     for name in names:

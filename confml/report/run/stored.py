@@ -41,7 +41,7 @@ class StoredResults(Mapping[str, CellResult]):
             if result is None:
                 raise ConfmlError(
                     f"the result of {cell.title} is damaged",
-                    where=str(self._store.path("cells", key)),
+                    where=str(self._store.folder),
                     hint="run the config again to compute damaged results again",
                 )
             found = result if self._costs is None else replace(result, costs=self._costs)
