@@ -12,8 +12,7 @@
 # 4. At the time limit SLURM sends SIGTERM: confml keeps the finished cells and stops.
 # 5. To continue, submit the whole array again with the same size. Finished cells are not computed again.
 # 6. `confml report` after the last part writes the tables and figures of all cells.
-# 7. Fetch the data once before, with `confml data fetch`, and activate the environment of confml. With
-#    CONFML_STAGE=/local/folder, parts on one node share a copy of the data on its disk.
+# 7. Fetch the data once before, with `confml data fetch`, and activate the environment of confml.
 # 8. Other schedulers give the number of a task in a variable of their own, such as PBS_ARRAY_INDEX:
 #    confml run CONFIG --out /path/results --shard "$PBS_ARRAY_INDEX/16"
 #SBATCH --job-name=confml

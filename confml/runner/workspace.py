@@ -2,29 +2,22 @@
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import secrets
 import shutil
-import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from confml._cache import make_private
 from confml.data.dataset import DataSet
-from confml.data.files import sha256_of
 from confml.runner.environment import guarded
 from confml.runner.lease import Lease, is_abandoned
 from confml.runner.store import remove_temporary_files
 
 _ATTEMPTS = 100
-VARIABLE = "CONFML_STAGE"
-UNUSED = 7 * 86400.0  # seconds after which copies that no run has opened are removed
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
 _METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
@@ -94,9 +87,6 @@ class Workspace:
                 if values is not None and not (name == "table" and data.table is data.X):
                     np.save(folder / f"{name}.npy", values, allow_pickle=False)
             about = {name: getattr(data, name) for name in _METADATA}
-            names = sorted(path.name for path in folder.glob("*.npy")) if is_staging() else []
-            about["sums"] = {name: sha256_of(folder / name) for name in names}
-            about["digest"] = hashlib.sha256(json.dumps(about).encode()).hexdigest() if names else ""
             (folder / "about.json").write_text(json.dumps(about))
         return folder
 
@@ -145,15 +135,11 @@ def _set_aside(folder: Path) -> Path:
 
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
-    """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays.
-
-    The arrays are those of a copy on the local disk if ``CONFML_STAGE`` is set, see below.
-    """
+    """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays."""
     arrays: dict[str, Any] = {}
     with guarded(folder):
         about = json.loads((folder / "about.json").read_text())
         checksum = about.pop("checksum")
-        folder = staged(folder, about.pop("digest"), about.pop("sums"))
         for name in _ARRAYS:
             path = folder / f"{name}.npy"
             arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None
@@ -162,84 +148,3 @@ def open_dataset(folder: Path) -> DataSet:
     data = DataSet(**arrays, **about)
     data.__dict__["checksum"] = checksum  # known; computing it would read all arrays
     return data
-
-
-# ---- copies on the local disk
-
-# The workers of a run read its data sets from the results folder, which is on a network file system on most
-# clusters. With ``CONFML_STAGE``, a folder of a local disk, the first worker of a machine that needs a data
-# set copies it there, and the workers of all runs on that machine read the copy. Copies are known by a digest
-# of their content. Results do not depend on it: without room or permission, workers read the results folder.
-
-
-def is_staging() -> bool:
-    """Return whether data sets are copied to the local disk."""
-    return bool(os.environ.get(VARIABLE))
-
-
-def staged(folder: Path, digest: str, sums: Mapping[str, str]) -> Path:
-    """Return the copy of ``folder``, whose content has this digest, or ``folder`` where there is none.
-
-    sums: SHA-256 (hex) of each file. A copy that differs from them is made again, with a message on stderr.
-    """
-    given = os.environ.get(VARIABLE)
-    if not given or not digest:
-        return folder
-    with contextlib.suppress(OSError):
-        own = Path(given) / f"confml-{os.getuid() if hasattr(os, 'getuid') else 'data'}"
-        if make_private(own, own):
-            copy = own / digest
-            with _lock(own / f"{digest}.lock"):
-                if copy.is_dir() and not _is_intact(copy, sums):
-                    print(f"confml: {copy}: this copy is damaged and is made again", file=sys.stderr)
-                    shutil.rmtree(copy)
-                if not copy.is_dir():
-                    _remove_unused(own)
-                    _copy(folder, copy)
-                    if not _is_intact(copy, sums):
-                        print(f"confml: {copy}: this copy is damaged and is not used", file=sys.stderr)
-                        shutil.rmtree(copy)
-                        return folder
-                os.utime(copy)
-            return copy
-    return folder
-
-
-def _is_intact(copy: Path, sums: Mapping[str, str]) -> bool:
-    try:
-        return all(sha256_of(copy / name) == wanted for name, wanted in sums.items())
-    except OSError:
-        return False
-
-
-def _copy(folder: Path, copy: Path) -> None:
-    """Copy a folder; under its name it is complete."""
-    temporary = copy.with_name(f".{copy.name}.{secrets.token_hex(4)}")
-    try:
-        shutil.copytree(folder, temporary)
-        for path in temporary.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())  # before the name: a machine may crash
-        os.rename(temporary, copy)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _remove_unused(own: Path) -> None:
-    for other in own.iterdir():
-        with contextlib.suppress(OSError):
-            if other.is_dir() and time.time() - other.stat().st_mtime > UNUSED:
-                shutil.rmtree(other, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Hold a lock among the processes of this machine; it ends with the process."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: two workers may copy the same data, and the second copy is dropped
-        yield
-        return
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -308,7 +308,7 @@ def test_no_write_permission(tmp_path):
 def test_paths_are_not_machine_bound(reference):
     """Nothing in the reports names a folder of the machine that made them."""
     for path in reference.rglob("*"):
-        if path.suffix in (".csv", ".md", ".json", ".svg") and path.parent.name != "cells":
+        if path.suffix in (".csv", ".md", ".json", ".svg") and path.parent.name != "batches":
             assert str(Path(sys.prefix)) not in path.read_text(encoding="utf-8"), path
 
 

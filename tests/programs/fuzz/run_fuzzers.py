@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import os
 from pathlib import Path
 
-import numpy as np
 from programs.fuzz import stored_run
 
 
@@ -67,15 +65,14 @@ class Report:
 
 
 class Copies:
-    """Damaged files of the cache of kernels and of staged data: never read as they are."""
+    """Damaged files of the cache of kernels: never read as they are."""
 
     name = "copies"
 
     def feed(self, data: bytes, folder: Path) -> None:
         from confml import _jit
-        from confml.runner.workspace import staged
 
-        with _environment(CONFML_CACHE=str(folder / "copies"), CONFML_STAGE=str(folder / "stage")):
+        with _environment(CONFML_CACHE=str(folder / "copies")):
             kept = _jit.cache_dir()
             _jit.use_cache_dir(folder / "kernels")
             cache = _jit.kernel(_twice)._cache._cache_file
@@ -84,14 +81,6 @@ class Copies:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
             assert cache.load("key") is None
-
-            source = folder / "source"
-            source.mkdir(exist_ok=True)
-            np.save(source / "X.npy", np.arange(40.0).reshape(8, 5))
-            whole = (source / "X.npy").read_bytes()
-            sums = {"X.npy": hashlib.sha256(whole).hexdigest()}
-            (staged(source, "digest", sums) / "X.npy").write_bytes(data)
-            assert (staged(source, "digest", sums) / "X.npy").read_bytes() == whole
 
 
 def _twice(value):
