@@ -11,6 +11,7 @@ from confml.data.text_table import listed, short
 
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 FEWEST_SUBJECTS = 5  # a column of fewer values is a property, such as the group of a treatment
+MOST_ROWS = 100  # per value on average: with more, the values are kinds, such as the seat of a person
 _ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of patient_id, patientId and PatientID
 _SUBJECTS = {"subject", "patient", "customer", "client", "user", "person", "group", "site", "family", "batch"}
@@ -65,7 +66,7 @@ def names_subjects(name: str, values: np.ndarray, is_nominal: bool) -> bool:
         return False
     distinct, rows = len(np.unique(values)), len(values)
     many = is_nominal and max(10, rows // 20) <= distinct <= rows // 2
-    return many or (is_named and FEWEST_SUBJECTS <= distinct < rows)
+    return many or (is_named and max(FEWEST_SUBJECTS, rows / MOST_ROWS) <= distinct < rows)
 
 
 def _has_name_of_subjects(name: str) -> bool:

@@ -19,6 +19,7 @@ from confml.cli import cli, main
 from confml.config.warnings import WARNINGS
 from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
+from confml.data.identifiers import names_subjects
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
@@ -169,6 +170,12 @@ def test_properties_are_no_identifiers_of_subjects(tmp_path, name):
 def test_constants_fractions_and_two_groups_are_no_identifiers_of_subjects(tmp_path, values):
     rows = [[*row, str(eval(values, {"i": i}))] for i, row in enumerate(rows_of())]
     assert "repeated-identifier" not in warned(tmp_path, rows, "y,u,v,w,group", steps=["standardise"])
+
+
+def test_few_kinds_in_many_rows_are_no_identifiers_of_subjects():
+    kinds = np.arange(1200) % 7
+    assert not names_subjects("PERSON", kinds.astype(float), True)
+    assert names_subjects("PERSON", kinds[:300].astype(float), True)
 
 
 def test_a_feature_that_gives_the_label_away(tmp_path):
