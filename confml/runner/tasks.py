@@ -66,7 +66,7 @@ class TaskContext:
     @property
     def store(self) -> Store:
         """The store of the run, shared by the tasks of a process."""
-        return _store(self.run_folder)
+        return store_of(self.run_folder)
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """Return the random generator of this data, split and method for one purpose."""
@@ -75,7 +75,7 @@ class TaskContext:
 
 
 @functools.lru_cache(maxsize=4)
-def _store(folder: Path) -> Store:
+def store_of(folder: Path) -> Store:
     return Store(folder)
 
 

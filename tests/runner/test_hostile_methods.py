@@ -15,6 +15,8 @@ import pytest
 from reference.hostile import install
 from runner.stored import stored_keys
 
+from confml.runner.store import Store
+
 CONFIG = """\
 name: hostile
 datasets: [{generate: five-gaussians, n: 40, test-n: 20}]
@@ -132,7 +134,8 @@ def test_what_methods_print_goes_to_the_log_of_the_worker(ran):
 
 
 def test_a_failure_has_the_place_of_a_hanging_method(ran):
-    records = [json.loads(path.read_text()) for path in (ran[0] / "out" / "failures").glob("*.json")]
+    store = Store(ran[0] / "out")
+    records = [store.read("failures", key)[0] for key in store.keys("failures")]
     tracebacks = {record["cell"]["params"]["kind"]: record["traceback"] for record in records}
     assert "in do_hang\n" in tracebacks["hang"] and "in do_hang_in_c\n" in tracebacks["hang-in-c"]
     assert "Fatal Python error: Aborted" in tracebacks["abort"]

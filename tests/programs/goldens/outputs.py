@@ -43,7 +43,7 @@ CASES: dict[str, tuple[tuple[str, ...], ...]] = {
 # The exit code where it is not 0: some cells fail.
 EXIT_CODES = {"failing": 1}
 # Timings differ from run to run; the others are the state of a run, which no reader opens.
-STATE = {"inner", "cells", "packs", "failures", "batches", ".run", ".confml-files"}
+STATE = {"inner", "cells", "packs", "failures", "batches", "rows", ".run", ".confml-files"}
 LEFT_OUT = {"timings.csv", "manifest.json"}
 
 
