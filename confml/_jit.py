@@ -122,9 +122,8 @@ def kernel(
     if function is None:
         return functools.partial(kernel, nogil=nogil, inline=inline, counts_references=counts_references)
     import numba
-    from numba.core import config as settings
 
-    config: Any = settings  # numba sets the names of its options when it is imported
+    config: Any = numba.config  # numba sets the names of its options when it is imported
     # numba reads the cache folder when it decorates; the importing process's own setting is put back.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())

@@ -177,22 +177,8 @@ def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
 @kernel(counts_references=False)
 def boxes_within(Q, r, lows, highs, block, bound, out):
     """Fill out (WIDE_FAN,) with the rounded squared gaps between Q[r] and the boxes of a block; return the
-    bit mask of those <= bound."""
-    zero = lows.dtype.type(0.0)
-    s0 = s1 = s2 = s3 = (zero, zero, zero, zero)
-    for a in range(lows.shape[1]):
-        x = Q[r, a]
-        s0 = _add_gaps(s0, x, x, lows, highs, block, a, 0)
-        s1 = _add_gaps(s1, x, x, lows, highs, block, a, 4)
-        s2 = _add_gaps(s2, x, x, lows, highs, block, a, 8)
-        s3 = _add_gaps(s3, x, x, lows, highs, block, a, 12)
-    _put(s0, out, 0)
-    _put(s1, out, 4)
-    _put(s2, out, 8)
-    _put(s3, out, 12)
-    mask = _up_to(s0, bound, 0) | _up_to(s1, bound, 4)
-    mask |= _up_to(s2, bound, 8) | _up_to(s3, bound, 12)
-    return mask
+    bit mask of those <= bound. A block has as many boxes as a leaf has rows."""
+    return gaps_to_rows(Q, Q, r, lows, highs, block, bound, out)
 
 
 @kernel(counts_references=False)

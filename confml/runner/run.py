@@ -35,7 +35,7 @@ from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
 from confml.runner.store import Store
-from confml.runner.tasks import Failure, Outcome, Task, run_tasks, store_of
+from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.warnings import audits, run_warnings
 from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
@@ -120,7 +120,6 @@ def run(
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started, warn = time.monotonic(), warn or say
-    store_of.cache_clear()  # an earlier run of this process may have used the folder with other content
     engine = make_engine(execution.engine, execution.jobs, execution.scheduler, execution.forkserver)
     check_limits(config, execution.limits, engine)
     store = Store(Path(out).absolute())  # a method may change the working folder

@@ -8,7 +8,8 @@ and renamed, the arrays first, so a record exists if its line does. A record tha
 or whose arrays differ from theirs, is absent.
 
 Several processes and machines may write into one folder at once: each batch has a name of its own, and two
-records of one key have the same content. The store does not depend on the content of records.
+records of one key have the same content but for the times in it. The store does not depend on the content of
+records.
 """
 
 import contextlib
@@ -55,7 +56,7 @@ class Store:
         self._intact: dict[str, bool] = {}
         self._pending: list[tuple[str, str, Mapping, Mapping[str, np.ndarray]]] = []
         self._began = 0.0
-        self._open: tuple[str, Any] = ("", None)
+        self._open: tuple[str, Any, dict[int, list[str]]] = ("", None, {})
 
     def make(self) -> None:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
@@ -93,7 +94,11 @@ class Store:
         records, self._pending = self._pending, []
         if not records:
             return
-        named = {f"{n}.{name}": values for n, (*_, own) in enumerate(records) for name, values in own.items()}
+        named = {
+            f"{number}.{name}": values
+            for number, (*_, arrays) in enumerate(records)
+            for name, values in arrays.items()
+        }
         buffer, digest = io.BytesIO(), None
         if named:
             np.savez_compressed(buffer, allow_pickle=False, **named)
@@ -136,8 +141,8 @@ class Store:
         for line in lines:
             record = _parsed(line)
             if record is not None:
-                place = Record(batch, record["number"], start)
-                self._records.setdefault(record["kind"], {})[record["key"]] = place
+                records = self._records.setdefault(record["kind"], {})
+                records[record["key"]] = Record(batch, record["number"], start)
             start += len(line) + 1
 
     def keys(self, kind: str) -> set[str]:
@@ -176,21 +181,25 @@ class Store:
         if self._open[0] != record.batch:
             self.close()
             with guarded(self.folder):
-                self._open = record.batch, np.load(self._file(record.batch, "npz"), allow_pickle=False)
-        arrays, start = self._open[1], f"{record.number}."
-        return {name[len(start) :]: arrays[name] for name in arrays.files if name.startswith(start)}
+                arrays = np.load(self._file(record.batch, "npz"), allow_pickle=False)
+            names: dict[int, list[str]] = {}
+            for name in arrays.files:
+                names.setdefault(int(name.partition(".")[0]), []).append(name)
+            self._open = record.batch, arrays, names
+        _, arrays, names = self._open
+        return {name.partition(".")[2]: arrays[name] for name in names.get(record.number, ())}
 
     def close(self) -> None:
         """Close the arrays that were read last."""
         if self._open[1] is not None:
             self._open[1].close()
-        self._open = "", None
+        self._open = "", None, {}
 
     def _is_intact(self, batch: str) -> bool:
         """Return whether the arrays of a batch are those that were written; they are read once."""
         if batch not in self._intact:
-            wanted = self._arrays[batch]
-            self._intact[batch] = wanted is None or _sha256(self._file(batch, "npz")) == wanted
+            digest = self._arrays[batch]
+            self._intact[batch] = digest is None or _sha256(self._file(batch, "npz")) == digest
         return self._intact[batch]
 
     def _file(self, batch: str, ending: str) -> Path:

@@ -66,7 +66,7 @@ class TaskContext:
     @property
     def store(self) -> Store:
         """The store of the run, shared by the tasks of a process."""
-        return store_of(self.run_folder)
+        return _store(self.run_folder, self.work_folder)
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """Return the random generator of this data, split and method for one purpose."""
@@ -75,7 +75,8 @@ class TaskContext:
 
 
 @functools.lru_cache(maxsize=4)
-def store_of(folder: Path) -> Store:
+def _store(folder: Path, work_folder: Path) -> Store:
+    """Return the store of a folder. work_folder: of the run, because a process may outlive it."""
     return Store(folder)
 
 

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -191,8 +192,6 @@ def test_other_levels_recompute_nothing(tmp_path):
 
 
 def test_report_needs_neither_data_nor_computing(reference, tmp_path):
-    import shutil
-
     shutil.copytree(reference, tmp_path / "out")
     for path in [*(tmp_path / "out").rglob("*.csv"), *(tmp_path / "out").rglob("*.svg")]:
         path.unlink()
@@ -448,3 +447,13 @@ def test_metrics_of_a_fresh_report_are_those_of_the_cells(reference):
 
     results = open_run(reference)
     assert repr(read_metrics(results, reference)) == repr(results.metrics)
+
+
+def test_a_folder_that_was_removed_is_computed_again_by_the_same_process(tmp_path):
+    """The tasks of a run do not look for what an earlier run of their process had stored."""
+    config, out = write_config(tmp_path, METHODS[1:2]), tmp_path / "out"
+    quick(config, out)
+    expected = tables(out)
+    shutil.rmtree(out)
+    quick(config, out)
+    assert tables(out) == expected
