@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confml.data.text_table import Texts, TextTable, is_number, is_numeric, quoted
-from confml.errors import DataError
+from confml.errors import DataError, in_quotes
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
 SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")  # between thousands
@@ -132,8 +132,8 @@ def spelled_as(
     pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]
     if pairs:
         raise DataError(
-            f"no value of column '{column}' is known from the training rows: here {quoted(sorted(there))}, "
-            f"there {quoted(known)}",
+            f"no value of column {in_quotes(column)} is known from the training rows: "
+            f"here {quoted(sorted(there))}, there {quoted(known)}",
             where=where,
             hint=f"use one spelling, such as '{pairs[0][1]}' for '{pairs[0][0]}'",
         )

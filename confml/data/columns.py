@@ -31,7 +31,7 @@ from confml.data.text_table import (
     quoted,
     short,
 )
-from confml.errors import DataError
+from confml.errors import DataError, in_quotes
 
 NOT_MISSING = 'if the text is a value, missing-values: [] (--missing-values "") keeps it'
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
@@ -272,8 +272,8 @@ def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
 
 def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
     return (
-        f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
-        f"as none of them: {quoted(unknown)} ({counted(sum(unknown.values()), 'row')})"
+        f"{table.path.name}: column {in_quotes(name)} has categories that the training file does not have, "
+        f"coded as none of them: {quoted(unknown)} ({counted(sum(unknown.values()), 'row')})"
     )
 
 
@@ -288,7 +288,7 @@ def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> t
     counts = counted(len(wrong), "text")
     if numbers:
         counts = f"{counted(numbers, 'number')} and {counts}"
-    return table.path, f"column '{short(name, 60)}' holds {counts} ('{example}' on {lines})"
+    return table.path, f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
 
 
 def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:

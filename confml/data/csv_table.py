@@ -27,7 +27,7 @@ from confml.data.text_table import (
     quoted,
     short,
 )
-from confml.errors import ConfigError, ConfigErrors, DataError
+from confml.errors import ConfigError, ConfigErrors, DataError, in_quotes
 
 _MISSING = ("error", "drop", "mean")  # values of the key missing
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
@@ -158,7 +158,10 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
     lacking = [name for name in (wanted.label, *groups, *features) if name not in test]
     more = [name for name in test.names if name not in train]
     if wanted.label in lacking:
-        message, needed = f"there is no label column '{wanted.label}'", "a test file needs the true classes"
+        message, needed = (
+            f"there is no label column {in_quotes(wanted.label)}",
+            "a test file needs the true classes",
+        )
         raise DataError(message, where=str(test.path), hint=needed, near=(wanted.label, test.names))
     if lacking:
         message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
@@ -257,15 +260,20 @@ def column_mistakes(
     for key, at, name in named_columns(spec):
         if name not in there:
             what = "label column" if key == "label" else f"column of {key}:"
-            yield key, at, f"there is no {what} '{short(name, 60)}'", column_hint(name, names, table)
+            yield key, at, f"there is no {what} {in_quotes(short(name, 60))}", column_hint(name, names, table)
             continue
         other = used.setdefault(name, key)
         if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
             continue  # an identifier is no feature anyway
         if other == "label":
-            yield key, at, f"'{name}' is the label, it cannot be listed under {key} too", None
+            yield key, at, f"{in_quotes(name)} is the label, it cannot be listed under {key} too", None
         else:
-            yield key, at, f"column '{name}' is listed under {other} and {key}", "take it out of one of them"
+            yield (
+                key,
+                at,
+                f"column {in_quotes(name)} is listed under {other} and {key}",
+                "take it out of one of them",
+            )
 
 
 def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
@@ -295,7 +303,7 @@ def _check_labels(file: TextTable, label: str) -> None:
     texts = file.texts(label)
     if "" in texts.distinct:
         missing = np.flatnonzero(~texts.where(bool))
-        where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column '{label}'"
+        where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column {in_quotes(label)}"
         given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
         message = f"the label is missing ({given})" if given else "the label is missing"
         hint = "give it, or take the rows out of the file"
@@ -327,7 +335,7 @@ def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, n
     train = files[0]
     own, rest = y[: len(train)].tolist(), y[len(train) :].tolist()
     counts = Counter(own)
-    where = f"{train.path}, column '{wanted.label}'"
+    where = f"{train.path}, column {in_quotes(wanted.label)}"
     if len(counts) == 1:
         message = f"every row is of class {_shown(own[0])}: the data must have at least two classes"
         raise DataError(message, where=where)
@@ -337,7 +345,7 @@ def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, n
     single = {label for label, count in (counts + Counter(rest)).items() if count == 1}
     if len(single) > SHOWN:
         notes.append(
-            f"{len(single)} of {len(counts)} classes have one row only: is '{wanted.label}' a class?"
+            f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(wanted.label)} a class?"
         )
     elif single:
         places = ((file, at) for file in files for at in file.lines)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from confml.errors import in_quotes
+
 _INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 
 
@@ -36,7 +38,7 @@ def rounded_integer(values: Any) -> int | None:
 def warn_of_rounded_integers(X: Any) -> None:
     """Warn of the columns of an array, a data frame or a list of rows with integers that float64 changes."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        columns = ((f"'{name}'", X[name]) for name in dict.fromkeys(X.columns))
+        columns = ((in_quotes(str(name)), X[name]) for name in dict.fromkeys(X.columns))
     else:
         if isinstance(X, list | tuple):
             X = np.array(X, dtype=object)

@@ -30,7 +30,7 @@ from confml.data.text_table import (
     quoted,
     short,
 )
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError, did_you_mean, in_quotes
 
 _KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
 MISSING_LABEL, UNKNOWN_LABEL = -2, -1  # codes of labels
@@ -219,7 +219,7 @@ class RowCoder:
             raise DataError(
                 f"no label of the new rows is a class of the training rows: here {quoted(sorted(labels))}, "
                 f"there {quoted(self.class_texts)}",
-                where=f"{where}, column '{self.label}'",
+                where=f"{where}, column {in_quotes(str(self.label))}",
                 hint="write labels as in the training rows, or leave the column out",
             )
 
@@ -236,7 +236,7 @@ class RowCoder:
                 hint = f"name the decimal mark of this file: --decimal {other}"
             rows = np.flatnonzero(np.isin(texts.codes, wrong))
             raise DataError(
-                f"column '{short(name, 60)}' must be numbers as in the training rows, got "
+                f"column {in_quotes(short(name, 60))} must be numbers as in the training rows, got "
                 f"'{short(texts.distinct[wrong[0]])}' ({at_lines(table.lines[rows].tolist(), table.unit)})",
                 where=str(table.path),
                 hint=hint,
@@ -293,7 +293,7 @@ class RowCoder:
                 fact = "categories that no training row has"
                 effect = f"they count as none of the known ones, which are {quoted(known)}"
             notes.append(
-                f"column '{short(name, 60)}' has {fact}: {quoted(sorted(found.texts))} "
+                f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(found.texts))} "
                 f"({counted(found.rows, 'row')}, the first on {found.place}); {effect}"
             )
         return notes

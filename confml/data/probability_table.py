@@ -12,7 +12,7 @@ import numpy as np
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable, is_number, listed, quoted, short
-from confml.errors import DataError
+from confml.errors import DataError, in_quotes
 
 SPLIT_COLUMNS = ("repeat", "fold")
 KEY_COLUMNS = ("line", "row", "part")
@@ -145,7 +145,7 @@ def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> li
     if extra:
         raise DataError(
             f"'{short(extra[0])}' is not a class of the data set '{data.name}'",
-            where=f"{where}, column '{short(extra[0])}'",
+            where=f"{where}, column {in_quotes(short(extra[0]))}",
             hint=f"remove the column; the classes are {listed(labels)}",
         )
     return [str(by_label[label]) for label in labels]

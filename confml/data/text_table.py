@@ -136,7 +136,7 @@ class TextTable:
     def where(self, row: int, name: str | None = None) -> str:
         """Return the place of a row, and of its field in a column, for messages."""
         place = f"{self.path}, {self.unit} {self.lines[row]}"
-        return place if name is None else f"{place}, column '{name}'"
+        return place if name is None else f"{place}, column {in_quotes(name)}"
 
     def keep(self, kept: np.ndarray) -> None:
         """Leave out the rows that are not to be kept."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.data.large_integers import rounded_integer
 from confml.data.text_table import number_text
-from confml.errors import ConfigError
+from confml.errors import ConfigError, in_quotes
 from confml.methods.validation import is_frame
 from confml.plugins.by import LABEL, PREDICTED, Part, divisions_in, names_in
 
@@ -59,12 +59,12 @@ def split_columns(
 def _column(X: Any, name: Any) -> np.ndarray:
     if is_frame(X):
         if name not in list(X.columns):
-            raise ConfigError(f"by: there is no column '{name}'", near=(name, X.columns))
+            raise ConfigError(f"by: there is no column {in_quotes(str(name))}", near=(name, X.columns))
         return np.asarray(X[name])
     X = np.asarray(X)
     if isinstance(name, str) or not -X.shape[1] <= name < X.shape[1]:
         raise ConfigError(
-            f"by: the array has {X.shape[1]} columns and none is '{name}'",
+            f"by: the array has {X.shape[1]} columns and none is {in_quotes(str(name))}",
             hint="give the number of a column, or a data frame",
         )
     return X[:, name]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.errors import in_quotes
 from confml.measures.costs import ABSTAIN
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
@@ -226,7 +227,7 @@ class Summary:
     def _filled_note(self) -> str:
         """Return a warning with the number of values that are filled in."""
         values = self.filled.total()
-        names = [f"'{name}' ({count})" for name, count in self.filled.most_common(_SHOWN)]
+        names = [f"{in_quotes(name)} ({count})" for name, count in self.filled.most_common(_SHOWN)]
         if len(self.filled) > _SHOWN:
             names.append(f"... ({len(self.filled)} in all)")
         return (

@@ -674,7 +674,9 @@ def test_every_text_that_is_not_a_number_to_python_is_missing():
 
 def test_a_column_name_with_single_quotes_is_shown_in_double_quotes(csv):
     said = error(csv, "'size','vote'\n1,a\n2,b\n3,a\n4,b\n", kind=ConfigError, label="vote")
-    assert "did you mean \"'vote'\"?" in str(said)
+    assert "no label column 'vote'" in str(said) and "did you mean \"'vote'\"?" in str(said)
+    said = error(csv, "size,vote\n1,a\n2,b\n3,a\n4,b\n", kind=ConfigError, label="'vote'")
+    assert "no label column \"'vote'\"" in str(said)
 
 
 def test_a_text_that_counts_as_a_missing_label_is_quoted(tmp_path):
