@@ -20,7 +20,6 @@ USES = {
 REMAINING: dict[str, set[str]] = {
     "_jit.py": {"numba"},
     "_threads.py": {"sys.modules"},
-    "plugins/imports.py": {"sys.modules"},
 }
 
 

@@ -22,7 +22,7 @@ from confml.methods.wrappers import (
 )
 from confml.plugins.by import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
-from confml.plugins.registry import PluginRegistry, required_parameters
+from confml.plugins.registry import PluginRegistry, describe_class, required_parameters
 
 methods = PluginRegistry[Method]("method", METHODS, Method, "confml.methods")
 
@@ -179,7 +179,7 @@ def describe(name: str) -> dict[str, Any]:
     cls = method_class(name)
     if cls is not SklearnMethod:
         source = source_of(name) if _is_dotted(name) else methods.source(name)
-        return methods.describe_class(name, cls, source) | {"views": views_of(cls)}
+        return describe_class(name, cls, source) | {"views": views_of(cls)}
     classifier = find_classifier(name)
     if not inspect.isclass(classifier):  # an estimator in a module, whose parameters are set already
         classifier = type(classifier)

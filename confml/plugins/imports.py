@@ -10,7 +10,6 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
-import inspect
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from confml.errors import ConfigError
@@ -26,7 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 OWN = ("sklearn", "confml")  # packages that need no permission
 
 _SILENCE = threading.Lock()
-_silent: list[Any] = []  # stdout and its replacement, and None for each open block of `without_output`
+_open_blocks: list[None] = []  # of `without_output`, in all threads
+_redirection = contextlib.ExitStack()
 
 
 @dataclass(frozen=True)
@@ -100,26 +101,22 @@ def without_output() -> Iterator[None]:
     Blocks of several threads can overlap: the last one that ends restores stdout, which all threads share.
     """
     with _SILENCE:
-        if not _silent:
-            _silent.extend((sys.stdout, open(os.devnull, "w")))
-            sys.stdout = _silent[1]
-        _silent.append(None)
+        if not _open_blocks:
+            nowhere = _redirection.enter_context(open(os.devnull, "w"))
+            _redirection.enter_context(contextlib.redirect_stdout(nowhere))
+        _open_blocks.append(None)
     try:
         yield
     finally:
         with _SILENCE:
-            _silent.pop()
-            if len(_silent) == 2:
-                sys.stdout, nowhere = _silent
-                nowhere.close()
-                _silent.clear()
+            _open_blocks.pop()
+            if not _open_blocks:
+                _redirection.close()
 
 
 def is_dotted_name(text: Any) -> bool:
     """Return whether a value is a text like ``package.module.Class``."""
-    if not isinstance(text, str) or "." not in text:
-        return False
-    return all(part.isidentifier() for part in text.split("."))
+    return isinstance(text, str) and "." in text and all(map(str.isidentifier, text.split(".")))
 
 
 def find_object(name: str, noun: str) -> Any:
@@ -147,9 +144,11 @@ def find_object(name: str, noun: str) -> Any:
 def is_installed(package: str) -> bool:
     """Return whether a top-level package or module can be found; it is not imported."""
     try:
-        return package in sys.modules or importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
+        return importlib.util.find_spec(package) is not None
+    except ImportError:
         return False
+    except ValueError:  # a module without a specification, such as __main__, is imported already
+        return True
 
 
 def package_version(name: str) -> tuple[str, str]:
@@ -166,51 +165,36 @@ def _package_version(package: str) -> tuple[str, str]:
     for distribution in importlib.metadata.packages_distributions().get(package, ()):
         return distribution, importlib.metadata.version(distribution)
     digest = hashlib.sha256()
-    for path in _sources(package):
+    for path in _sources(importlib.import_module(package)):
         digest.update(path.read_bytes())
     return package, f"sha256 {digest.hexdigest()[:16]}"
 
 
-def _sources(package: str) -> list[Path]:
-    """Return the source files of an imported package or module, sorted."""
-    module = sys.modules[package]
-    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
-    if folders:
-        return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    file = inspect.getsourcefile(module) if getattr(module, "__file__", None) else None
-    return [Path(file)] if file else []
+def _sources(module: ModuleType) -> list[Path]:
+    """Return the source files of a package or module, sorted; none for a compiled module."""
+    folders = getattr(module, "__path__", ())
+    files = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
+    file = Path(getattr(module, "__file__", None) or "")
+    return files if folders or file.suffix != ".py" else [file]
 
 
 def _imported(module_name: str, name: str, noun: str) -> Any:
     package = module_name.partition(".")[0]
-    _look_in_folder(package)
+    folder = import_permission().folder
+    if folder is not None and not is_installed(package):
+        if (Path(folder) / f"{package}.py").is_file() or (Path(folder) / package).is_dir():
+            sys.path.append(folder)  # at the end: installed packages have priority
+            importlib.invalidate_caches()
     try:
         with without_output():
             return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if missing == package:
-            where = f"; the folder {import_permission().folder} has no module of that name either"
-            hint = f"install {package}, or start confml in the folder of {package}.py"
-            raise ConfigError(f"{noun} '{name}': {package} is not installed{where}", hint=hint) from None
-        if module_name == missing or module_name.startswith(f"{missing}."):
-            raise ConfigError(f"{noun} '{name}': there is no module {missing}") from None
-        problem: BaseException = error
     except (Exception, SystemExit) as error:
-        problem = error
-    raise ConfigError(
-        f"{noun} '{name}': importing {module_name} raises {type(problem).__name__}: {problem}",
-        hint=f"try python -c 'import {module_name}'",
-    ) from problem
-
-
-def _look_in_folder(package: str) -> None:
-    """Add the user's folder to the end of the search path if it holds the package and nothing else does."""
-    folder = import_permission().folder
-    if folder is None or package in sys.modules or folder in sys.path:
-        return
-    if is_installed(package):
-        return
-    if (Path(folder) / f"{package}.py").is_file() or (Path(folder) / package).is_dir():
-        sys.path.append(folder)
-        importlib.invalidate_caches()
+        missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else None
+        message = f"importing {module_name} raises {type(error).__name__}: {error}"
+        hint: str | None = f"try python -c 'import {module_name}'"
+        if missing == package:
+            message = f"{package} is not installed; the folder {folder} has no module of that name either"
+            hint = f"install {package}, or start confml in the folder of {package}.py"
+        elif missing is not None and f"{module_name}.".startswith(f"{missing}."):
+            message, hint = f"there is no module {missing}", None
+        raise ConfigError(f"{noun} '{name}': {message}", hint=hint) from error

@@ -11,6 +11,7 @@ A value that does not fit raises one of four exceptions, all of them `ParameterE
 
 import copy
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -106,25 +107,6 @@ class Parameter(ABC):
 
 
 @dataclass(frozen=True)
-class Integer(Parameter):
-    """An integer in [low, high]; booleans are not accepted."""
-
-    low: int | None = None
-    high: int | None = None
-
-    def expected(self) -> str:
-        return _between("a whole number", self.low, self.high, "at least", "at most")
-
-    def accepts(self, value: Any) -> bool:
-        is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-        return (
-            is_integer
-            and (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
-        )
-
-
-@dataclass(frozen=True)
 class Number(Parameter):
     """A finite number in [low, high]; ``low_open`` and ``high_open`` exclude the ends."""
 
@@ -132,19 +114,29 @@ class Number(Parameter):
     high: float | None = None
     low_open: bool = False
     high_open: bool = False
+    noun: ClassVar[str] = "a number"
+    type: ClassVar[Any] = Real
 
     def expected(self) -> str:
-        lower = "above" if self.low_open else "at least"
-        upper = "below" if self.high_open else "at most"
-        return _between("a number", self.low, self.high, lower, upper)
+        lower = f"{'above' if self.low_open else 'at least'} {self.low}" if self.low is not None else ""
+        upper = f"{'below' if self.high_open else 'at most'} {self.high}" if self.high is not None else ""
+        return " ".join(filter(None, (self.noun, " and ".join(filter(None, (lower, upper))))))
 
     def accepts(self, value: Any) -> bool:
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, self.type):
             return False
-        above = self.low is None or (value > self.low if self.low_open else value >= self.low)
-        below = self.high is None or (value < self.high if self.high_open else value <= self.high)
-        return above and below
+        low: float = -math.inf if self.low is None else self.low
+        high: float = math.inf if self.high is None else self.high
+        inside = low <= value <= high and abs(value) <= sys.float_info.max
+        return inside and not (self.low_open and value == low) and not (self.high_open and value == high)
+
+
+@dataclass(frozen=True)
+class Integer(Number):
+    """An integer in [low, high]; booleans are not accepted."""
+
+    noun = "a whole number"
+    type = Integral
 
 
 @dataclass(frozen=True)
@@ -236,11 +228,6 @@ def value_text(value: Any) -> str:
 def parameters_text(params: Mapping[str, Any]) -> str:
     """Return parameters as tables and messages show them: ``k=1;weights=distance``."""
     return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
-
-
-def _between(noun: str, low: float | None, high: float | None, lower: str, upper: str) -> str:
-    bounds = [f"{lower} {low}"] * (low is not None) + [f"{upper} {high}"] * (high is not None)
-    return f"{noun} {' and '.join(bounds)}" if bounds else noun
 
 
 DECIMALS = 12  # of significance levels and thresholds

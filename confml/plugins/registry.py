@@ -5,7 +5,7 @@ import importlib
 import inspect
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from confml.errors import ConfigError, ConfmlError
 from confml.plugins.docstrings import described_text
@@ -43,26 +43,25 @@ class PluginRegistry(Generic[Kind]):
     @functools.cached_property
     def built_in(self) -> dict[str, type[Kind]]:
         """confml's own classes, sorted by name."""
-        return {name: self._imported(name) for name in sorted(self.locations)}
-
-    def _imported(self, name: str) -> type[Kind]:
-        module, _, attribute = self.locations[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        return {name: self.find(name) for name in sorted(self.locations)}
 
     def own_class(self, name: str) -> type[Kind] | None:
         """Return confml's own class of this name, or None."""
-        return self._imported(name) if name in self.locations else None
+        if name not in self.locations:
+            return None
+        module, _, attribute = self.locations[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
 
     def has(self, name: str) -> bool:
         """Return whether there is a class of this name, without importing any."""
-        return name in self.locations or any(offer.name == name for offer in self._entry_points)
+        return name in self.locations or name in self.offers
 
     @functools.cached_property
     def _entry_points(self) -> list[EntryPoint]:
         """Entry points of the group by name: the search reads the metadata of all installed packages."""
         return sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value))
 
-    @functools.cached_property
+    @property
     def offers(self) -> dict[str, list[EntryPoint]]:
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
         offers: dict[str, list[EntryPoint]] = {}
@@ -77,13 +76,8 @@ class PluginRegistry(Generic[Kind]):
 
     def known(self) -> dict[str, type[Kind]]:
         """Return all classes that can be imported, sorted by name."""
-        found = dict(self.built_in)
-        for name in self.offers:
-            try:
-                found[name] = self.find(name)
-            except ConfmlError:
-                continue  # `find` reports it when it is asked for by name, and `broken` lists it
-        return dict(sorted(found.items()))
+        broken = self.broken()
+        return {name: self.find(name) for name in self.names() if name not in broken}
 
     def broken(self) -> dict[str, ConfmlError]:
         """Return the classes of other packages that cannot be used, with the reason for each."""
@@ -97,26 +91,30 @@ class PluginRegistry(Generic[Kind]):
 
     def find(self, name: str) -> type[Kind]:
         """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
-        cls = self.own_class(name)
-        if cls is not None:
-            return cls
-        offers = self.offers.get(name)
-        if not offers:
+        own = self.own_class(name)
+        if own is not None:
+            return own
+        if name not in self.offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", near=(name, self.names()))
-        if len(offers) > 1:
-            packages = " and ".join(_origin(offer) for offer in offers)
-            raise ConfmlError(
-                f"{self.noun} '{name}' is offered by {packages}", hint="uninstall all but one of them"
-            )
-        return self._load(name, offers[0])
+        offer, *others = self.offers[name]
+        subject = f"{self.noun} '{name}' of the package {_origin(offer)}"
+        if others:
+            message = f"{self.noun} '{name}' is offered by {self.source(name)}"
+            raise ConfmlError(message, hint="uninstall all but one of them")
+        try:
+            cls = offer.load()
+        except Exception as error:
+            message = f"{subject} cannot be imported from {offer.value}: {type(error).__name__}: {error}"
+            raise ConfmlError(message, hint="reinstall or uninstall that package") from error
+        if not (inspect.isclass(cls) and issubclass(cls, self.base) and getattr(cls, "name", None) == name):
+            expected = f"a subclass of {self.base.__module__}.{self.base.__qualname__} with this name"
+            found = repr(getattr(cls, "name", None) or cls)
+            raise ConfmlError(f"{subject} must be {expected}, but {offer.value} is {found}")
+        return cast("type[Kind]", cls)
 
     def source(self, name: str) -> str:
         """Return where the class comes from: ``confml``, or another package with its version."""
-        return (
-            "confml"
-            if name in self.locations
-            else " and ".join(_origin(offer) for offer in self.offers[name])
-        )
+        return "confml" if name in self.locations else " and ".join(map(_origin, self.offers[name]))
 
     def check(self, name: str, params: Mapping[str, Any]) -> None:
         """Raise ConfigError unless ``name`` is known and can be built with exactly these parameters.
@@ -141,65 +139,32 @@ class PluginRegistry(Generic[Kind]):
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return the documentation as plain data: name, summary, text, source, version, parameters."""
-        return self.describe_class(name, self.find(name), self.source(name))
+        return describe_class(name, self.find(name), self.source(name))
 
-    def describe_class(self, name: str, cls: type[Kind], source: str) -> dict[str, Any]:
-        """Return the documentation of a class that a config names ``name``, as `describe` does."""
-        text = described_text(cls)
-        defaults = default_parameters(cls)
-        parameters = []
-        for parameter, rule in cls.parameters.items():
-            entry = {"name": parameter, "about": rule.about, "expected": rule.expected()}
-            parameters.append(entry | ({"default": defaults[parameter]} if parameter in defaults else {}))
-        return {
-            "name": name,
-            "summary": text.partition("\n")[0],
-            "text": text,
-            "source": source,
-            "version": cls.version,
-            "parameters": parameters,
-        }
 
-    def _is_named(self, cls: Any) -> TypeGuard[type[Kind]]:
-        return (
-            inspect.isclass(cls)
-            and issubclass(cls, self.base)
-            and cls is not self.base
-            and isinstance(getattr(cls, "name", None), str)
-        )
-
-    def _load(self, name: str, offer: EntryPoint) -> type[Kind]:
-        try:
-            cls = offer.load()
-        except Exception as error:
-            raise ConfmlError(
-                f"{self.noun} '{name}' of the package {_origin(offer)} cannot be imported from "
-                f"{offer.value}: {type(error).__name__}: {error}",
-                hint="reinstall or uninstall that package",
-            ) from error
-        if not self._is_named(cls):
-            expected = f"a subclass of {self.base.__module__}.{self.base.__qualname__} with a name"
-            got = f"{offer.value} is {cls!r}"
-            raise ConfmlError(
-                f"{self.noun} '{name}' of the package {_origin(offer)} must be {expected}, but {got}"
-            )
-        if cls.name != name:
-            raise ConfmlError(
-                f"the package {_origin(offer)} offers {offer.value} as {self.noun} '{name}', "
-                f"but its own name is '{cls.name}'",
-                hint="the two names must be the same",
-            )
-        return cls
+def describe_class(name: str, cls: type[Plugin], source: str) -> dict[str, Any]:
+    """Return the documentation of a class that a config names ``name``, as `PluginRegistry.describe` does."""
+    text, defaults = described_text(cls), default_parameters(cls)
+    parameters = []
+    for parameter, rule in cls.parameters.items():
+        default = {"default": defaults[parameter]} if parameter in defaults else {}
+        about = {"name": parameter, "about": rule.about, "expected": rule.expected()}
+        parameters.append(about | default)
+    return {
+        "name": name,
+        "summary": text.partition("\n")[0],
+        "text": text,
+        "source": source,
+        "version": cls.version,
+        "parameters": parameters,
+    }
 
 
 def required_parameters(cls: type) -> set[str]:
     """Return the names of the constructor parameters that have no default."""
     signature = inspect.signature(cls).parameters.values()
-    return {
-        one.name
-        for one in signature
-        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-    }
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {one.name for one in signature if one.default is one.empty and one.kind in named}
 
 
 _required = functools.cache(required_parameters)  # of plugins, which are checked at every task

@@ -326,8 +326,8 @@ def test_a_method_of_another_package(installed):
         ("nowhere", "cannot be imported from their_methods:Missing: AttributeError"),
         ("no-module", "cannot be imported from their_missing_module:Near: ModuleNotFoundError"),
         ("raises", "cannot be imported from their_broken_module:Near: RuntimeError: no licence found"),
-        ("not-a-method", "must be a subclass of confml.methods.base.Method with a name"),
-        ("misnamed", "as method 'misnamed', but its own name is 'another-name'"),
+        ("not-a-method", "must be a subclass of confml.methods.base.Method with this name"),
+        ("misnamed", "with this name, but their_methods:Misnamed is 'another-name'"),
         ("twice", "offered by other-package 0.1 and their-package 1.2"),
     ],
 )

@@ -38,7 +38,7 @@ BAGGING = "sklearn.ensemble.BaggingClassifier"
         (
             Number("", low=0, low_open=True),
             [1, 0.5],
-            [0, -1, math.nan, math.inf, True],
+            [0, -1, math.nan, math.inf, 10**400, True],
             "a number above 0",
         ),
         (Number("", low=0, high=1, high_open=True), [0, 0.9], [1, 1.5], "a number at least 0 and below 1"),
