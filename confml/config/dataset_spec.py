@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from confml.config.part import Part
 from confml.config.values import Name, NameList, Separator, Switch, TextList, Words, one_of, wrong
@@ -34,77 +34,59 @@ FilePath = Annotated[str, BeforeValidator(_path)]
 
 
 class DatasetSpec(Part):
-    """One data set: a card of `confml data list` by its name, your own CSV file, or generated data."""
+    """One data set: a card of `confml data list` by its name, your own CSV file, or generated data.
+
+    name: Name in the results; also that of the card without card, csv, openml or generate.
+    card: The card, if its name is different. Example: usps
+    openml: A data set of OpenML by name or number. Example: credit-g or 31
+    csv: A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count from the config's
+        folder. Example: mine.csv
+    test: A table file with the test part. Example: new.csv
+    label: Column of the file with the class. Example: y
+    id: Columns that identify a row; they are not features. Example: [customer]
+    ignore: Columns to leave out. Example: [id]
+    nominal: Columns of categories; non-numeric columns are always categorical. Example: [colour]
+    groups: Column of groups; the rows of a group stay in one part of a split. Example: site
+    missing: Treatment of missing values: error (default), drop the row, or the feature's mean. Example: drop
+    missing_values: Texts of missing values; [] for none besides empty fields. By default ?, NA, nan, None and
+        others. Example: ['?', -999] or []
+    separator: Separator between columns of the CSV file. Example: ';'
+    encoding: Encoding of the CSV file. Example: latin-1
+    decimal: Decimal sign of the CSV file.
+    thousands: Separator of thousands in the numbers of the file; detected by default.
+    header: false for a file without a header line; its columns are column-1, column-2, ...
+    sheet: Sheet of a workbook; the first one by default.
+    duplicates: keep (default), or drop training rows that repeat an earlier one, label included.
+    drop_first: Code nominal columns with one column fewer than categories.
+    generate: Generator of synthetic data. Example: five-gaussians
+    params: Parameters of the generator whose names are also keys of a data set.
+    """
 
     short = "name"
     rest = "params"
 
-    name: Name = Field(
-        description="Name in the results; also that of the card without card, csv, openml or generate."
-    )
-    card: Words | None = Field(None, description="The card, if its name is different.", examples=["usps"])
-    openml: Annotated[str, BeforeValidator(_openml)] | None = Field(
-        None, description="A data set of OpenML by name or number.", examples=["credit-g", 31]
-    )
-    csv: FilePath | None = Field(
-        None,
-        description="A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count "
-        "from the config's folder.",
-        examples=["mine.csv"],
-    )
-    test: FilePath | None = Field(None, description="A table file with the test part.", examples=["new.csv"])
-    label: Words | None = Field(None, description="Column of the file with the class.", examples=["y"])
-    id: NameList | None = Field(
-        None, description="Columns that identify a row; they are not features.", examples=[["customer"]]
-    )
-    ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
-    nominal: NameList | None = Field(
-        None,
-        description="Columns of categories; non-numeric columns are always categorical.",
-        examples=[["colour"]],
-    )
-    groups: Words | None = Field(
-        None,
-        description="Column of groups; the rows of a group stay in one part of a split.",
-        examples=["site"],
-    )
-    missing: Annotated[str, one_of("error", "drop", "mean")] | None = Field(
-        None,
-        description="Treatment of missing values: error (default), drop the row, or the feature's mean.",
-        examples=["drop"],
-    )
-    missing_values: TextList | None = Field(
-        None,
-        description="Texts of missing values; [] for none besides empty fields. By default ?, NA, nan, None "
-        "and others.",
-        examples=[["?", -999], []],
-    )
-    separator: Separator | None = Field(
-        None, description="Separator between columns of the CSV file.", examples=[";"]
-    )
-    encoding: Words | None = Field(None, description="Encoding of the CSV file.", examples=["latin-1"])
-    decimal: Annotated[str, one_of(".", ",")] | None = Field(
-        None, description="Decimal sign of the CSV file."
-    )
-    thousands: Words | None = Field(
-        None, description="Separator of thousands in the numbers of the file; detected by default."
-    )
-    header: Switch | None = Field(
-        None, description="false for a file without a header line; its columns are column-1, column-2, ..."
-    )
-    sheet: Words | None = Field(None, description="Sheet of a workbook; the first one by default.")
-    duplicates: Annotated[str, one_of("keep", "drop")] | None = Field(
-        None, description="keep (default), or drop training rows that repeat an earlier one, label included."
-    )
-    drop_first: Switch | None = Field(
-        None, description="Code nominal columns with one column fewer than categories."
-    )
-    generate: Words | None = Field(
-        None, description="Generator of synthetic data.", examples=["five-gaussians"]
-    )
-    params: dict[str, Any] = Field(
-        {}, description="Parameters of the generator whose names are also keys of a data set."
-    )
+    name: Name
+    card: Words | None = None
+    openml: Annotated[str, BeforeValidator(_openml)] | None = None
+    csv: FilePath | None = None
+    test: FilePath | None = None
+    label: Words | None = None
+    id: NameList | None = None
+    ignore: NameList | None = None
+    nominal: NameList | None = None
+    groups: Words | None = None
+    missing: Annotated[str, one_of("error", "drop", "mean")] | None = None
+    missing_values: TextList | None = None
+    separator: Separator | None = None
+    encoding: Words | None = None
+    decimal: Annotated[str, one_of(".", ",")] | None = None
+    thousands: Words | None = None
+    header: Switch | None = None
+    sheet: Words | None = None
+    duplicates: Annotated[str, one_of("keep", "drop")] | None = None
+    drop_first: Switch | None = None
+    generate: Words | None = None
+    params: dict[str, Any] = {}
 
     OF_FILES: ClassVar[Sequence[str]] = (
         *("test", "separator", "encoding", "decimal", "thousands", "header", "sheet"),

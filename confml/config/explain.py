@@ -7,11 +7,11 @@ from pydantic import ValidationError
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft, Place
-from confml.config.part import Part
+from confml.config.part import Part, underscored
 from confml.config.schema import part_at
 from confml.data.table_files import is_table_name
 from confml.errors import did_you_mean, nearest
-from confml.yaml import flow, got
+from confml.yaml import got
 
 
 def note_errors(error: ValidationError, draft: Draft) -> None:
@@ -72,8 +72,7 @@ def _unknown_key(place: Place, draft: Draft) -> None:
 def _missing_key(place: Place, draft: Draft) -> None:
     *above, key = place
     model, holder, path = part_at(above), draft.root.at(above), draft.name_of(above)
-    field = model.model_fields.get(str(key).replace("-", "_")) if model else None
-    example = flow(field.examples[0]) if field and field.examples else None
+    example = model.documented(underscored(str(key)))[1].partition(" or ")[0] if model else ""
     hint = f"for example '{key}: {example}'" if example else None
     given = holder.child(key) if holder.is_mapping else None
     if given is not None:  # the key has no value

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
-
 from confml.config import grids
 from confml.config.part import Part, underscored
 from confml.config.values import (
@@ -46,151 +44,122 @@ class WrapperSpec(Part):
 
 
 class ConformalSpec(WrapperSpec):
-    """Settings of conformal prediction; `confml describe conformal` has the defaults."""
+    """Settings of conformal prediction; `confml describe conformal` has the defaults.
+
+    kind: split: calibrate on a part of the training set; cross: on each of its folds in turn.
+    nonconformity: Nonconformity score; by default lac if there are probabilities, else margin. Example: aps
+    view: View of a method with a posterior, whose scores are calibrated (default reject).
+    calibration: Fraction of examples in the calibration part, for split (default 0.3).
+    folds: Number of folds, for cross (default 5).
+    mondrian: Label-conditional p-values, which are valid for each class (default false).
+    smoothed: Break ties between scores at random (default false).
+    by: Groups in which p-values are valid: a column, {column: bins or [cuts]}, predicted, label, a list of
+        them for combinations, or a list of lists for several divisions (default none). Example: site or
+        [site, predicted] or [[site], [{age: 4}]]
+    best_of: Further methods, each a name or a mapping with name and parameters. Each p-value is of the method
+        with the smallest regions, and keeps its bound, for split (default none). Example: [naive-bayes,
+        {name: knn, k: 5}]
+    best_of_level: Level at which regions of best-of are to be small (default: the first of levels).
+    shift: Weights of calibration examples for a test part of another distribution, learnt from its features
+        without labels, for split (default none).
+    randomised: Count a random fraction of the probability, for aps and raps (default true).
+    penalty: Penalty per rank after k-reg, for raps (default 0.01).
+    k_reg: Number of ranks without a penalty, for raps (default 1).
+    """
 
     key = "conformal"
-    kind: Annotated[str, one_of("split", "cross")] = Field(
-        "split",
-        description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
-    )
-    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin")] | None = Field(
-        None,
-        description="Nonconformity score; by default lac if there are probabilities, else margin.",
-        examples=["aps"],
-    )
-    view: Annotated[str, one_of("reject", "envelope", "posterior", "exceedance")] | None = Field(
-        None,
-        description="View of a method with a posterior, whose scores are calibrated (default reject).",
-    )
-    calibration: Between | None = Field(
-        None,
-        description="Fraction of examples in the calibration part, for split (default 0.3).",
-    )
-    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
-    mondrian: Switch | None = Field(
-        None, description="Label-conditional p-values, which are valid for each class (default false)."
-    )
-    smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
-    by: Annotated[Any, Rule(By("groups"))] | None = Field(
-        None,
-        description="Groups in which p-values are valid: a column, {column: bins or [cuts]}, predicted, "
-        "label, a list of them for combinations, or a list of lists for several divisions (default none).",
-        examples=["site", ["site", "predicted"], [["site"], [{"age": 4}]]],
-    )
-    best_of: Annotated[Any, Rule(Candidates("methods"))] | None = Field(
-        None,
-        description="Further methods, each a name or a mapping with name and parameters. Each p-value is of "
-        "the method with the smallest regions, and keeps its bound, for split (default none).",
-        examples=[["naive-bayes", {"name": "knn", "k": 5}]],
-    )
-    best_of_level: Level | None = Field(
-        None, description="Level at which regions of best-of are to be small (default: the first of levels)."
-    )
-    shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = Field(
-        None,
-        description="Weights of calibration examples for a test part of another distribution, learnt from "
-        "its features without labels, for split (default none).",
-    )
-    randomised: Switch | None = Field(
-        None,
-        description="Count a random fraction of the probability, for aps and raps (default true).",
-    )
-    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
-    k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
+    kind: Annotated[str, one_of("split", "cross")] = "split"
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin")] | None = None
+    view: Annotated[str, one_of("reject", "envelope", "posterior", "exceedance")] | None = None
+    calibration: Between | None = None
+    folds: Folds | None = None
+    mondrian: Switch | None = None
+    smoothed: Switch | None = None
+    by: Annotated[Any, Rule(By("groups"))] | None = None
+    best_of: Annotated[Any, Rule(Candidates("methods"))] | None = None
+    best_of_level: Level | None = None
+    shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = None
+    randomised: Switch | None = None
+    penalty: Share | None = None
+    k_reg: Whole | None = None
 
 
 class VennSpec(WrapperSpec):
-    """Settings of Venn-Abers prediction; `confml describe venn` has the defaults."""
+    """Settings of Venn-Abers prediction; `confml describe venn` has the defaults.
+
+    kind: inductive: calibrate on a part of the training set; cross: on each fold in turn.
+    calibration: Fraction of examples in the calibration part, for inductive (default 0.3).
+    folds: Number of folds, for cross (default 5).
+    """
 
     key = "venn"
-    kind: Annotated[str, one_of("inductive", "cross")] = Field(
-        "inductive",
-        description="inductive: calibrate on a part of the training set; cross: on each fold in turn.",
-    )
-    calibration: Between | None = Field(
-        None,
-        description="Fraction of examples in the calibration part, for inductive (default 0.3).",
-    )
-    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
+    kind: Annotated[str, one_of("inductive", "cross")] = "inductive"
+    calibration: Between | None = None
+    folds: Folds | None = None
 
 
 class SamplesSpec(WrapperSpec):
-    """Settings of posterior draws; `confml describe samples` has the defaults."""
+    """Settings of posterior draws; `confml describe samples` has the defaults.
+
+    kind: ensemble: the members of a forest; bootstrap: fits to random weights; laplace: Gaussian
+        approximation of logistic regression.
+    draws: Number of draws (default 60 of bootstrap, 1000 of laplace).
+    exceeding: Threshold of the class probability for the view exceedance (default 0.5).
+    entropies: Views total-entropy, expected-entropy and mutual-information too (default false).
+    """
 
     key = "samples"
-    kind: Annotated[str, one_of("ensemble", "bootstrap", "laplace")] = Field(
-        "bootstrap",
-        description="ensemble: the members of a forest; bootstrap: fits to random weights; laplace: Gaussian "
-        "approximation of logistic regression.",
-    )
-    draws: Count | None = Field(
-        None, description="Number of draws (default 60 of bootstrap, 1000 of laplace)."
-    )
-    exceeding: Share | None = Field(
-        None, description="Threshold of the class probability for the view exceedance (default 0.5)."
-    )
-    entropies: Switch | None = Field(
-        None,
-        description="Views total-entropy, expected-entropy and mutual-information too (default false).",
-    )
+    kind: Annotated[str, one_of("ensemble", "bootstrap", "laplace")] = "bootstrap"
+    draws: Count | None = None
+    exceeding: Share | None = None
+    entropies: Switch | None = None
 
 
 class LimitsSpec(Part):
-    """The time and memory that one task of a method may take; they do not change results."""
+    """The time and memory that one task of a method may take; they do not change results.
 
-    timeout: Duration | None = Field(
-        None, description="Wall time of one task: seconds, or 90s, 10min, 2h.", examples=["10min"]
-    )
-    memory: Memory | None = Field(
-        None, description="Memory that one task may take on top of its worker's.", examples=["4GB"]
-    )
+    timeout: Wall time of one task: seconds, or 90s, 10min, 2h. Example: '10min'
+    memory: Memory that one task may take on top of its worker's. Example: '4GB'
+    """
+
+    timeout: Duration | None = None
+    memory: Memory | None = None
 
 
 class MethodEntry(Part):
-    """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen)."""
+    """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen).
+
+    name: A method of `confml methods`, or a classifier with scikit-learn's interface by its dotted name;
+        packages other than scikit-learn need --allow-import. Example: tcm-nn or
+        sklearn.ensemble.RandomForestClassifier
+    params: Parameters whose names are also keys of a method.
+    sweep: Grids of values, each reported as a variant. Example: {k: [1, 3, 5]}
+    tune: Grids that inner cross-validation chooses from. Example: {C: {log2: [-18, 18, 2]}}
+    select_by: Metric that tuning optimises.
+    samples: Posterior draws of this method; a single word is the kind. A number is a parameter. Example:
+        ensemble or {kind: bootstrap, draws: 60}
+    conformal: Conformal prediction with this method; a single word is the kind. Example: split or {kind:
+        cross, nonconformity: aps}
+    venn: Venn-Abers prediction with this method; a single word is the kind. Example: inductive or {kind:
+        cross, folds: 5}
+    label: Name in tables and figures. Example: '1-NN'
+    limits: Limits of one task; a task that exceeds one becomes a failure. They have priority over --timeout
+        and --memory. Example: {timeout: '10min', memory: '4GB'}
+    """
 
     short = "name"
     rest = "params"
 
-    name: Words = Field(
-        description="A method of `confml methods`, or a classifier with scikit-learn's interface by its "
-        "dotted name; packages other than scikit-learn need --allow-import.",
-        examples=["tcm-nn", "sklearn.ensemble.RandomForestClassifier"],
-    )
-    params: dict[str, Any] = Field({}, description="Parameters whose names are also keys of a method.")
-    sweep: dict[str, Grid] = Field(
-        {}, description="Grids of values, each reported as a variant.", examples=[{"k": [1, 3, 5]}]
-    )
-    tune: dict[str, Grid] = Field(
-        {},
-        description="Grids that inner cross-validation chooses from.",
-        examples=[{"C": {"log2": [-18, 18, 2]}}],
-    )
-    select_by: Annotated[str, one_of(*SELECT_BY)] = Field(
-        "accuracy", description="Metric that tuning optimises."
-    )
-    samples: SamplesSpec | None = Field(
-        None,
-        description="Posterior draws of this method; a single word is the kind. A number is a parameter.",
-        examples=["ensemble", {"kind": "bootstrap", "draws": 60}],
-    )
-    conformal: ConformalSpec | None = Field(
-        None,
-        description="Conformal prediction with this method; a single word is the kind.",
-        examples=["split", {"kind": "cross", "nonconformity": "aps"}],
-    )
-    venn: VennSpec | None = Field(
-        None,
-        description="Venn-Abers prediction with this method; a single word is the kind.",
-        examples=["inductive", {"kind": "cross", "folds": 5}],
-    )
-    label: Words | None = Field(None, description="Name in tables and figures.", examples=["1-NN"])
-    limits: LimitsSpec | None = Field(
-        None,
-        description="Limits of one task; a task that exceeds one becomes a failure. They have priority over "
-        "--timeout and --memory.",
-        examples=[{"timeout": "10min", "memory": "4GB"}],
-    )
+    name: Words
+    params: dict[str, Any] = {}
+    sweep: dict[str, Grid] = {}
+    tune: dict[str, Grid] = {}
+    select_by: Annotated[str, one_of(*SELECT_BY)] = "accuracy"
+    samples: SamplesSpec | None = None
+    conformal: ConformalSpec | None = None
+    venn: VennSpec | None = None
+    label: Words | None = None
+    limits: LimitsSpec | None = None
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """`Part`: base class of the mappings of a config, with short forms and hyphenated keys."""
 
+import inspect
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
+
+from confml.yaml import Problems, parse
 
 
 def hyphenated(field: str) -> str:
@@ -16,7 +20,10 @@ def underscored(parameter: str) -> str:
 
 
 class Part(BaseModel):
-    """A mapping of a config. short: the field that a single word sets, as the short form."""
+    """A mapping of a config. short: the field that a single word sets, as the short form.
+
+    The docstring of a class describes its fields, one per paragraph, most with an example.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -35,6 +42,25 @@ class Part(BaseModel):
     def keys(cls) -> list[str]:
         """Return the keys of this mapping, with hyphens."""
         return [hyphenated(field) for field in cls.model_fields if field != cls.rest]
+
+    @classmethod
+    def documented(cls, field: str) -> tuple[str, str]:
+        """Return the description of a field and its example, or ""; several examples are separated by or."""
+        text = re.search(rf"^{field}: (.*(?:\n +.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
+        about, _, example = " ".join(text[1].split() if text else ()).partition(" Example: ")
+        return about, example
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        reference = handler(core_schema)
+        schema = handler.resolve_ref_schema(reference)
+        schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
+        for field in cls.model_fields:
+            about, examples = cls.documented(field)
+            values = [parse(text, "", Problems()).plain() for text in examples.split(" or ")]
+            entry = {"description": about} | ({"examples": values} if examples else {})
+            schema["properties"][hyphenated(field)] |= entry
+        return reference
 
     @model_validator(mode="before")
     @classmethod

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from confml.config.part import Part, hyphenated
 from confml.config.values import Between, Count, Folds, LabelList, Switch, Whole, one_of
 
@@ -18,38 +16,34 @@ PROTOCOLS = {
 
 
 class Protocol(Part):
-    """Division of data sets into training and test parts."""
+    """Division of data sets into training and test parts.
+
+    kind: fixed-split (parts of the provider), holdout, k-fold, leave-one-out or online; `confml
+        describe NAME` explains each. Example: k-fold
+    repeats: Number of random divisions (holdout), rounds of folds (k-fold) or orders (online).
+    test_size: Fraction of rows in the test part, for holdout.
+    folds: Number of folds, for k-fold.
+    inner_folds: Number of folds of a training part, for tuning.
+    stratify: Keep the proportions of the classes in every part.
+    rows: Approximate number of rows that are used of a larger data set, for holdout and k-fold. Each repeat
+        draws others, with stratify in the proportions of the classes, one of each at least. Example: 1000
+    absent: Classes that are removed from training parts and kept in test parts. Example: ['9']
+    order: For online: rows in the given order, training part first, or shuffled by the seed.
+    start: Number of examples that are learnt before the first prediction, for online.
+    """
 
     short = "kind"
 
-    kind: Annotated[str, one_of(*PROTOCOLS)] = Field(
-        description="; ".join(f"{kind}: {about}" for kind, about in PROTOCOLS.items()), examples=["k-fold"]
-    )
-    repeats: Count = Field(
-        1, description="Number of random divisions (holdout), rounds of folds (k-fold) or orders (online)."
-    )
-    test_size: Between = Field(0.2, description="Fraction of rows in the test part, for holdout.")
-    folds: Folds = Field(10, description="Number of folds, for k-fold.")
-    inner_folds: Folds = Field(10, description="Number of folds of a training part, for tuning.")
-    stratify: Switch = Field(True, description="Keep the proportions of the classes in every part.")
-    rows: Count | None = Field(
-        None,
-        description="Approximate number of rows that are used of a larger data set, for holdout and k-fold. "
-        "Each repeat draws others, with stratify in the proportions of the classes, one of each at least.",
-        examples=[1000],
-    )
-    absent: LabelList = Field(
-        (),
-        description="Classes that are removed from training parts and kept in test parts.",
-        examples=[["9"]],
-    )
-    order: Annotated[str, one_of("given", "shuffled")] = Field(
-        "given",
-        description="For online: rows in the given order, training part first, or shuffled by the seed.",
-    )
-    start: Whole = Field(
-        0, description="Number of examples that are learnt before the first prediction, for online."
-    )
+    kind: Annotated[str, one_of(*PROTOCOLS)]
+    repeats: Count = 1
+    test_size: Between = 0.2
+    folds: Folds = 10
+    inner_folds: Folds = 10
+    stratify: Switch = True
+    rows: Count | None = None
+    absent: LabelList = ()
+    order: Annotated[str, one_of("given", "shuffled")] = "given"
+    start: Whole = 0
 
     ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "repeats": ("holdout", "k-fold", "online"),

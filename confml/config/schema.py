@@ -22,20 +22,19 @@ _COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "
 
 
 class StepSpec(Part):
-    """A step before every method, fitted to training data only: its name and parameters."""
+    """A step before every method, fitted to training data only: its name and parameters.
+
+    name: A step of `confml methods`, or a transformer with scikit-learn's interface by its dotted name.
+        Example: row-standardise or sklearn.decomposition.PCA
+    params: Parameters of the step whose names are also keys of a step.
+    """
 
     short = "name"
     rest = "params"
     one_key = True
 
-    name: Words = Field(
-        description="A step of `confml methods`, or a transformer with scikit-learn's interface by its "
-        "dotted name.",
-        examples=["row-standardise", "sklearn.decomposition.PCA"],
-    )
-    params: dict[str, Any] = Field(
-        {}, description="Parameters of the step whose names are also keys of a step."
-    )
+    name: Words
+    params: dict[str, Any] = {}
 
     @property
     def packages(self) -> dict[str, str]:
@@ -53,112 +52,100 @@ class StepSpec(Part):
 
 
 class NoiseSpec(Part):
-    """Noise that is added to the data."""
+    """Noise that is added to the data.
 
-    on: Annotated[str, one_of("all", "train")] = Field(
-        "all", description="Add noise to the whole data set before it is split, or to training parts only."
-    )
-    labels: Share = Field(0, description="Fraction of rows that get another class.", examples=[0.1])
-    attributes: Share = Field(
-        0, description="Fraction of feature values replaced by the value of another row.", examples=[0.05]
-    )
-    irrelevant: Whole = Field(0, description="Number of random features that are added.", examples=[10])
+    on: Add noise to the whole data set before it is split, or to training parts only.
+    labels: Fraction of rows that get another class. Example: 0.1
+    attributes: Fraction of feature values replaced by the value of another row. Example: 0.05
+    irrelevant: Number of random features that are added. Example: 10
+    """
+
+    on: Annotated[str, one_of("all", "train")] = "all"
+    labels: Share = 0
+    attributes: Share = 0
+    irrelevant: Whole = 0
 
 
 class FigureSpec(Part):
-    """A figure: its name and options."""
+    """A figure: its name and options.
+
+    name: The figure. Example: error-against
+    options: Options whose names are also keys of a figure.
+    """
 
     short = "name"
     rest = "options"
     one_key = True
 
-    name: Words = Field(description="The figure.", examples=["error-against"])
-    options: dict[str, Any] = Field({}, description="Options whose names are also keys of a figure.")
+    name: Words
+    options: dict[str, Any] = {}
 
 
 class PaperSpec(Part):
-    """Published results to compare with."""
+    """Published results to compare with.
+
+    table: A published table, or several. Example: tcm-nn-table3
+    """
 
     short = "table"
 
-    table: NameList = Field(description="A published table, or several.", examples=["tcm-nn-table3"])
+    table: NameList
 
 
 AIMS = ("error", "cost", "regions", "certified")
 
 
 class Config(Part):
-    """An experiment: data sets, methods, a protocol, and settings of the report."""
+    """An experiment: data sets, methods, a protocol, and settings of the report.
 
-    name: Name = Field(
-        description="Name of the results folder; by default the name of the file.", examples=["usps"]
-    )
-    about: Words | None = Field(None, description="Purpose of the experiment.")
-    datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)] = Field(
-        description="Data sets: cards by name, CSV files, or generated ones.",
-        examples=[["usps"], [{"name": "mine", "csv": "mine.csv", "label": "y"}]],
-    )
-    steps: tuple[StepSpec, ...] = Field(
-        (),
-        description="Steps before every method, in order, fitted to training data only.",
-        examples=[["row-standardise"]],
-    )
-    noise: NoiseSpec | None = Field(
-        None, description="Noise in labels or features.", examples=[{"labels": 0.1}]
-    )
-    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
-        description="Methods with their parameters.",
-        examples=[[{"name": "tcm-nn", "k": 1}, {"name": "knn", "sweep": {"k": [1, 3, 5]}}]],
-    )
-    protocol: Protocol = Field(
-        description="Division of the data sets; a single word is the kind.",
-        examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
-    )
-    levels: tuple[Level, ...] = Field((0.01, 0.05), description="Significance levels of region predictions.")
-    thresholds: tuple[Threshold, ...] = Field(
-        (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
-    )
-    coverage_by: NameList = Field(
-        (),
-        description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns "
-        "or the groups column; numbers are divided into 5 bins.",
-        examples=[["sex", "region"]],
-    )
-    figures: tuple[FigureSpec, ...] = Field((), description="Figures to draw.", examples=[["error-against"]])
-    figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = Field(
-        ("png",),
-        description="Formats of the files of figures, besides SVG, which the page shows.",
-        examples=[["pdf"]],
-    )
-    leaderboard: bool = Field(
-        False,
-        description="Whether the report ranks all methods over the data sets by error, selective risk, "
-        "certificates, regions, calibration and time.",
-    )
-    costs: Annotated[dict[str, Any] | None, WithJsonSchema(_COSTS)] = Field(
-        None,
-        description="Costs of decisions: matrix (for each true class the cost of each prediction) and "
-        "abstain (the price of no decision), or the path of a YAML or CSV file. A run reports the mean cost "
-        "of every method, and `confml predict` decides by them.",
-        examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
-    )
-    aim: Annotated[str, one_of(*AIMS)] | None = Field(
-        None,
-        description="Aim of the advice in the report: error (lowest error), cost (lowest cost), regions "
-        "(smallest regions at the level closest to 0.05 whose coverage is not shown to be too low) or "
-        "certified (largest certified share at a risk of 1 %); by default cost if costs are given, else "
-        "error.",
-        examples=["regions"],
-    )
-    seed: Seed = Field(1, description="Random seed of the run.")
-    paper: PaperSpec | None = Field(
-        None, description="Published tables beside the results.", examples=[{"table": "tcm-nn-table3"}]
-    )
-    silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = Field(
-        (),
-        description="Codes of warnings that are not shown (confml describe --type warning lists them).",
-        examples=[["duplicate-rows"]],
-    )
+    name: Name of the results folder; by default the name of the file. Example: usps
+    about: Purpose of the experiment.
+    datasets: Data sets: cards by name, CSV files, or generated ones. Example: [usps] or [{name: mine, csv:
+        mine.csv, label: y}]
+    steps: Steps before every method, in order, fitted to training data only. Example: [row-standardise]
+    noise: Noise in labels or features. Example: {labels: 0.1}
+    methods: Methods with their parameters. Example: [{name: tcm-nn, k: 1}, {name: knn, sweep: {k: [1, 3,
+        5]}}]
+    protocol: Division of the data sets; a single word is the kind. Example: {kind: holdout, test-size: 0.3,
+        repeats: 20}
+    levels: Significance levels of region predictions.
+    thresholds: Acceptance thresholds of the reject option.
+    coverage_by: Columns whose groups get a coverage in conditional-coverage.csv: features, id columns or the
+        groups column; numbers are divided into 5 bins. Example: [sex, region]
+    figures: Figures to draw. Example: [error-against]
+    figure_formats: Formats of the files of figures, besides SVG, which the page shows. Example: [pdf]
+    leaderboard: Whether the report ranks all methods over the data sets by error, selective risk,
+        certificates, regions, calibration and time.
+    costs: Costs of decisions: matrix (for each true class the cost of each prediction) and abstain (the price
+        of no decision), or the path of a YAML or CSV file. A run reports the mean cost of every method, and
+        `confml predict` decides by them. Example: {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}
+    aim: Aim of the advice in the report: error (lowest error), cost (lowest cost), regions (smallest regions
+        at the level closest to 0.05 whose coverage is not shown to be too low) or certified (largest
+        certified share at a risk of 1 %); by default cost if costs are given, else error. Example: regions
+    seed: Random seed of the run.
+    paper: Published tables beside the results. Example: {table: tcm-nn-table3}
+    silence: Codes of warnings that are not shown (confml describe --type warning lists them). Example:
+        [duplicate-rows]
+    """
+
+    name: Name
+    about: Words | None = None
+    datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
+    steps: tuple[StepSpec, ...] = ()
+    noise: NoiseSpec | None = None
+    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)]
+    protocol: Protocol
+    levels: tuple[Level, ...] = (0.01, 0.05)
+    thresholds: tuple[Threshold, ...] = (0.8, 0.95, 0.99)
+    coverage_by: NameList = ()
+    figures: tuple[FigureSpec, ...] = ()
+    figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = ("png",)
+    leaderboard: bool = False
+    costs: Annotated[dict[str, Any] | None, WithJsonSchema(_COSTS)] = None
+    aim: Annotated[str, one_of(*AIMS)] | None = None
+    seed: Seed = 1
+    paper: PaperSpec | None = None
+    silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = ()
     _path: Path | None = PrivateAttr(None)
 
     @model_validator(mode="after")

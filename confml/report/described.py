@@ -167,7 +167,9 @@ def describe_protocol(name: str) -> Entry:
     for key, field in Protocol.model_fields.items():
         if key != Protocol.short and name in Protocol.ONLY_FOR.get(key, PROTOCOLS):
             default = list(field.default) if isinstance(field.default, tuple) else field.default
-            parameters.append({"name": hyphenated(key), "about": field.description, "default": default})
+            parameters.append(
+                {"name": hyphenated(key), "about": Protocol.documented(key)[0], "default": default}
+            )
     return {"name": name, "about": PROTOCOLS[name], "parameters": parameters}
 
 
