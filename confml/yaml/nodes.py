@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 from confml.yaml.problems import Mark
 
@@ -32,17 +32,14 @@ class Node:
         """Return the value without marks: dicts, lists, text, numbers, booleans, None."""
         if self.is_mapping:
             return {key: node.plain() for key, node in self.content.items()}
-        if self.is_list:
-            return [node.plain() for node in self.content]
-        return self.content
+        return [node.plain() for node in self.content] if self.is_list else self.content
 
     def child(self, part: str | int) -> "Node | None":
         """Return the value of a key or index, or None."""
         if self.is_mapping:
             return self.content.get(spelling(self.content, part))
-        if self.is_list and isinstance(part, int) and 0 <= part < len(self.content):
-            return self.content[part]
-        return None
+        is_index = self.is_list and isinstance(part, int) and 0 <= part < len(self.content)
+        return self.content[part] if is_index else None
 
     def walk(self, path: Sequence[str | int]) -> "Iterator[tuple[str | int, Node]]":
         """Iterate over the parts of ``path`` from here downwards, each with its value.
@@ -52,42 +49,29 @@ class Node:
         """
         node = self
         for part in path:
-            found = node.child(part)
-            if found is None and node.is_mapping and len(node.content) == 1:
+            child = node.child(part)
+            if child is None and node.is_mapping and len(node.content) == 1:
                 (inner,) = node.content.values()
-                found = inner.child(part)
-            if found is not None:
-                node = found
+                child = inner.child(part)
+            if child is not None:
+                node = child
                 yield part, node
 
     def at(self, path: Sequence[str | int]) -> "Node":
         """Return the deepest value on the path to ``path``."""
-        node = self
-        for _, found in self.walk(path):
-            node = found
-        return node
+        return [self, *(node for _, node in self.walk(path))][-1]
 
     @classmethod
-    def of(cls, value: Any, mark: Mark) -> "Node":
+    def of(cls, value: Any, mark: Mark, key_mark: Mark | None = None) -> "Node":
         """Return a plain value as nodes that all have the same mark."""
         if isinstance(value, Mapping):
-            return cls({str(key): cls._entry(item, mark) for key, item in value.items()}, mark)
-        if isinstance(value, list | tuple):
-            return cls([cls.of(item, mark) for item in value], mark)
-        return cls(value, mark)
-
-    @classmethod
-    def _entry(cls, value: Any, mark: Mark) -> "Node":
-        node = cls.of(value, mark)
-        node.key_mark = mark
-        return node
+            value = {str(key): cls.of(item, mark, mark) for key, item in value.items()}
+        elif isinstance(value, list | tuple):
+            value = [cls.of(item, mark) for item in value]
+        return cls(value, mark, key_mark)
 
 
-@overload
-def spelling(keys: Iterable[str], part: str) -> str: ...
-@overload
-def spelling(keys: Iterable[str], part: int) -> int: ...
-def spelling(keys: Iterable[str], part: str | int) -> str | int:
+def spelling(keys: Iterable[str], part: Any) -> Any:
     """Return the key that ``part`` refers to: parameters may be written with - or with _."""
     if not isinstance(part, str) or part in keys:
         return part
@@ -95,31 +79,25 @@ def spelling(keys: Iterable[str], part: str | int) -> str | int:
     return next((key for key in keys if key.replace("-", "_") == plain), part)
 
 
-_INT = re.compile(r"[-+]?[0-9]+")
-_OTHER_BASE = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WHOLE_POWER = re.compile(r"[-+]?[0-9]+[eE]\+?[0-9]+")
-_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
-_WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
-_WORDS |= {word: True for word in ("true", "True", "TRUE")}
-_WORDS |= {word: False for word in ("false", "False", "FALSE")}
-_WORDS |= {word: math.nan for word in (".nan", ".NaN", ".NAN")}
+_WORDS: dict[str, Any] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
+_WORDS |= {f"{sign}.{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
+LONGEST_NUMBER = 400  # characters; longer texts are no numbers
 
 
 def scalar(text: str) -> Any:
     """Return the value of a plain (unquoted) scalar: None, a boolean, a number, or the text itself."""
     if text in _WORDS:
         return _WORDS[text]
-    if _INFINITE.fullmatch(text):
-        return -math.inf if text.startswith("-") else math.inf
-    if len(text) > 400:
-        return text  # longer than any number in use
-    if _INT.fullmatch(text):
+    if len(text) > LONGEST_NUMBER:
+        return text
+    if re.fullmatch(r"[-+]?[0-9]+", text):
         return int(text)
-    if _OTHER_BASE.fullmatch(text):
+    if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
         return int(text, 0)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", text):
         number = float(text)
-        whole = _WHOLE_POWER.fullmatch(text) and abs(number) <= 2**53
-        return int(number) if whole else number
+        is_whole = re.fullmatch(r"[-+]?[0-9]+[eE]\+?[0-9]+", text) and abs(number) <= 2**53
+        return int(number) if is_whole else number
     return text

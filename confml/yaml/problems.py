@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from confml.errors import ConfigError, ConfigErrors
 
-_PATH = re.compile(r"^[\w.+-]+: ")
+MOST = 50  # errors that a message lists
 
 
 @dataclass(frozen=True, order=True)
@@ -24,25 +24,20 @@ class Mark:
         return f"{self.source}:{self.line}:{self.column}" if self.line else self.source
 
 
-MOST = 50  # errors that a message lists
-
-
 class Problems:
     """Mistakes with their marks and hints."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[Mark, str, str | None]] = []
+        self._errors: dict[tuple[Mark, str], ConfigError] = {}
         self.noted = 0  # how often `add` was called
-        self._seen: set[tuple[Mark, str]] = set()
 
     def add(self, mark: Mark, message: str, hint: str | None = None) -> None:
         """Note a mistake. The same mistake at the same place (through an alias) is reported once."""
         self.noted += 1
-        message, hint = _visible(message), hint and _visible(hint)
-        identity = (mark, _PATH.sub("", message) if mark.line else message)
-        if identity not in self._seen:
-            self._seen.add(identity)
-            self._found.append((mark, message, hint))
+        message, where = _visible(message), _visible(str(mark)) or None
+        without_path = re.sub(r"^[\w.+-]+: ", "", message) if mark.line else message
+        error = ConfigError(message, where=where, hint=hint and _visible(hint))
+        self._errors.setdefault((mark, without_path), error)
 
     def stop(self, mark: Mark, message: str, hint: str | None = None) -> ConfigErrors:
         """Note a last mistake and return the exception to raise, where nothing more can be read."""
@@ -51,17 +46,13 @@ class Problems:
 
     def error(self) -> ConfigErrors:
         """Return all mistakes as one exception, in the order of the file."""
-        found = sorted(self._found, key=lambda problem: problem[0])
-        errors = [
-            ConfigError(message, where=_visible(str(mark)) or None, hint=hint)
-            for mark, message, hint in found[:MOST]
-        ]
-        if len(found) > MOST:
-            errors.append(ConfigError(f"{len(found) - MOST} more errors are not shown"))
+        errors = [self._errors[key] for key in sorted(self._errors, key=lambda key: key[0])]
+        if len(errors) > MOST:
+            errors[MOST:] = [ConfigError(f"{len(errors) - MOST} more errors are not shown")]
         return ConfigErrors(errors)
 
     def raise_any(self) -> None:
-        if self._found:
+        if self._errors:
             raise self.error()
 
 

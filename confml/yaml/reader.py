@@ -6,6 +6,7 @@ merged, and repeated keys are errors.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from yaml.reader import ReaderError
 
 from confml.yaml.nodes import Node, scalar
 from confml.yaml.problems import Mark, Problems
-from confml.yaml.wording import UNKNOWN_ESCAPE, explain, got
+from confml.yaml.wording import UNKNOWN_ESCAPE, Unsupported, explain, got
 
 LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
@@ -37,15 +38,15 @@ def read_file(path: Path, shown: str, problems: Problems, document: Document) ->
     shown: the path as messages name it. Repeated keys are noted in ``problems`` and the rest is read. Raises
     ConfigErrors for a file that cannot be read, is not YAML, or does not hold a mapping.
     """
-    whole = Mark(source=shown)
     try:
         with path.open("rb") as file:  # which may be a pipe, or a device without an end
             content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            size = f"{max(path.stat().st_size, len(content)):,} bytes"
-            raise problems.stop(whole, f"a {document.noun} is a short YAML file, this one has {size}")
     except OSError as error:
-        raise problems.stop(whole, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+        message = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise problems.stop(Mark(source=shown), message) from None
+    if len(content) > LARGEST_FILE:
+        message = f"a {document.noun} is a short YAML file, this one has more than {LARGEST_FILE:,} bytes"
+        raise problems.stop(Mark(source=shown), message)
     root = parse(_decoded(content, shown, problems), shown, problems)
     if not root.is_mapping:
         value = "an empty file" if root.content is None else got(root.plain())
@@ -60,32 +61,26 @@ def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) 
     source: the file, for marks. mark: one mark for all nodes instead (the value of an option).
     Repeated keys are noted in ``problems``. Raises ConfigErrors, with the place, for text that is not YAML.
     """
-    builder = _Builder(source, mark, problems)
+
+    def place(position: yaml.Mark | None) -> Mark:
+        line, column = (position.line, position.column) if position else (0, 0)
+        return mark or Mark(0, line + 1, column + 1, source)
+
     loader = None
     try:
         loader = _Loader(text)
         document = loader.get_single_node()
-        return Node(None, builder.mark()) if document is None else builder.node(document, 0)
-    except _Refused as error:
-        raise problems.stop(builder.mark(error.mark), str(error)) from None
+        return Node(None, place(None)) if document is None else _Builder(place, problems).node(document, 0)
     except yaml.MarkedYAMLError as error:
         position, message, hint = explain(error, text)
-        raise problems.stop(builder.mark(position), message, hint) from None
+        raise problems.stop(place(position), message, hint) from None
     except ReaderError as error:
         before = text[: error.position]
-        place = mark or Mark(0, before.count("\n") + 1, len(before) - before.rfind("\n"), source)
+        position = yaml.Mark("", 0, before.count("\n"), len(before) - before.rfind("\n") - 1, None, 0)
         message = f"the control character U+{error.character:04X} is not allowed"
-        raise problems.stop(place, message) from None
+        raise problems.stop(place(position), message) from None
     except (ValueError, OverflowError):  # PyYAML converts the digits of "\UFFFFFFFF" unguarded
-        raise problems.stop(builder.mark(loader.get_mark() if loader else None), *UNKNOWN_ESCAPE) from None
-
-
-class _Refused(Exception):
-    """YAML that is well-formed and not supported."""
-
-    def __init__(self, message: str, mark: yaml.Mark):
-        super().__init__(message)
-        self.mark = mark
+        raise problems.stop(place(loader.get_mark() if loader else None), *UNKNOWN_ESCAPE) from None
 
 
 class _Loader(yaml.SafeLoader):
@@ -96,7 +91,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent, index):
         if self.depth > DEEPEST:
-            raise _Refused(f"nested more than {DEEPEST} levels deep", self.peek_event().start_mark)
+            raise Unsupported(f"nested more than {DEEPEST} levels deep", self.peek_event().start_mark)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -106,74 +101,60 @@ class _Loader(yaml.SafeLoader):
 class _Builder:
     """Turns PyYAML's nodes into `Node`: aliases filled in, merge keys merged, repeated keys noted."""
 
-    def __init__(self, source: str, fixed: Mark | None, problems: Problems):
-        self.source, self.fixed, self.problems = source, fixed, problems
+    def __init__(self, place: Callable[[yaml.Mark], Mark], problems: Problems):
+        self.place, self.problems = place, problems
         self.count = 0
         self.open: set[int] = set()
 
-    def mark(self, mark: yaml.Mark | None = None) -> Mark:
-        line, column = (mark.line, mark.column) if mark else (0, 0)
-        return self.fixed or Mark(0, line + 1, column + 1, self.source)
-
     def node(self, node: yaml.Node, depth: int) -> Node:
         self.count += 1
+        message = None
         if self.count > MOST_VALUES:
-            raise _Refused(
-                f"more than {MOST_VALUES:,} values once aliases (*) are filled in", node.start_mark
-            )
-        if id(node) in self.open or depth > DEEPEST:
-            raise _Refused("an anchor (&) that contains an alias (*) of itself has no end", node.start_mark)
-        if node.tag not in (PLAIN, *(f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))):
+            message = f"more than {MOST_VALUES:,} values once aliases (*) are filled in"
+        elif id(node) in self.open or depth > DEEPEST:
+            message = "an anchor (&) that contains an alias (*) of itself has no end"
+        elif node.tag.removeprefix("tag:yaml.org,2002:") not in (PLAIN, "str", "seq", "map"):
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
-            raise _Refused(f"tags such as {tag} are not used here: write the value alone", node.start_mark)
+            message = f"tags such as {tag} are not used here: write the value alone"
+        elif isinstance(node.value, str) and re.search("[\ud800-\udfff]", node.value):
+            message = "half a character: an escape such as \\ud800 stands for nothing alone"
+        if message is not None:
+            raise Unsupported(message, node.start_mark)
+        content: Any
         self.open.add(id(node))
-        try:
-            return Node(self._content(node, depth), self.mark(node.start_mark))
-        finally:
-            self.open.discard(id(node))
-
-    def _content(self, node: yaml.Node, depth: int) -> Any:
         if isinstance(node, yaml.MappingNode):
-            return self._entries(node, depth)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.node(item, depth + 1) for item in node.value]
-        if any("\ud800" <= letter <= "\udfff" for letter in node.value):
-            raise _Refused(
-                "half a character: an escape such as \\ud800 stands for nothing alone", node.start_mark
-            )
-        return scalar(node.value) if node.tag == PLAIN else node.value
+            content = self._entries(node, depth)
+        elif isinstance(node, yaml.SequenceNode):
+            content = [self.node(item, depth + 1) for item in node.value]
+        else:
+            content = scalar(node.value) if node.tag == PLAIN else node.value
+        self.open.discard(id(node))
+        return Node(content, self.place(node.start_mark))
 
     def _entries(self, node: yaml.MappingNode, depth: int) -> dict[str, Node]:
         entries: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise _Refused("a key must be a word, got a list or a mapping", key_node.start_mark)
-            key, key_mark = key_node.value, self.node(key_node, depth).mark
-            is_plain = key_node.style is None
+                raise Unsupported("a key must be a word, got a list or a mapping", key_node.start_mark)
+            key, is_plain = key_node.value, key_node.style is None
             if key == "" and is_plain:
-                raise _Refused("a key is missing before ':'", key_node.start_mark)
-            value = self.node(value_node, depth + 1)
+                raise Unsupported("a key is missing before ':'", key_node.start_mark)
+            key_mark, value = self.node(key_node, depth).mark, self.node(value_node, depth + 1)
             if key == "<<" and is_plain:
                 for source in value.content if value.is_list else [value]:
                     if not source.is_mapping:
                         message = "'<<' takes keys from a mapping, as in '<<: *name'"
-                        raise _Refused(message, value_node.start_mark)
-                    merged = _with_missing(merged, source.content)
-                continue
-            value.key_mark = key_mark
-            if key in entries:
-                first = entries[key].key_mark
-                again = f", first given on line {first.line}" if first and first.line else ""
+                        raise Unsupported(message, value_node.start_mark)
+                    merged |= {key: item for key, item in source.content.items() if key not in merged}
+            elif key in entries:
+                line = (entries[key].key_mark or key_mark).line
+                again = f", first given on line {line}" if line else ""
                 self.problems.add(key_mark, f"repeated key '{key}'{again}")
-                continue
-            entries[key] = value
-        return _with_missing(entries, merged)
-
-
-def _with_missing(entries: dict[str, Node], others: dict[str, Node]) -> dict[str, Node]:
-    """Return the entries, followed by those of ``others`` whose keys they lack."""
-    return entries | {key: value for key, value in others.items() if key not in entries}
+            else:
+                value.key_mark = key_mark
+                entries[key] = value
+        return entries | {key: value for key, value in merged.items() if key not in entries}
 
 
 def _decoded(content: bytes, shown: str, problems: Problems) -> str:
