@@ -1,17 +1,33 @@
-"""Files that a command must not replace: its inputs, and files that confml did not make."""
+"""Files that confml writes: complete or absent, and never in place of an input or of a file that it did not
+make.
+
+`open_atomically` is the only function that creates files for users. It writes a temporary file beside the
+target and renames it, so that no link is followed and readers see the old file or the complete new one. A
+temporary file is locked until it is closed or its process ends; `remove_abandoned_files` removes those that
+killed processes left.
+"""
 
 import contextlib
 import json
 import os
+import platform
+import re
+import secrets
+import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from confml.errors import ConfmlError
 
 MADE = ".confml-files"  # lists the files that commands wrote into a folder which is not of a run
+WORK = ".work"  # ending of a folder that is removed with a temporary file of the same name
 _FORCE = "choose another name, or replace it with --force"
+_TEMPORARY = re.compile(r"\.confml-(.*)-[0-9a-f]{16}")
+_WEEK = 7 * 24 * 3600.0
 _File = tuple[int, int]  # device and inode
 
 
@@ -46,7 +62,7 @@ def protected(
             made = _files_in(folder) - (foreign - guard.written)
             names = sorted(path.relative_to(folder).as_posix() for path in made)
             if names:
-                (folder / MADE).write_text(json.dumps(names))
+                write_atomically(folder / MADE, json.dumps(names).encode())
 
 
 def check_target(path: Path) -> None:
@@ -77,6 +93,83 @@ def check_outputs(
             raise ConfmlError("confml did not make this file", where=str(path), hint=_FORCE)
     if len({os.path.realpath(path) for path, _ in outputs}) < len(outputs):
         raise ConfmlError("two outputs have the same name", where=str(outputs[0][0]))
+
+
+@contextlib.contextmanager
+def open_atomically(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
+    """Open a file for writing under a temporary name; it is renamed at the end of the block.
+
+    durable: whether to wait until the file is on disk. Files that can be made again need not survive a loss
+    of power.
+    """
+    check_target(path)
+    temporary = None
+    try:
+        temporary, opened = create_temporary(path.parent)
+        with opened as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+    except BaseException as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # not the temporary one
+        raise
+
+
+def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write a file with `open_atomically`."""
+    with open_atomically(path, durable) as file:
+        file.write(content)
+
+
+def create_temporary(folder: Path) -> tuple[Path, BinaryIO]:
+    """Create a locked file in a folder, whose name has the name of this machine and cannot be guessed."""
+    while True:
+        path = folder / f".confml-{platform.node()}-{secrets.token_hex(8)}"
+        file = open(path, "xb")  # x: an error if there is a file or a link of this name
+        _lock(file.fileno())
+        if path.exists():  # another process may have removed it before it was locked
+            return path, file
+        file.close()
+
+
+def remove_abandoned_files(folder: Path, inner: bool = False) -> None:
+    """Remove the temporary files in a folder whose processes have ended; inner: also those in inner folders.
+
+    Those of other machines, whose locks may not be visible here, are kept for a week.
+    """
+    for parent, folders, names in os.walk(folder):
+        folders[:] = folders if inner else []
+        for name in names:
+            found, path = _TEMPORARY.fullmatch(name), Path(parent, name)
+            with contextlib.suppress(OSError):
+                if found and (found[1] == platform.node() or time.time() - path.lstat().st_mtime > _WEEK):
+                    _remove_if_abandoned(path)
+
+
+def _remove_if_abandoned(path: Path) -> None:
+    """Remove a temporary file that is not locked, and its folder."""
+    with open(os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)), "rb+") as file:
+        if not _lock(file.fileno(), wait=False):
+            return
+        if (work := path.with_name(path.name + WORK)).is_dir():
+            shutil.rmtree(work)
+        path.unlink(missing_ok=True)
+
+
+def _lock(file: int, wait: bool = True) -> bool:
+    """Lock an open file until it is closed; return False if it is locked or cannot be locked here."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _files(paths: Iterable[Path | str]) -> Iterator[_File]:

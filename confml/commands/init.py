@@ -35,11 +35,10 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     confml run loans.yaml
     confml predict loans.yaml new.csv --method tcm-nn
     """
-    from confml._outputs import check_outputs
+    from confml._outputs import check_outputs, write_atomically
     from confml.config import make_config
     from confml.config.suggestion import like_source, suggest
     from confml.errors import ConfigError
-    from confml.runner.store import write_atomically
 
     if out is not None:
         check_outputs([(out, lambda path: True)], [file])

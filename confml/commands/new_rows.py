@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
-from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -120,11 +119,9 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from confml.runner.lease import remove_if_left
-    from confml.runner.store import open_atomically
+    from confml._outputs import open_atomically, remove_abandoned_files
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f".{escape(path.name)}.*"):  # of a command that was killed
-        remove_if_left(left)
-    with open_atomically(path, durable=True) as file:
+    remove_abandoned_files(path.parent)
+    with open_atomically(path) as file:
         yield file

@@ -1,12 +1,11 @@
 """Fetch the files of data sets into the cache, by pooch: checked by SHA-256, and complete or not at all."""
 
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from confml._outputs import write_atomically
 from confml.data.cards import CardFile
 from confml.data.files import check, download_folder, look
 from confml.data.unpack import READERS
@@ -76,7 +75,8 @@ def _fetch(file: CardFile, target: Path, attempts: int) -> Path:
         served = Path(cache.fetch(name, downloader=transfer))
         served.chmod(0o644)
         if file.unpack is not None:
-            _replace(target, READERS[file.unpack](served.read_bytes(), file.member))
+            write_atomically(target, READERS[file.unpack](served.read_bytes(), file.member), durable=False)
+            target.chmod(0o644)
         state = check(target, file)
     except (OSError, ValueError) as error:
         hint = f"try again, put the file at {target}, or set CONFML_CACHE to another folder"
@@ -87,10 +87,3 @@ def _fetch(file: CardFile, target: Path, attempts: int) -> Path:
         message = f"the file it serves is wrong: expected SHA-256 {state.expected}, got {state.got}"
         raise DataError(message, where=address)
     return target
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)

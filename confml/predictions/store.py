@@ -69,7 +69,7 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     >>> load_model("copy.confml").view
     'p-value'
     """
-    from confml.runner.store import open_atomically
+    from confml._outputs import open_atomically
 
     facts, path = model.facts, Path(path)
     content = skops_bytes(
@@ -91,7 +91,7 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
         "versions": _versions(model),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open_atomically(path, durable=True) as file, zipfile.ZipFile(file, "w") as archive:
+    with open_atomically(path) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo(_HEAD, _DATE), json.dumps(head))
         # The text of skops about each node of a tree is long: a forest is a sixth as large.
         archive.writestr(zipfile.ZipInfo(_CONTENT, _DATE), content, zipfile.ZIP_DEFLATED, 1)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from confml._outputs import open_atomically
 from confml.report.run.results import RunResults
-from confml.runner.store import open_atomically
 
 MOST_FILES = 200
 _TIME = (1980, 1, 1, 0, 0, 0)  # of every member, so that the bytes repeat
@@ -37,7 +37,7 @@ class Archives:
         name, _, member = path.partition("/")
         if name not in self._open:
             self._folder.mkdir(parents=True, exist_ok=True)
-            file = self._stack.enter_context(open_atomically(self._folder / f"{name}.zip"))
+            file = self._stack.enter_context(open_atomically(self._folder / f"{name}.zip", durable=False))
             self._open[name] = self._stack.enter_context(zipfile.ZipFile(file, "w"))
         info = zipfile.ZipInfo(member, _TIME)
         info.external_attr = 0o644 << 16

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from confml._outputs import check_target
+from confml._outputs import check_target, open_atomically, write_atomically
 from confml.errors import printable
-from confml.runner.store import open_atomically, write_atomically
 
 
 def write_file(path: Path, content: bytes | str) -> Path:
@@ -74,7 +73,7 @@ def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
     """Write lines as they are produced; the file is there when all are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open_atomically(path) as file:
+    with open_atomically(path, durable=False) as file:
         for some in batched(lines, 10_000):
             file.write(("\n".join(some) + "\n").encode("utf-8"))
     return path

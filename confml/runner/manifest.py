@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._outputs import write_atomically
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
@@ -18,7 +19,7 @@ from confml.data.dataset import DataSet
 from confml.errors import ConfmlError, printable
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
-from confml.runner.store import Store, write_atomically
+from confml.runner.store import Store
 
 FORMAT = 2
 
@@ -297,7 +298,7 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(r"batches|logs|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*")
+_OWN_NAMES = re.compile(r"batches|logs|\.confml-.*")
 
 
 def check_folder(folder: Path, config: Config) -> None:

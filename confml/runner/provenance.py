@@ -9,8 +9,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from confml._outputs import write_atomically
 from confml._version import PACKAGE, __version__
-from confml.runner.store import write_atomically
 
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "numba", "joblib",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from confml._outputs import remove_abandoned_files
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.config.warnings import unsilenced, warning_texts
@@ -37,7 +38,7 @@ from confml.runner.provenance import now
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.warnings import audits, run_warnings
-from confml.runner.workspace import Workspace, remove_leftovers
+from confml.runner.workspace import Workspace
 from confml.steps.base import Step
 from confml.steps.registry import step_class
 
@@ -167,7 +168,7 @@ def run(
             for text in _compute(plan, state, done, store, engine, execution, display, say, waiting):
                 warn(text)
         else:
-            remove_leftovers(store.folder)
+            remove_abandoned_files(store.folder, inner=True)
         if is_new and manifest["finished"] is None:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)

@@ -12,23 +12,21 @@ records of one key have the same content but for the times in it. The store does
 records.
 """
 
-import contextlib
 import hashlib
 import io
 import json
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml._outputs import check_target
+from confml._outputs import create_temporary, write_atomically
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
-from confml.runner.lease import create_temporary, remove_if_left, temporary_name
 
 FOLDER = "batches"
 VERSION = 1  # of the format of batches; batches of another version are ignored
@@ -62,8 +60,8 @@ class Store:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            probe = temporary_name(self.folder / "probe")
-            probe.touch()
+            probe, file = create_temporary(self.folder)
+            file.close()
             probe.unlink(missing_ok=True)
         except OSError as error:
             reason = error.strerror or str(error)
@@ -228,43 +226,3 @@ def _sha256(path: Path) -> str | None:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except (FileNotFoundError, IsADirectoryError):
             return None
-
-
-def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
-    """Write under a temporary name and rename, so that readers see the old file or the complete new one.
-
-    durable: whether to wait until the file is on disk. Files that can be made again need not survive a loss
-    of power.
-    """
-    with open_atomically(path, durable) as file:
-        file.write(content)
-
-
-@contextlib.contextmanager
-def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
-    check_target(path)
-    temporary = None
-    try:
-        temporary, opened = create_temporary(path)
-        with opened as file:
-            yield file
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-    except BaseException as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:
-            error.filename, error.filename2 = str(path), None  # not the temporary one
-        raise
-
-
-def remove_temporary_files(folder: Path) -> None:
-    """Remove files of a run's folder that a killed process began to write and did not rename."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if name.startswith("."):
-                remove_if_left(Path(place, name))

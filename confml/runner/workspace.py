@@ -3,65 +3,50 @@
 import contextlib
 import functools
 import json
-import os
-import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from confml._outputs import WORK, create_temporary, open_atomically, remove_abandoned_files, write_atomically
 from confml.data.dataset import DataSet
 from confml.runner.environment import guarded
-from confml.runner.lease import Lease, is_abandoned
-from confml.runner.store import remove_temporary_files
 
-_ATTEMPTS = 100
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
 _METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
 
 class Workspace:
-    """Folder ``.work-<random>`` in the run's folder, removed when the run ends.
+    """Folder ``.confml-<machine>-<random>.work`` in the run's folder, removed when the run ends.
 
-    The next run removes the workspace of a killed run. Several machines or containers may use one folder: a
-    workspace is in use as long as its `Lease` is held. The folder has this name only while it is complete: it
-    is made as ``.new-work-<random>`` and renamed to ``.old-work-<random>`` before it is removed.
+    The next run on the machine removes the workspace of a killed run. Several machines and commands may use
+    one folder of a run: a workspace is in use as long as the file of the same name beside it is locked.
     """
 
-    def __init__(self, folder: Path, lease: Lease | None = None):
+    def __init__(self, folder: Path, lock: tuple[Path, BinaryIO] | None = None):
         self.folder = Path(folder)
-        self._lease = lease
+        self._lock = lock
 
     @classmethod
     def make(cls, run_folder: Path) -> "Workspace":
         """Remove the workspaces and temporary files of killed runs and return a new workspace."""
         run_folder = Path(run_folder)
         with guarded(run_folder):
-            remove_leftovers(run_folder)
-            for attempt in range(_ATTEMPTS):
-                name = f"work-{secrets.token_hex(8)}"
-                new, lease = run_folder / f".new-{name}", None
-                new.mkdir()
-                try:
-                    lease = Lease(new)
-                    for part in ("data", "state", "pieces", "logs"):
-                        (new / part).mkdir()
-                    lease.folder = new.rename(run_folder / f".{name}")
-                    return cls(lease.folder, lease)
-                except FileNotFoundError:  # a run that began at the same time removed it
-                    if lease is not None:
-                        lease.release()
-                    if attempt == _ATTEMPTS - 1:
-                        raise
-            raise AssertionError  # the last attempt returns or raises
+            remove_abandoned_files(run_folder, inner=True)
+            path, file = create_temporary(run_folder)
+            folder = path.with_name(path.name + WORK)
+            for part in ("data", "state", "pieces", "logs"):
+                (folder / part).mkdir(parents=True)
+            return cls(folder, (path, file))
 
     def remove(self) -> None:
-        old = _set_aside(self.folder)
-        if self._lease is not None:
-            self._lease.release()
-        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._lock is not None:
+            path, file = self._lock
+            path.unlink(missing_ok=True)
+            file.close()
 
     @property
     def logs(self) -> Path:
@@ -85,17 +70,16 @@ class Workspace:
             for name in _ARRAYS:
                 values = getattr(data, name)
                 if values is not None and not (name == "table" and data.table is data.X):
-                    np.save(folder / f"{name}.npy", values, allow_pickle=False)
+                    with open_atomically(folder / f"{name}.npy", durable=False) as file:
+                        np.save(file, values, allow_pickle=False)
             about = {name: getattr(data, name) for name in _METADATA}
-            (folder / "about.json").write_text(json.dumps(about))
+            write_atomically(folder / "about.json", json.dumps(about).encode(), durable=False)
         return folder
 
     def put_arrays(self, part: str, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         path = self.folder / part / f"{name}.npz"
-        with guarded(self.folder):
-            with open(path.with_suffix(".tmp"), "wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(path.with_suffix(".tmp"), path)
+        with guarded(self.folder), open_atomically(path, durable=False) as file:
+            np.savez(file, allow_pickle=False, **arrays)
 
     def has(self, part: str, name: str) -> bool:
         """Return whether arrays of this name are stored; raise EnvironmentFault without a workspace."""
@@ -110,27 +94,6 @@ class Workspace:
     def drop(self, part: str, name: str) -> None:
         with guarded(self.folder):
             (self.folder / part / f"{name}.npz").unlink(missing_ok=True)
-
-
-def remove_leftovers(run_folder: Path) -> None:
-    """Remove what killed runs and reports left in the folder of a run; what may be in use stays."""
-    for folder in run_folder.glob(".work-*"):
-        if is_abandoned(folder):
-            shutil.rmtree(_set_aside(folder), ignore_errors=True)
-    for folder in run_folder.glob(".new-work-*"):  # a run that is making it tries again
-        shutil.rmtree(_set_aside(folder), ignore_errors=True)
-    for folder in run_folder.glob(".old-work-*"):
-        shutil.rmtree(folder, ignore_errors=True)
-    remove_temporary_files(run_folder)
-
-
-def _set_aside(folder: Path) -> Path:
-    """Rename a folder that will be removed, so that nobody takes what is left of it for a workspace."""
-    old = folder.with_name(f".old-work-{secrets.token_hex(8)}")
-    try:
-        return folder.rename(old)
-    except OSError:  # another run did it, or removing it will not work either
-        return old
 
 
 @functools.lru_cache(maxsize=4)

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from sklearn import datasets
 
 import confml
+from confml._outputs import create_temporary
 from confml.commands.predict import predict
 from confml.data import table_files
 from confml.errors import ConfigError, DataError
 from confml.measures.coverage_band import coverage_band
-from confml.runner.lease import temporary_name
 
 LEVELS = (0.01, 0.05, 0.1)
 
@@ -563,8 +563,8 @@ def test_python_and_json_say_what_the_command_says(files, wine):
 
 
 def test_the_temporary_file_of_a_killed_command_is_removed(files):
-    left, other = temporary_name(files / "o.csv"), files / ".o.csv.notes"
-    left.write_text("line,pred")
+    (left, file), other = create_temporary(files), files / ".o.csv.notes"
+    file.close()  # as at the end of a process
     other.write_text("mine")
     run(*WITHOUT_CONFIG, "new.csv", "--out", "o.csv")
     assert (files / "o.csv").is_file() and not left.exists() and other.read_text() == "mine"

@@ -139,7 +139,7 @@ class Study:
                     break
                 except subprocess.TimeoutExpired:
                     busy = [one for one in psutil.Process(workers.pid).children() if _is_worker(one)]
-                    if busy and any((self.folder / "dask").glob(".work-*")):  # cells are computed
+                    if busy and any((self.folder / "dask").glob(".confml-*.work")):  # cells are computed
                         self.rng.choice(busy).kill()
                         deaths += 1
             own = psutil.Process(scheduler.pid).cpu_times()

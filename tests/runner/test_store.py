@@ -2,16 +2,13 @@
 
 import hashlib
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from confml.errors import ConfmlError
 from confml.runner import store as module
-from confml.runner.lease import temporary_name
-from confml.runner.store import Store, open_atomically
-from confml.runner.workspace import Workspace
+from confml.runner.store import Store
 
 ARRAYS = {"scores": np.array([[0.1, 0.2]]), "labels": np.array(["a|b", "c,d"])}
 
@@ -150,18 +147,3 @@ def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfmlError, match="cannot write results there.*--out"):
         Store(tmp_path / "file" / "run").make()
-
-
-def test_a_new_run_removes_temporary_files_of_killed_runs(tmp_path):
-    """Nothing that only has a similar name; ``123-0a1b2c3d`` is of an earlier version."""
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / f"{'a' * 32}.json").touch()
-    names = [temporary_name(Path(f"{'b' * 32}.{kind}")).name for kind in ("json", "npz")]
-    names += [f".{'b' * 32}.npz.123-0a1b2c3d", ".mine", f".{'b' * 32}.json"]
-    for name in names:
-        (tmp_path / "inner" / name).touch()
-    os.utime(tmp_path / "inner" / names[2], (1e9, 1e9))
-    with open_atomically(tmp_path / "inner" / "c.json"):  # of a run that is alive
-        Workspace.make(tmp_path).remove()
-        left = {path.name for path in (tmp_path / "inner").iterdir()}
-        assert {f"{'a' * 32}.json", *names[3:]} < left and len(left) == 4

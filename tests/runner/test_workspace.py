@@ -1,22 +1,22 @@
-"""Workspaces: a run that is alive keeps its own, wherever it runs; a killed run's is removed by the next."""
+"""Workspaces: a run that is alive keeps its own; a killed run's is removed by the next."""
 
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
 import pytest
 
-from confml.runner import lease
-from confml.runner.store import open_atomically, remove_temporary_files
+from confml._outputs import open_atomically, remove_abandoned_files
 from confml.runner.workspace import Workspace
 
-fcntl = pytest.importorskip("fcntl")
+pytest.importorskip("fcntl")
 
 
 def folders(run):
-    return sorted(path.name for path in run.glob(".work-*"))
+    return sorted(path.name for path in run.glob(".confml-*.work"))
 
 
 def make_and_die(run):
@@ -28,20 +28,15 @@ def make_and_die(run):
     return name
 
 
-def make_old(path):
-    os.utime(path, (0, 0))
-
-
-def test_a_live_workspace_stays_though_host_and_process_number_are_the_same(tmp_path):
-    """As in two containers that share both: the old names would have been equal here."""
+def test_a_live_workspace_stays(tmp_path):
     first, second = Workspace.make(tmp_path), Workspace.make(tmp_path)
     assert len(folders(tmp_path)) == 2 and first.folder != second.folder
-    make_old(first.folder / "lease")  # it is held on this machine: its age does not matter
     Workspace.make(tmp_path).remove()
     assert first.folder.is_dir() and second.folder.is_dir()
     first.remove()
     assert folders(tmp_path) == [second.folder.name]
     second.remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_workspace_of_a_killed_run_is_removed(tmp_path):
@@ -52,10 +47,39 @@ def test_the_workspace_of_a_killed_run_is_removed(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_workspace_of_another_machine_is_kept_for_a_week(tmp_path):
+    """Its lock may not be visible on this machine."""
+    dead = make_and_die(tmp_path)
+    other = dead.replace(platform.node(), "other-machine")
+    (tmp_path / dead).rename(tmp_path / other)
+    lock = (tmp_path / dead.removesuffix(".work")).rename(tmp_path / other.removesuffix(".work"))
+    remove_abandoned_files(tmp_path)
+    assert folders(tmp_path) == [other]
+    os.utime(lock, (0, 0))
+    remove_abandoned_files(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_temporary_files_that_are_being_written_stay(tmp_path):
+    (tmp_path / "tables").mkdir()
+    with open_atomically(tmp_path / "tables" / "a.csv") as file:
+        (name,) = [path.name for path in (tmp_path / "tables").iterdir()]
+        remove_abandoned_files(tmp_path, inner=True)
+        file.write(b"1")
+    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"1"
+    left, mine = tmp_path / "tables" / name, tmp_path / "tables" / ".confml-files"
+    for path in (left, mine):
+        path.touch()
+    remove_abandoned_files(tmp_path)
+    assert left.exists()  # only in inner folders
+    remove_abandoned_files(tmp_path, inner=True)
+    assert not left.exists() and mine.exists()
+
+
 KILLED_EVERYWHERE = """
 import os, sys
 from pathlib import Path
-from confml.runner.store import open_atomically
+from confml._outputs import open_atomically
 from confml.runner.workspace import Workspace
 
 def life(run):
@@ -101,39 +125,3 @@ def test_a_run_that_is_killed_at_any_moment_leaves_nothing_after_the_next(tmp_pa
     done = subprocess.run(command, timeout=100, capture_output=True, text=True)
     code, operations = map(int, done.stdout.split() or (1, 0))
     assert code == 0 and operations > 30, done.stderr
-
-
-def test_temporary_files_that_are_being_written_stay(tmp_path, monkeypatch):
-    (tmp_path / "tables").mkdir()
-    with open_atomically(tmp_path / "tables" / "a.csv") as file:
-        (name,) = [path.name for path in (tmp_path / "tables").iterdir()]
-        remove_temporary_files(tmp_path)
-        file.write(b"1")
-    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"1"
-    left, others = tmp_path / "tables" / name, tmp_path / ".a.csv.00000001-0a1b2c3d"
-    for path in (left, others):
-        path.touch()
-    remove_temporary_files(tmp_path)
-    assert not left.exists() and others.exists()  # another machine may be writing it
-    make_old(others)
-    monkeypatch.setattr(fcntl, "flock", lambda file, operation: None)  # the lock tells nothing
-    left.touch()
-    remove_temporary_files(tmp_path)
-    assert left.exists() and not others.exists()
-
-
-def test_a_lock_that_is_free_here_may_be_held_on_another_machine(tmp_path):
-    """As on a network file system: the lease names another kernel, and only its age tells."""
-    other = tmp_path / make_and_die(tmp_path)
-    (other / "lease").write_text("another kernel")
-    assert not lease.is_abandoned(other)
-    make_old(other / "lease")
-    assert lease.is_abandoned(other)
-
-
-def test_folders_of_older_versions_go_when_they_are_old(tmp_path):
-    old = tmp_path / ".work-host-123"
-    old.mkdir()
-    assert not lease.is_abandoned(old)
-    make_old(old)
-    assert lease.is_abandoned(old)

@@ -1,0 +1,94 @@
+"""Files that commands write: no command follows a link, and nobody can guess a temporary name."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+
+CONFIG = """\
+name: links
+datasets: [{csv: data.csv, label: y}]
+methods: [{name: tcm-nn, k: 1}, {name: knn, k: 1}]
+protocol: {kind: holdout, test-size: 0.3, repeats: 1}
+figures: [coverage-by-level]
+"""
+RUN = ["run", "config.yaml", "--engine", "serial", "--quiet"]
+COMMANDS = {
+    "run": [*RUN, "--out", "again"],
+    "report": ["report", "run"],
+    "reports": ["report", "run", "other", "--out", "made"],
+    "against": ["report", "run", "other", "--against", "seed", "--metric", "error", "--out", "made"],
+    "compare": ["compare", "run", "--out", "made"],
+    "init": ["init", "data.csv", "--label", "y", "--out", "made.yaml", "--force"],
+    "predict": ["predict", "--train", "data.csv", "--label", "y", "--method", "knn", "new.csv"]
+    + ["--out", "made.csv", "--save", "made.confml"],
+    "bayes-error": ["bayes-error", "data.csv", "--label", "y", "--out", "made"],
+}
+_opened: list[str] | None = None  # paths that are opened for writing
+
+
+def _note_opened(event, arguments):
+    if event == "open" and _opened is not None and isinstance(arguments[0], str):
+        if arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            _opened.append(os.path.abspath(arguments[0]))
+
+
+sys.addaudithook(_note_opened)
+
+
+def execute(arguments):
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output + repr(done.exception)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Folder with data, a config and two runs of it."""
+    folder = tmp_path_factory.mktemp("runs")
+    rows = [f"{i % 7 + (i % 2)},{i % 5},{'ab'[i % 2]}" for i in range(60)]
+    (folder / "data.csv").write_text("\n".join(["u,v,y", *rows, ""]))
+    (folder / "new.csv").write_text("\n".join(["u,v", *(row[:-2] for row in rows[:9]), ""]))
+    (folder / "config.yaml").write_text(CONFIG)
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        execute([*RUN, "--out", "run"])
+        execute([*RUN, "--out", "other", "--set", "seed=5"])
+    finally:
+        os.chdir(before)
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_writes_through_a_link(runs, name, tmp_path, monkeypatch):
+    """Links at the place of every file that the command left or had open are replaced or stay unused."""
+    global _opened
+    monkeypatch.chdir(runs)
+    there = {path for path in runs.rglob("*") if path.is_file()}
+    _opened = []
+    execute(COMMANDS[name])
+    opened, _opened = {path for path in _opened if path.startswith(str(runs))}, None
+    assert opened, "nothing is written"
+    written = opened | {str(path) for path in runs.rglob("*") if path.is_file() and path not in there}
+    targets = {}
+    for number, path in enumerate(sorted(written)):
+        if os.path.isdir(os.path.dirname(path)):
+            targets[path] = target = tmp_path / str(number)
+            if os.path.exists(path):
+                os.replace(path, target)
+            else:
+                target.write_text("of somebody else")
+            os.utime(target, (1, 1))
+            os.symlink(target, path)
+    states = {path: (target.read_bytes(), target.stat()) for path, target in targets.items()}
+    execute(COMMANDS[name])
+    for path, target in targets.items():
+        assert (target.read_bytes(), target.stat()) == states[path], path
+    for path in targets:  # of no other test
+        if os.path.islink(path):
+            os.unlink(path)
