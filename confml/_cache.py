@@ -4,22 +4,26 @@ import contextlib
 import os
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 
 def cache_folder() -> Path:
     """Return the cache folder of confml: ``CONFML_CACHE``, else a folder in the system's folder for caches.
 
-    The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``.
+    The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``. A user without
+    a home folder, as in some containers, has a folder among the temporary files.
     """
     given = os.environ.get("CONFML_CACHE")
     if given:
         return Path(given).absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "confml"
     given = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification ignores relative paths.
-    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "confml"
+    if os.path.isabs(given) and sys.platform != "darwin":  # the XDG specification ignores relative paths
+        return Path(given) / "confml"
+    home = os.path.expanduser("~")
+    if home == "~":
+        return Path(tempfile.gettempdir()) / f"confml-{os.getuid()}"
+    return Path(home, *(("Library", "Caches") if sys.platform == "darwin" else (".cache",)), "confml")
 
 
 def make_private(folder: Path, root: Path) -> bool:

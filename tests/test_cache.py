@@ -1,6 +1,7 @@
 """Caches: kernels are compiled once, and nothing is read from a folder that another user can write into."""
 
 import os
+import pwd
 import stat
 import subprocess
 import sys
@@ -124,3 +125,16 @@ def test_a_default_cache_with_a_lax_mode_is_closed(tmp_path):
 
 
 # ---- compilation
+
+
+def test_a_user_without_home_folder_has_a_cache_among_temporary_files(cache, monkeypatch):
+    for name in ("CONFML_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def unknown(user):
+        raise KeyError(f"getpwuid(): uid not found: {user}")
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    root = Path(tempfile.gettempdir()) / f"confml-{os.getuid()}"
+    assert _cache.cache_folder() == root
+    assert _jit.cache_dir().parent == root and mode(root) == 0o700 and _jit.is_cache_kept()

@@ -1,6 +1,7 @@
 """A user's own table file as a `DataSet`; every mistake is one clear error with file, line and column."""
 
 import itertools
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,7 +201,7 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
         raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
     for key in ("csv", "test"):
         if key in values:
-            values[key] = Path(values[key]).expanduser()
+            values[key] = Path(os.path.expanduser(values[key]))
     values.setdefault("name", table_name(values["csv"]))
     for key in LISTS:
         if key in values:
