@@ -11,8 +11,8 @@ from pathlib import Path
 def cache_folder() -> Path:
     """Return the cache folder of confml: ``CONFML_CACHE``, else a folder in the system's folder for caches.
 
-    The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``. A user without
-    a home folder, as in some containers, has a folder among the temporary files.
+    The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``. Without a
+    home folder, as in some containers, it is a folder among the temporary files.
     """
     given = os.environ.get("CONFML_CACHE")
     if given:

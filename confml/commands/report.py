@@ -117,20 +117,29 @@ def report(
 
 
 def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet: bool) -> None:
-    """Write and print the report of one run."""
+    """Write and print the report of one run; it is also printed if its files cannot be written."""
+    from confml.errors import ConfmlError
     from confml.report.console import print_json, print_run
     from confml.report.run.stored import open_run
     from confml.report.write import write_report
+    from confml.runner.environment import EnvironmentFault, guarded
 
-    results = open_run(run)
+    results, fault = open_run(run), None
     if aim is not None:
         results.config = results.config.model_copy(update={"aim": aim})
-    with status_of(results, quiet):
-        write_report(results, run)
+    try:
+        with status_of(results, quiet), guarded(run):
+            write_report(results, run)
+    except EnvironmentFault as error:
+        fault = error
     if as_json:
         print_json(results)
     elif not quiet:
         print_run(results, run, everything=everything)
+    if fault is not None:
+        hint = "the printed results come from the stored cells; correct this, then run the command again"
+        message = f"not all files of the report are written ({fault.message})"
+        raise ConfmlError(message, where=fault.where, hint=hint)
 
 
 def _draw_against(runs: Sequence[Path], key: str, out: Path, quiet: bool, options: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from confml.config.dataset_spec import folder_name
 from confml.config.stages import bundled_configs, read_config
 from confml.data.audit import are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
@@ -50,7 +51,7 @@ class Suggestion:
 
     def values(self) -> dict[str, Any]:
         """Return the config as plain values."""
-        values: dict[str, Any] = {"name": self.data.name, "datasets": [self.dataset]}
+        values: dict[str, Any] = {"name": self.dataset["name"], "datasets": [self.dataset]}
         if self.steps:
             values["steps"] = self.steps
         return values | {
@@ -67,7 +68,7 @@ class Suggestion:
         lines = [
             f"# {len(self.data)} rows, {len(self.data.table_attributes)} features; classes: {counts}",
             *(f"# To decide: {question}" for question in self.questions),
-            f"name: {_yaml(self.data.name)}",
+            f"name: {_yaml(self.dataset['name'])}",
             "datasets:",
         ]
         for number, (key, value) in enumerate(self.dataset.items()):
@@ -97,7 +98,8 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     spec: keys of a data set, at least ``csv`` and ``label``; those that are given are kept. folder: of the
     config, which the path of the file is relative to; the current folder by default.
 
-    Raises DataError for a file that cannot be read, and for columns that mix numbers and text.
+    Raises DataError for a file that cannot be read, columns that mix numbers and text, and a path that is not
+    UTF-8, which no config can name.
     """
     table, data, found, reasons = _load(dict(spec))
     _columns(table, data, found, reasons)
@@ -122,9 +124,12 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         reasons["steps"] = "distances and margins need features of one scale"
     path = Path(found["csv"])
     found["csv"] = Path(os.path.relpath(path, folder)).as_posix() if folder is not None else str(path)
+    if os.fsencode(found["csv"]).decode(errors="ignore") != found["csv"]:
+        message = "the name is not UTF-8, and a config cannot have it"
+        raise DataError(message, where=found["csv"], hint="rename the file or its folder")
     return Suggestion(
         data=data,
-        dataset={"name": data.name, **found},
+        dataset={"name": folder_name(data.name), **found},
         steps=steps,
         methods=_methods(data, train, reasons),
         protocol=protocol,

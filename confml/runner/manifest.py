@@ -145,7 +145,8 @@ def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> di
     try:
         manifest = json.loads(content, parse_constant=_no_constant)
         if b"\\u" in content or not content.isascii():
-            json.dumps(manifest, ensure_ascii=False).encode()  # a lone surrogate could not be printed
+            # A lone surrogate could not be printed, unless it stands for a byte of a path that is not UTF-8.
+            json.dumps(manifest, ensure_ascii=False).encode(errors="surrogateescape")
         _check_manifest(manifest)
     except (ValueError, RecursionError) as error:
         if isinstance(error, ConfmlError):

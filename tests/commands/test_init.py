@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import numpy as np
 import pandas
 import pytest
@@ -13,7 +16,7 @@ from confml.commands.init import init
 from confml.config import load_config
 from confml.config.suggestion import SOURCES
 from confml.data import load
-from confml.errors import ConfigError
+from confml.errors import ConfigError, DataError
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +149,22 @@ def test_noise_of_a_source_leaves_test_labels(here):
     labels = confml.run("wine.yaml", out="results", overrides=chosen).regions()
     truth = pandas.read_csv("wine.csv")["target"]
     assert (labels["label"].to_numpy() == truth.to_numpy()[labels["row"]]).all()
+
+
+def test_names_of_files_that_are_no_names_of_folders(here):
+    (here / "my loans (2).csv").write_text(loans())
+    run("my loans (2).csv", "--label", "default", "--out", "c.yaml")
+    config = load_config("c.yaml")
+    assert config.name == config.datasets[0].name == "my-loans-2-"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_not_utf_8(here):
+    """A config cannot have such a name; it can stand in a folder that has one, and so can its run."""
+    folder = here / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "loans.csv").write_text(loans(60))
+    assert "is not UTF-8" in run(folder / "loans.csv", "--label", "default", fails=DataError)
+    run(folder / "loans.csv", "--label", "default", "--out", folder / "c.yaml")
+    confml.run(folder / "c.yaml", out=folder / "run", engine="serial")
+    assert len(confml.load_run(folder / "run").metrics)

@@ -76,3 +76,29 @@ def test_no_command_fails_because_of_bookkeeping(finished, tmp_path, name, argum
     (out / name).write_bytes(b"\xff\0\xfe")
     found = command(arguments[0], out, *arguments[1:])
     assert found.exit_code == 0, found.exception or found.output
+
+
+@pytest.mark.parametrize(
+    "options, printed", [([], "five-gaussians"), (["--json"], '"cells"'), (["--quiet"], "")]
+)
+def test_a_report_whose_files_cannot_be_written_is_printed(finished, tmp_path, options, printed):
+    """A folder in the place of a file is refused for every user; permissions do not bind root."""
+    out = tmp_path / "run"
+    shutil.copytree(finished / "run", out)
+    expected = command("report", out, *options)
+    (out / "metrics.csv").unlink()
+    (out / "metrics.csv" / "folder").mkdir(parents=True)
+    found = command("report", out, *options)
+    assert found.stdout == expected.stdout and printed in found.stdout
+    assert f"{out / 'metrics.csv'}: not all files of the report are written" in str(found.exception)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="permissions do not bind root")
+def test_a_read_only_run_is_printed(finished, tmp_path):
+    out = tmp_path / "run"
+    shutil.copytree(finished / "run", out)
+    out.chmod(0o500)
+    before, found = content(out), command("report", out)
+    out.chmod(0o700)
+    assert "five-gaussians" in found.stdout and "are written" in str(found.exception)
+    assert content(out) == before
