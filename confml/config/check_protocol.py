@@ -1,5 +1,6 @@
 """Checks of the protocol, of levels and thresholds, and of figures and published tables."""
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -47,26 +48,22 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     if protocol.repeats > 1 and protocol.order == "given":
         message, hint = "with order: given every repeat is the same", "order: shuffled"
         draft.add(("protocol", "repeats"), message, hint, at_key=True)
+    # Unknown names are noted by `check_methods` and `check_steps`.
     for place, entry in draft.entries(MethodEntry, "methods"):
-        try:
-            learns = method_class(entry.name).learns_online
-        except ConfmlError:
-            continue  # `check_methods` notes it
-        if not learns:
-            draft.say((*place, "name"), f"'{entry.name}' does not learn one example at a time", "tcm-nn does")
+        with contextlib.suppress(ConfmlError):
+            if not method_class(entry.name).learns_online:
+                message = f"'{entry.name}' does not learn one example at a time"
+                draft.say((*place, "name"), message, "tcm-nn does")
         for key, given in (("tune", entry.tune), *entry.wrappers.items()):
             if given:
                 draft.add((*place, key), "protocol online has no training part for it", at_key=True)
-    steps = known_steps()
     for place, step in draft.entries(StepSpec, "steps"):
-        try:
-            learns = step_class(step.name).learns
-        except ConfmlError:
-            continue  # `check_steps` notes it
-        if learns:
-            message = f"step '{step.name}' learns on a training part, and protocol online has none"
-            by_row = ", ".join(name for name, cls in steps.items() if not cls.learns)
-            draft.say((*place, "name"), message, f"steps that transform each example by itself: {by_row}")
+        with contextlib.suppress(ConfmlError):
+            if step_class(step.name).learns:
+                message = f"step '{step.name}' learns on a training part, and protocol online has none"
+                by_row = ", ".join(name for name, cls in known_steps().items() if not cls.learns)
+                hint = f"steps that transform each example by itself: {by_row}"
+                draft.say((*place, "name"), message, hint)
     noise = draft.section(NoiseSpec, "noise")
     if noise is not None and noise.on == "train":
         draft.add(("noise", "on"), "protocol online has no training part", "on: all")
@@ -75,14 +72,12 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
 def check_repeats(draft: Draft, key: str) -> None:
     """Note a level or threshold that is listed twice."""
     listed = draft.root.child(key)
-    if listed is None or not listed.is_list:
-        return
+    numbers = listed.plain() if listed is not None and listed.is_list else []
     seen: set[str] = set()
-    for index, node in enumerate(listed.content):
-        number = node.plain()
+    for index, number in enumerate(numbers):
         value = grids.identity(without_rounding_error(number) if isinstance(number, float) else number)
         if value in seen:
-            draft.add((key, index), f"{got(node.plain())} is listed twice")
+            draft.add((key, index), f"{got(number)} is listed twice")
         seen.add(value)
 
 
@@ -92,23 +87,21 @@ def check_figures(
     check_options: Callable[[str, Mapping[str, Any]], object] | None = None,
 ) -> None:
     """Note figures that do not exist, are listed twice, or have options that ``check_options`` refuses."""
-    known = None if known is None else list(known)
+    names = None if known is None else list(known)
     seen: set[str] = set()
     for place, figure in draft.entries(FigureSpec, "figures"):
-        at_name = (*place, "name")
-        if known is not None and figure.name not in known:
-            draft.say(at_name, f"unknown figure '{figure.name}'", did_you_mean(figure.name, known))
-            continue
-        identity = grids.identity([figure.name, figure.options])
-        if identity in seen:
-            draft.say(at_name, f"figure '{figure.name}' is listed twice with the same options")
-        seen.add(identity)
-        if check_options is not None:
+        name, identity = figure.name, grids.identity([figure.name, figure.options])
+        if names is not None and name not in names:
+            draft.say((*place, "name"), f"unknown figure '{name}'", did_you_mean(name, names))
+        elif identity in seen:
+            draft.say((*place, "name"), f"figure '{name}' is listed twice with the same options")
+        elif check_options is not None:
             for option, value in figure.options.items():
                 try:
-                    check_options(figure.name, {option: value})
+                    check_options(name, {option: value})
                 except ConfmlError as error:
                     draft.add_error(error, option, value, (*place, "options", option))
+        seen.add(identity)
 
 
 def check_paper(draft: Draft, known: Iterable[str] | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from confml.config.part import Part
-from confml.errors import ConfmlError
+from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import BadValue, UnknownParameter
 from confml.yaml import Mark, Node, Problems, got
 
@@ -57,6 +57,10 @@ class Draft:
         line = self.mark(place, at_key=at_key).line
         return f" on line {line}" if line else ""
 
+    def entry_text(self, place: tuple) -> str:
+        """Return an entry of a list as text: ``methods.0 on line 3``."""
+        return f"{place[0]}.{place[1]}{self.line(place, at_key=False)}"
+
     def part(self, model: type[Entry], place: Place) -> Entry | None:
         """Return the value at a place as a model, or None if it is not valid, which `validate` notes."""
         try:
@@ -86,6 +90,16 @@ class Draft:
             self.add(place, f"expected {error.expected}, got {got(value)}", error.hint)
         else:
             self.add(place, error.message, error.hint)
+
+    def check_file(self, place: Place, path: str) -> Path:
+        """Return the absolute path of a file; note it at its place if there is none."""
+        file = self.file(path)
+        if os.path.isdir(file):
+            self.add(place, f"{file} is a folder, expected a file")
+        elif not os.path.isfile(file):
+            hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*")], list_all=False)
+            self.add(place, f"there is no file {file}", hint or "paths count from the config's folder")
+        return file
 
     def same_key_twice(self, place: Place) -> None:
         """Note parameters that are given twice, once spelled with - and once with _."""
