@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confml._json import from_json
 from confml.errors import ConfmlError
 from confml.plugins.imports import with_allowed_imports
 
@@ -95,7 +95,7 @@ class Run:
         path = self.folder / "answer.json"
         if not path.is_file():
             raise self._missing(path.name)
-        return json.loads(path.read_text(encoding="utf-8"))
+        return from_json(path.read_bytes())
 
     def _missing(self, name: str) -> ConfmlError:
         return ConfmlError(f"there is no {name}", where=str(self.folder), hint=f"confml report {self.folder}")
@@ -284,16 +284,16 @@ def run(
 
     from confml.config.warnings import unsilenced, warning_texts
     from confml.report.sections.notes import result_warnings
-    from confml.report.write import update_report
+    from confml.report.write import write_report
     from confml.runner.run import Execution
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
     folder = Path("results") / settings.name if out is None else Path(out)
     execution = Execution(jobs or cpu_count(), engine, scheduler, retry_failed, shard)
-    state = compute(settings, folder, execution, say=say)
+    compute(settings, folder, execution, say=say)
     finished = Run(folder)
-    update_report(finished._results, folder, tried=bool(state.tried), whole=shard is None)
+    write_report(finished._results, folder)
     for text in warning_texts(unsilenced(result_warnings(finished._results), settings.silence)):
         say(f"warning: {text}")
     return finished

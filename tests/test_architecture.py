@@ -10,7 +10,7 @@ import processes
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "confml"
-PRIVATE = ("_cache", "_jit", "_outputs", "_seeds", "_threads", "_version")
+PRIVATE = ("_cache", "_json", "_jit", "_outputs", "_seeds", "_threads", "_version")
 # Each floor may import itself and what stands before it.
 FLOORS = [
     {"errors", *PRIVATE, "terminal"},

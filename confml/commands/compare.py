@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from confml._json import to_json
 from confml.commands.options import FOLDER, json_option, keeps_files, quiet_option, say
 from confml.terminal import echo, width_of
 
@@ -54,7 +55,6 @@ def compare(
     confml compare results/pima --against standard
     confml compare results/pima results/pima-noisy --view reject --out results/compared
     """
-    import json
 
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
@@ -78,7 +78,7 @@ def compare(
             ]
             for name, own in (("comparisons", rows), ("signed_rank", tests))
         }
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        click.echo(to_json(document, indent=1))
     elif as_latex or not quiet:
         grids = {"comparison": comparison_grid(rows, constants)}
         if tests:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confml._json import to_json
 from confml.commands.data_check import check
 from confml.commands.data_info import card_info, generator_info, listed, print_info, print_table
 from confml.commands.options import InOrder, json_option, say
@@ -82,7 +83,7 @@ def info(name: str, as_json: bool) -> None:
         card = read_card(name)
         report = card_info(card, states(card))
     if as_json:
-        click.echo(json.dumps(report, indent=1))
+        click.echo(to_json(report, indent=1, ascii=True))
     else:
         print_info(report)
 

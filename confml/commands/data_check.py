@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from confml._json import to_json
 from confml.commands.data_info import print_table
 from confml.commands.options import json_option, named_or_table, table_options
 from confml.terminal import echo
@@ -78,7 +78,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "shift": shift,
             **({} if labels is None else {"labels": suspects}),
         }
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        click.echo(to_json(report, indent=1))
         return
     features, classes = len(loaded.table_attributes), loaded.class_counts()
     nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""

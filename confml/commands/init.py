@@ -1,11 +1,11 @@
 """``confml init``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
+from confml._json import to_json
 from confml.commands.options import FILE, json_option, say, table_options, table_spec
 
 LARGE = 10_000_000  # bytes of a file whose reading is announced
@@ -60,7 +60,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
             "findings": [finding.as_dict() for finding in found.findings],
             "notes": list(found.data.notes),
         }
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        click.echo(to_json(report, indent=1))
     elif out is None:
         click.echo(found.yaml(), nl=False)
     for question in found.questions:

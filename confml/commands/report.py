@@ -1,12 +1,12 @@
 """``confml report``."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from confml._json import to_json
 from confml.commands.options import (
     Folder,
     all_option,
@@ -193,7 +193,7 @@ def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, qui
     with protected(folder=folder, force=click.get_current_context().params["force"]):
         page, sentences = write_comparison_page(runs, folder)
     if as_json:
-        click.echo(json.dumps({"page": str(page), "answer": sentences}, indent=1, ensure_ascii=False))
+        click.echo(to_json({"page": str(page), "answer": sentences}, indent=1))
     elif not quiet:
         click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from time import sleep
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confml._json import to_json
 from confml.commands.options import json_option
 from confml.errors import printable
 from confml.terminal import echo
@@ -48,7 +48,7 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
     found = RunStatus.of(store)
     while True:
         if as_json:
-            click.echo(json.dumps(_document(found, store), indent=None if watch else 1))
+            click.echo(to_json(_document(found, store), indent=None if watch else 1, ascii=True))
         else:
             text = "\n".join(_lines(found, store, short=watch))
             if watch and sys.stdout.isatty():

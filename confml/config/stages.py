@@ -3,13 +3,13 @@
 Every check reads the entries that have the right form, so that all errors are reported together.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from confml._json import from_json
 from confml._version import resource_folder
 from confml.config.check_datasets import check_datasets
 from confml.config.check_methods import check_methods, check_steps
@@ -90,7 +90,7 @@ def _of_manifest(path: Path, shown: str) -> Node | None:
     if path.suffix != ".json":
         return None
     try:
-        values = json.loads(path.read_bytes())
+        values = from_json(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None  # the YAML reader says why
     if not isinstance(values, dict) or not {"config", "cells", "format"} <= values.keys():

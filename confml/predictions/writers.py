@@ -1,9 +1,9 @@
 """`CsvWriter` and `JsonWriter`: predictions of new rows, written chunk by chunk."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from confml._json import to_json
 from confml.predictions.batch import Batch
 from confml.predictions.rounding import ALL_DIGITS
 from confml.report.files import field
@@ -47,5 +47,5 @@ class JsonWriter:
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Write the guarantee, the warnings, the tests and the batches."""
-        rest = json.dumps(facts, ensure_ascii=False, indent=1)
+        rest = to_json(facts, indent=1)
         self._file.write(f"],\n{rest.removeprefix('{').lstrip()}\n".encode())

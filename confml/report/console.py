@@ -3,13 +3,13 @@
 On a terminal the tables fit its width. In a pipe or a file they are plain text of any width.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from confml._json import from_json, to_json
 from confml.report.files import safe_name
 from confml.report.items import Mark
 from confml.report.run.results import RunResults
@@ -58,7 +58,7 @@ def print_run(
 def _answer(folder: Path) -> list[str]:
     """Return the lines on the state of a run, its advice, and its failures by cause."""
     try:
-        found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        found = from_json((folder / "answer.json").read_bytes())
     except (OSError, ValueError):
         return []
     lines = [f"state: {found['state']}"] if found["state"] else []
@@ -116,7 +116,7 @@ def print_chosen(
 def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:
     """Print ``summary.json``; counts: only the name of the run and the numbers of its cells."""
     document = (counts_document if counts else summary_document)(results)
-    (stream or sys.stdout).write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    (stream or sys.stdout).write(to_json(document, indent=1) + "\n")
 
 
 def print_table(

@@ -1,6 +1,5 @@
 """Checks of the results of methods: shapes, scores, labels and metrics."""
 
-import json
 import math
 from collections.abc import Mapping
 from numbers import Real
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._json import to_json
 from confml.errors import ConfmlError, printable
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
@@ -107,7 +107,7 @@ def _check_details(method: str, details: Any) -> None:
     if not isinstance(details, FitDetails):
         raise _invalid(method, f"fit_details_ must be FitDetails, got {type(details).__name__}")
     try:
-        json.dumps(details.to_dict())
+        to_json(details.to_dict())
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
 

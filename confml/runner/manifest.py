@@ -1,7 +1,6 @@
 """``manifest.json``: the config, cells and provenance of a run."""
 
 import functools
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._json import from_json, to_json
 from confml._outputs import write_atomically
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
@@ -83,8 +83,8 @@ def _provenance(plan: Plan) -> dict:
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:
     """Write the manifest: JSON with one line per cell, because there may be many."""
-    cells = ",\n".join(f"  {json.dumps(cell)}" for cell in manifest["cells"])
-    rest = json.dumps({name: value for name, value in manifest.items() if name != "cells"}, indent=1)
+    cells = ",\n".join(f"  {to_json(cell)}" for cell in manifest["cells"])
+    rest = to_json({name: value for name, value in manifest.items() if name != "cells"}, indent=1)
     text = f'{rest[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
     write_atomically(Path(folder) / "manifest.json", text.encode())
 
@@ -95,14 +95,8 @@ def is_current(folder: Path, manifest: Mapping) -> bool:
         stored = read_manifest(folder)
     except ConfmlError:
         return False
-    if stored["finished"] is None or len(stored["cells"]) != len(manifest["cells"]):
-        return False
-    same = json.loads(json.dumps({name: manifest.get(name) for name in _OF_RESULTS if name != "cells"}))
-    if any(stored.get(name) != value for name, value in same.items()):
-        return False
-    return all(
-        one == other or one == json.loads(json.dumps(other))
-        for one, other in zip(stored["cells"], manifest["cells"], strict=True)
+    return stored["finished"] is not None and all(
+        to_json(stored.get(name)) == to_json(manifest.get(name)) for name in _OF_RESULTS
     )
 
 
@@ -143,10 +137,7 @@ def read_manifest(folder: Path | str) -> dict:
 def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> dict:
     content = path.read_bytes()
     try:
-        manifest = json.loads(content, parse_constant=_no_constant)
-        if b"\\u" in content or not content.isascii():
-            # A lone surrogate could not be printed, unless it stands for a byte of a path that is not UTF-8.
-            json.dumps(manifest, ensure_ascii=False).encode(errors="surrogateescape")
+        manifest = from_json(content)
         _check_manifest(manifest)
     except (ValueError, RecursionError) as error:
         if isinstance(error, ConfmlError):
@@ -164,10 +155,6 @@ def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> di
 def forget_manifest() -> None:
     """Free the memory of the manifest that was read last."""
     _read_manifest.cache_clear()
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _check_manifest(manifest: Any) -> None:
@@ -355,8 +342,8 @@ def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
     stored = {cell["key"] for cell in manifest["cells"]}
     if not stored or stored & {cell.key for cell in cells} or not Store(folder).keys("cells"):
         return
-    ours = json.loads(json.dumps(config.as_dict()))  # as the manifest has them
-    changed = [key for key in SETTINGS if ours.get(key) != manifest["config"].get(key)]
+    ours, theirs = config.as_dict(), manifest["config"]
+    changed = [key for key in SETTINGS if to_json(ours.get(key)) != to_json(theirs.get(key))]
     if changed:
         raise ConfmlError(
             f"the folder holds a run of another config named '{config.name}' ({', '.join(changed)} differ)",

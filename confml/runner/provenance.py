@@ -1,7 +1,6 @@
 """Provenance of results: versions, machine, commit and times."""
 
 import datetime
-import json
 import os
 import platform
 import subprocess
@@ -9,6 +8,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from confml._json import to_json
 from confml._outputs import write_atomically
 from confml._version import PACKAGE, __version__
 
@@ -105,5 +105,5 @@ def write_study_provenance(folder: Path, seed: int, seconds: float) -> Path:
     """
     about = {"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": 1}
     path = folder / "study.json"
-    write_atomically(path, (json.dumps({**about, "provenance": provenance()}, indent=1) + "\n").encode())
+    write_atomically(path, (to_json({**about, "provenance": provenance()}, indent=1) + "\n").encode())
     return path

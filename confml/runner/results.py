@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._json import from_json, to_json
 from confml.measures import Case, Context
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
@@ -108,11 +108,11 @@ def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
             f"{number}.labels": view.labels,
         }
         arrays |= {f"{number}.extra.{key}": values for key, values in view.extra.items()}
-    return arrays | {"about": np.array(json.dumps(about))}
+    return arrays | {"about": np.array(to_json(about))}
 
 
 def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
-    about = json.loads(str(arrays["about"]))
+    about = from_json(str(arrays["about"]))
     views = {}
     for number, view in enumerate(about["views"]):
         prefix = f"{number}.extra."

@@ -14,7 +14,6 @@ records.
 
 import hashlib
 import io
-import json
 import os
 import secrets
 import time
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml._json import from_json, to_json
 from confml._outputs import create_temporary, write_atomically
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
@@ -206,7 +206,7 @@ class Store:
 
 def _line(record: Mapping[str, Any]) -> str:
     """Return the line of a record: its SHA-256, a blank, and JSON."""
-    text = json.dumps(record)
+    text = to_json(record)
     return f"{hashlib.sha256(text.encode()).hexdigest()} {text}"
 
 
@@ -215,7 +215,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     digest, _, text = line.partition(b" ")
     if hashlib.sha256(text).hexdigest().encode() != digest:
         return None
-    return json.loads(text)
+    return from_json(text)
 
 
 def _sha256(path: Path) -> str | None:

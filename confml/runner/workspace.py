@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from confml._json import from_json, to_json
 from confml._outputs import WORK, create_temporary, open_atomically, remove_abandoned_files, write_atomically
 from confml.data.dataset import DataSet
 from confml.runner.environment import guarded
@@ -73,7 +73,7 @@ class Workspace:
                     with open_atomically(folder / f"{name}.npy", durable=False) as file:
                         np.save(file, values, allow_pickle=False)
             about = {name: getattr(data, name) for name in _METADATA}
-            write_atomically(folder / "about.json", json.dumps(about).encode(), durable=False)
+            write_atomically(folder / "about.json", to_json(about).encode(), durable=False)
         return folder
 
     def put_arrays(self, part: str, name: str, arrays: Mapping[str, np.ndarray]) -> None:
@@ -101,7 +101,7 @@ def open_dataset(folder: Path) -> DataSet:
     """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays."""
     arrays: dict[str, Any] = {}
     with guarded(folder):
-        about = json.loads((folder / "about.json").read_text())
+        about = from_json((folder / "about.json").read_bytes())
         checksum = about.pop("checksum")
         for name in _ARRAYS:
             path = folder / f"{name}.npy"

@@ -1,7 +1,6 @@
 """The tables of a study of Bayes errors as rows, and its document."""
 
 import functools
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._json import to_json
 from confml.bayes_error.estimates import cover_hart_bound
 from confml.report.bayes_error.study import Study
 from confml.report.files import write_csv, write_file
@@ -158,7 +158,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 def write_json(path: Path, document: dict[str, Any]) -> Path:
     """Write a document as JSON."""
-    return write_file(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    return write_file(path, to_json(document, indent=1) + "\n")
 
 
 def plain(value: Any) -> Any:

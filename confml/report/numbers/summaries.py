@@ -1,12 +1,12 @@
 """Metrics of finished cells, and their means over the splits."""
 
 import csv
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from confml._json import from_json
 from confml.measures import Metric
 from confml.measures.metric import OWN
 from confml.plugins.parameters import parameters_text
@@ -175,12 +175,12 @@ def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
 
 def read_datasets(path: Path) -> list[dict[str, Any]]:
     """Return the data sets of a ``summary.json``."""
-    return json.loads(path.read_text(encoding="utf-8"))["datasets"]
+    return from_json(path.read_bytes())["datasets"]
 
 
 def read_summary(path: Path) -> list[SummaryRow]:
     """Return the rows of a ``summary.json``, for tables of several runs."""
-    rows = json.loads(path.read_text(encoding="utf-8"))["summary"]
+    rows = from_json(path.read_bytes())["summary"]
     for row in rows:
         row["variant"] = parameters_text(row["params"])
         row |= {key: math.nan for key in ("mean", "sd") if row[key] is None}

@@ -1,9 +1,9 @@
 """The page of a run: ``report.html``."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from confml._json import to_json
 from confml.report.answers.evidence import Evidence
 from confml.report.answers.standings import standings_of
 from confml.report.archives import has_archives
@@ -40,7 +40,7 @@ class Page(Section):
     def items(self) -> Iterator[Item]:
         self.results.status("writing the page")
         found = answer_of([self._material], standings_of(self.results))
-        text = json.dumps(found.as_dict(), indent=1, ensure_ascii=False)
+        text = to_json(found.as_dict(), indent=1)
         yield Document("answer.json", text + "\n")
         yield Document("summary.md", summary_text(self.results, found, self._material.notes))
         yield Document("report.html", run_page(self._material, self.folder, found, self._files()))

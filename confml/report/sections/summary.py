@@ -1,10 +1,10 @@
 """Means over the splits: ``summary.csv``, ``summary.json``, ``tables/results`` and ``tables/acceptance``."""
 
-import json
 import math
 from collections.abc import Iterator
 from typing import Any
 
+from confml._json import to_json
 from confml.measures.metric import LEVEL
 from confml.report.answers.evidence import Evidence
 from confml.report.files import safe_name
@@ -34,7 +34,7 @@ class Summary(Section):
 
     def items(self) -> Iterator[Item]:
         rows = [(row.dataset, row.method, *row[3:]) for row in self.results.summary]
-        text = json.dumps(summary_document(self.results), indent=1, ensure_ascii=False, allow_nan=False)
+        text = to_json(summary_document(self.results), indent=1)
         yield SUMMARY.of(rows)
         yield Document("summary.json", text + "\n")
 
@@ -111,5 +111,5 @@ class SummaryTables(Section):
             yield Table(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))
             yield Document(f"{stem}.md", markdown(table.grid))
             yield Document(f"{stem}.tex", latex(table.grid, label))
-            text = json.dumps(document(table), indent=1, ensure_ascii=False, allow_nan=False)
+            text = to_json(document(table), indent=1)
             yield Document(f"{stem}.json", text + "\n")

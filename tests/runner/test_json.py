@@ -1,0 +1,65 @@
+"""Values that JSON does not have, in parameters and in names of folders: runs compute, report and resume."""
+
+import json
+import math
+import os
+
+import pytest
+from click.testing import CliRunner
+
+import confml
+from confml._json import from_json, to_json
+from confml.cli import cli
+
+CONFIG = """\
+name: values
+datasets: [{generate: five-gaussians, n: 60, test-n: 20}]
+steps: [{name: sklearn.impute.SimpleImputer, missing_values: .nan}]
+methods:
+  - {name: sklearn.neighbors.KNeighborsClassifier, p: .inf, sweep: {leaf_size: [10, 30]}}
+  - {name: sklearn.neighbors.RadiusNeighborsClassifier, radius: .inf, tune: {p: [1, .inf]}, outlier_label: 1}
+protocol: {kind: holdout, test-size: 0.3, repeats: 1}
+figures: []
+"""
+
+
+def execute(*arguments):
+    done = CliRunner().invoke(cli, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    return done.stdout
+
+
+def strict(text):
+    def refuse(name):
+        raise AssertionError(f"{name} is not of JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_the_pair_of_functions_gives_values_back():
+    values = {"a": [1.5, math.inf, -math.inf], "b": {"float": "text"}, "c": "out\udcff\u00e9", "float": 2}
+    for ascii in (False, True):
+        text = to_json(values, ascii=ascii)
+        strict(text.encode())
+        assert from_json(text) == from_json(text.encode()) == values
+    assert math.isnan(from_json(to_json({"x": (math.nan,)}))["x"][0])
+    assert to_json({"x": math.nan}, indent=1) == '{\n "x": {\n  "float": "nan"\n }\n}'
+
+
+@pytest.mark.parametrize("name", ["plain", b"out\xff"])
+def test_runs_with_such_values_write_their_report_and_resume(tmp_path, name):
+    (tmp_path / "c.yaml").write_text(CONFIG)
+    out = tmp_path / os.fsdecode(name)
+    command = ("run", tmp_path / "c.yaml", "--out", out, "--engine", "serial", "--quiet")
+    execute(*command)
+    files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    documents = {path.name: strict(files[path]) for path in files if path.suffix == ".json"}
+    assert {"summary.json", "answer.json", "manifest.json", "results.json"} <= documents.keys()
+    execute(*command)  # the config, the cells and the data are the same
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
+    assert strict(execute("status", out, "--json"))["done"] == 3
+    strict(execute("report", out, "--json"))
+    run = confml.load_run(out)
+    assert run.manifest["cells"][0]["params"]["p"] == math.inf
+    assert math.isnan(run.manifest["config"]["steps"][0]["missing_values"])
+    assert set(run.tuning["params"]) == {"radius=inf;outlier_label=1"}
