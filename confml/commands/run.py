@@ -117,7 +117,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
             from confml.report.console import print_json, print_run
             from confml.report.run.stored import open_run
             from confml.report.sections.notes import result_warnings
-            from confml.report.write import update_report
+            from confml.report.write import write_report
 
             with guarded(folder):
                 results = open_run(folder, known=state.done)
@@ -129,7 +129,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                         print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0
                 with status_of(results, quiet):
-                    update_report(results, folder, tried=bool(state.tried), whole=execution.shard is None)
+                    write_report(results, folder)
         for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
             say(f"warning: {text}")
     except KeyboardInterrupt:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from confml.report.archives import Archives, has_archives
 from confml.report.files import csv_lines, write_file, write_lines
-from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.items import Document, Item, Lines, NotApplicable, Note, Picture, Table
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.results import RunResults
@@ -17,28 +16,13 @@ from confml.report.sections.regions import region_paths
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 
 
-def update_report(results: RunResults, folder: Path | str, tried: bool, whole: bool = True) -> None:
-    """Write the report after a run, unless there was nothing to compute and the one in ``folder`` is current.
-
-    tried: whether the run had cells to compute. whole: as in `write_report`. If nothing is written,
-    ``results`` takes its numbers from the stored report instead of the cells.
-    """
-    folder = Path(folder)
-    if not tried and whole:
-        results.stored = fresh_report(results, folder)
-    if results.stored is None:
-        write_report(results, folder, whole=whole)
-
-
-def write_report(results: RunResults, folder: Path | str, whole: bool = True) -> list[Path]:
+def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     """Write every file of a run's report and return the paths; stale files of the last report are removed.
 
     The same results give the same bytes. Numbers are written first and figures last, so the files written
-    before an error are complete. whole: False for a part of a run. Another part may replace some of the files
-    at the same time, so `update_report` writes this report again.
+    before an error are complete.
     """
     folder = Path(folder)
-    (folder / FILE).unlink(missing_ok=True)  # until all files are written
     notes: list[str] = []
     sections = sections_of(results, folder)
     with Archives(folder) as archives:
@@ -47,10 +31,6 @@ def write_report(results: RunResults, folder: Path | str, whole: bool = True) ->
         paths += archives.close()
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
-    if whole:
-        remember_report(results, folder, [*paths, folder / WRITTEN])
-    else:
-        (folder / FILE).unlink(missing_ok=True)
     return paths
 
 

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +47,11 @@ _SECONDS_TO_END = 10.0  # of the background call, after the run
 
 @dataclass(frozen=True)
 class State:
-    """Keys of the cells of a plan that are done, failed (and are not retried), and left.
-
-    tried: keys of the cells that `run` computed or tried to compute.
-    """
+    """Keys of the cells of a plan that are done, failed (and are not retried), and left."""
 
     done: frozenset[str]
     failed: frozenset[str]
     left: frozenset[str]
-    tried: frozenset[str] = frozenset()
 
 
 def run_state(
@@ -173,7 +169,7 @@ def run(
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
         if state.left:
-            return replace(run_state(store, plan.cells, known=done), tried=state.left)
+            return run_state(store, plan.cells, known=done)
         return state
 
 

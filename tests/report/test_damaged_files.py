@@ -23,7 +23,7 @@ def content(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != ".report-of"
+        if path.is_file()
     }
 
 
@@ -55,7 +55,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
     before = content(out)
     reported = [one for one in before if not one.startswith("batches/") and one != "manifest.json"]
     assert {".report", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
-    for some in (reported, [".report"], [".report", ".report-of"], ["report.html"]):
+    for some in (reported, [".report"], ["report.html"]):
         for name in some:
             times = os.stat(out / name)
             (out / name).write_bytes(DAMAGE[damage]((out / name).read_bytes()))
@@ -68,7 +68,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
         assert found.exception is None
 
 
-@pytest.mark.parametrize("name", [".report", ".report-of", "notes.txt"])
+@pytest.mark.parametrize("name", [".report", "notes.txt"])
 @pytest.mark.parametrize("arguments", [("status",), ("report", "-q")])
 def test_no_command_fails_because_of_bookkeeping(finished, tmp_path, name, arguments):
     out = tmp_path / "run"

@@ -44,7 +44,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of a report; what it was made of depends on the order of the config."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".report-of"]
+    files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

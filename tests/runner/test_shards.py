@@ -2,7 +2,6 @@
 
 import pytest
 
-import confml
 from confml.errors import ConfmlError
 from confml.runner.shards import parse_shard
 
@@ -48,16 +47,3 @@ def test_an_array_with_gaps_is_refused():
 def test_no_array():
     with pytest.raises(ConfmlError, match="not in a job array.*SLURM_ARRAY_TASK_ID.*--shard 3/16"):
         parse_shard("auto", {"SGE_TASK_ID": "2"})
-
-
-def test_the_report_of_a_part_is_written_again(tmp_path):
-    """Parts that end at the same time mix their files: the run without --shard must not keep them."""
-    config = {
-        "name": "parts", "datasets": ["wine-sklearn"], "methods": ["naive-bayes"],
-        "protocol": {"kind": "holdout", "repeats": 4}, "figures": [],
-    }  # fmt: skip
-    for part in (1, 2):
-        confml.run(config, out=tmp_path / "out", engine="serial", shard=(part, 2))
-        assert not (tmp_path / "out" / ".report-of").exists()
-    confml.run(config, out=tmp_path / "out", engine="serial")
-    assert (tmp_path / "out" / ".report-of").exists()

@@ -9,7 +9,6 @@ from confml.report.numbers.metric_rows import MetricRows, Metrics
 from confml.report.numbers.summaries import SummaryRow, summarise
 from confml.report.run.cells import RunCells
 from confml.report.run.one_pass import Collector, ViewBlock, batches, view_blocks
-from confml.report.run.stored_report import StoredReport
 from confml.runner.results import CellResult
 
 CollectorClass = TypeVar("CollectorClass", bound=Collector)
@@ -21,11 +20,9 @@ Make = Callable[["RunResults"], CollectorClass]
 class RunResults(RunCells):
     """The cells of a run with the numbers of its collectors.
 
-    stored: numbers of the report in the folder of the run, if it is current, so that no cell is read for
-    them. status: called with a phrase on what a report does at the moment.
+    status: called with a phrase on what a report does at the moment.
     """
 
-    stored: StoredReport | None = field(default=None, init=False, repr=False)
     status: Callable[[str], None] = field(default_factory=lambda: lambda text: None, init=False, repr=False)
     _collected: dict[Make, Collector] = field(default_factory=dict, init=False, repr=False)
 
@@ -68,8 +65,7 @@ class RunResults(RunCells):
     @cached_property
     def metrics(self) -> MetricRows:
         """Every metric of every finished cell, in the order of ``metrics.csv``."""
-        rows = None if self.stored is None else self.stored.read_metrics(self)
-        return self.collected(Metrics).rows if rows is None else rows
+        return self.collected(Metrics).rows
 
     @cached_property
     def summary(self) -> list[SummaryRow]:

@@ -24,8 +24,6 @@ CONSTANT_ROWS = 10
 
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     """Return the warnings that follow from the finished cells."""
-    if results.stored is not None:
-        return results.stored.warnings
     found = results.collected(WarningFacts)
     return (*_small_levels(results, found.fewest), *_constant(found.predicted))
 

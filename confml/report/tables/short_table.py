@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
@@ -14,12 +15,20 @@ from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_tex
 from confml.report.captions import setting_text
 from confml.report.items import Grid
 from confml.report.run.results import RunResults
-from confml.report.run.stored_report import ShortTable
 from confml.report.tables.grid import markdown, markdown_text
 from confml.report.tables.summary import mark_of, standing_text
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
 MOST = 5  # sentences of one kind in the legend
+
+
+@dataclass(frozen=True)
+class ShortTable:
+    """Headings, rows of texts (data set, method, view, numbers), and the lines of the legend."""
+
+    headings: list[str]
+    rows: list[list[str]]
+    legend: list[str]
 
 
 def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable:
@@ -28,8 +37,6 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable
     With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it
     is empty.
     """
-    if results.stored is not None and in_config_order:
-        return results.stored.table
     standings = standings_of(results)
     if not standings.lines:
         return ShortTable([], [], [])

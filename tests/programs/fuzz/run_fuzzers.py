@@ -50,16 +50,16 @@ class Report:
 
     def feed(self, data: bytes, folder: Path) -> None:
         from confml.report.run.stored import open_run
-        from confml.report.write import update_report
+        from confml.report.write import write_report
 
         run = stored_run.copy_to(folder)
         results = open_run(run)
-        update_report(results, run, tried=True)
+        write_report(results, run)
         tables = {path: path.read_bytes() for path in run.rglob("*.csv")}
         files = [run / ".report", *sorted(run.glob(".*.json")), run / "metrics.csv", run / "summary.csv"]
         path = [one for one in files if one.exists()][len(data) % 3]
         path.write_bytes(bytes(path.stat().st_size) if sum(data) % 2 else data)
-        update_report(open_run(run), run, tried=False)
+        write_report(open_run(run), run)
         changed = [path.name for path, content in tables.items() if path.read_bytes() != content]
         assert not changed, f"a damaged {path.name} leaves {changed}"
 
