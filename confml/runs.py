@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -59,7 +58,7 @@ class Run:
         """The resolved config, versions, checksums of the data, seed, machine and times."""
         from confml.runner.manifest import read_manifest
 
-        return copy.deepcopy(read_manifest(self.folder))
+        return read_manifest(self.folder)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

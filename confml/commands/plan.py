@@ -41,7 +41,7 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
     from confml.report.console import print_table
     from confml.report.sections.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan
-    from confml.runner.run import run_state
+    from confml.runner.status import run_state
     from confml.runner.store import Store
 
     whole = make_plan(settings, load_datasets(settings))

@@ -15,7 +15,7 @@ from confml.errors import printable
 from confml.terminal import echo
 
 if TYPE_CHECKING:
-    from confml.runner.status import RunStatus
+    from confml.runner.status import RunStatus, State
     from confml.runner.store import Store
 
 
@@ -68,11 +68,15 @@ def _document(found: RunStatus, store: Store) -> dict:
         "started": found.manifest["started"],
         "finished": found.manifest["finished"],
         "cells": len(found.cells),
-        "done": len(found.state.done),
-        "failed": len(found.state.failed),
-        "left": len(found.state.left),
+        **_counts(found.state),
+        "batches": found.batches,
+        "shards": [{"shard": name, **_counts(state)} for name, state in found.shards.items()],
         "failures": found.failures(store),
     }
+
+
+def _counts(state: State) -> dict[str, int]:
+    return {"done": len(state.done), "failed": len(state.failed), "left": len(state.left)}
 
 
 def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
@@ -87,6 +91,10 @@ def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
         lines.append(
             f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
         )
+        lines.append(f"{found.batches} batches in the store")
+        for shard, part in found.shards.items():
+            counts = ", ".join(f"{number} {name}" for name, number in _counts(part).items())
+            lines.append(f"shard {shard}: {counts}")
     failures = found.failures(store)
     for failure in failures[: 3 if short else None]:
         from confml.plugins.parameters import parameters_text

@@ -1,14 +1,13 @@
 """``manifest.json``: the config, cells and provenance of a run."""
 
-import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import NoneType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from confml._json import from_json, to_json
 from confml._outputs import write_atomically
@@ -89,40 +88,29 @@ def write_manifest(folder: Path, manifest: Mapping) -> None:
     write_atomically(Path(folder) / "manifest.json", text.encode())
 
 
-def is_current(folder: Path, manifest: Mapping) -> bool:
-    """Return whether ``folder`` has the manifest of a finished run of the same config, data and cells."""
-    try:
-        stored = read_manifest(folder)
-    except ConfmlError:
-        return False
-    return stored["finished"] is not None and all(
-        to_json(stored.get(name)) == to_json(manifest.get(name)) for name in _OF_RESULTS
+def is_current(stored: Mapping | None, manifest: Mapping) -> bool:
+    """Return whether a stored manifest is of a finished run with the config, data and cells of another."""
+    return (
+        stored is not None
+        and stored["finished"] is not None
+        and all(to_json(stored.get(name)) == to_json(manifest.get(name)) for name in _OF_RESULTS)
     )
 
 
-def origin_of(folder: Path) -> dict:
-    """Return times, engine and provenance of the finished run in a folder; empty without one."""
-    try:
-        stored = read_manifest(folder)
-    except ConfmlError:
-        return {}
+def origin_of(stored: Mapping | None) -> dict:
+    """Return times, engine and provenance of a finished run; empty for any other one."""
     names = ("started", "finished", "seconds", "jobs", "engine", "provenance")
-    return {name: stored[name] for name in names if name in stored} if stored["finished"] else {}
+    return {name: stored[name] for name in names} if stored is not None and stored["finished"] else {}
 
 
 _OF_RESULTS = ("name", "seed", "config", "datasets", "warnings", "cells")
 
 
 def read_manifest(folder: Path | str) -> dict:
-    """Return the manifest of a run's folder, which must not be changed, after checking its fields.
-
-    A file that was read before and has not changed is not read again. Raises ConfmlError if the folder has no
-    manifest or the manifest is damaged.
-    """
+    """Return the manifest of a run's folder; raise ConfmlError if there is none or it is damaged."""
     path = Path(folder) / "manifest.json"
     try:
-        about = path.stat()
-        return _read_manifest(path, str(folder), (about.st_ino, about.st_mtime_ns, about.st_size))
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise ConfmlError(
             "no manifest.json: this is not the folder of a run",
@@ -131,11 +119,6 @@ def read_manifest(folder: Path | str) -> dict:
         ) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
-
-
-@functools.lru_cache(maxsize=1)
-def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> dict:
-    content = path.read_bytes()
     try:
         manifest = from_json(content)
         _check_manifest(manifest)
@@ -152,137 +135,104 @@ def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> di
     return manifest
 
 
-def forget_manifest() -> None:
-    """Free the memory of the manifest that was read last."""
-    _read_manifest.cache_clear()
+def stored_manifest(folder: Path) -> dict | None:
+    """Return the manifest of a run's folder; None if there is none or it is damaged."""
+    try:
+        return read_manifest(folder)
+    except ConfmlError:
+        return None
 
 
 def _check_manifest(manifest: Any) -> None:
-    """Raise ConfmlError for the first field that does not have the form that `new_manifest` writes."""
-    _expect(isinstance(manifest, dict), "it", "an object", manifest)
-    for name, kinds in _FIELDS.items():
-        _expect(name in manifest, name, "there", None)
-        _expect(_is_of(manifest[name], kinds), name, _words(kinds), manifest[name])
-    if manifest["format"] != FORMAT:
+    """Raise ConfmlError for a document that does not have the form that `new_manifest` writes."""
+    stored = manifest.get("format") if isinstance(manifest, dict) else FORMAT
+    if isinstance(stored, int) and stored != FORMAT:
         raise ConfmlError(
-            f"format {manifest['format']} is not known to this version of confml (it knows {FORMAT})",
+            f"format {stored} is not known to this version of confml (it knows {FORMAT})",
             hint="run the config again, or read it with the version of confml that wrote it",
         )
-    for number, info in enumerate(manifest["datasets"]):
-        place = f"datasets[{number}]"
-        _expect(isinstance(info, dict), place, "an object", info)
-        _expect(isinstance(info.get("name"), str), f"{place}.name", "text", info.get("name"))
-        for name, value in info.items():
-            _expect(name in _DATASET_FIELDS, f"{place}.{name}", "a field of a data set", value)
-            kinds = _DATASET_FIELDS[name]
-            _expect(_is_of(value, kinds), f"{place}.{name}", _words(kinds), value)
-        for name in ("rows", "attributes", "classes"):
-            _expect(name in info, f"{place}.{name}", "there", None)
-        key = info.get("origins")
-        _expect(key is None or _is_key(key), f"{place}.origins", "32 hexadecimal digits", key)
-        _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
-        for finding in info.get("audit", ()):  # older versions stored none
-            is_one = isinstance(finding, dict) and finding.keys() == _FINDING_FIELDS
-            _expect(is_one and all(isinstance(text, str) for text in finding.values()), f"{place}.audit",
-                    "findings", finding)  # fmt: skip
-    warnings = manifest.get("warnings", [])  # older versions stored none
-    _expect(isinstance(warnings, list), "warnings", "a list", warnings)
-    for number, warning in enumerate(warnings):
-        place = f"warnings[{number}]"
-        _expect(isinstance(warning, dict) and warning.keys() == _WARNING_FIELDS, place, "a warning", warning)
-        _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
-    for part in ("machine", "packages"):
-        about = manifest["provenance"].get(part, {})
-        _expect(isinstance(about, dict), f"provenance.{part}", "an object", about)
-    names = [info["name"] for info in manifest["datasets"]]
-    _expect(len(set(names)) == len(names), "datasets", "of different names", names)
+    try:
+        checked = ManifestModel.model_validate(manifest)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise ConfmlError(f"{place}: {first['msg']}, got {printable(repr(first['input']), 80)}") from None
+    names = {info.name for info in checked.datasets}
+    if len(names) < len(checked.datasets):
+        raise ConfmlError("two data sets have the same name")
     keys: set[str] = set()
-    known = set(names)
-    for number, cell in enumerate(manifest["cells"]):
-        if not _is_cell(cell) or cell["key"] in keys or cell["dataset"] not in known:
-            _check_cell(f"cells[{number}]", cell, keys, known)
-        keys.add(cell["key"])
+    for number, cell in enumerate(checked.cells):
+        if cell.key in keys or cell.dataset not in names:
+            problem = "a key that is listed twice" if cell.key in keys else "an unknown data set"
+            raise ConfmlError(f"cells.{number} has {problem}")
+        keys.add(cell.key)
 
 
-def _is_cell(cell: Any) -> bool:
-    return (
-        isinstance(cell, dict)
-        and cell.keys() == _CELL_FIELDS.keys()
-        and all(isinstance(cell[name], kind) for name, kind in _CELL_FIELDS.items())
-        and _KEY.fullmatch(cell["key"]) is not None
-    )
+Key = Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")]
 
 
-def _check_cell(place: str, cell: Any, keys: set[str], datasets: set[str]) -> None:
-    """Raise ConfmlError for the first field of a cell that is wrong."""
-    _expect(isinstance(cell, dict) and cell.keys() == _CELL_FIELDS.keys(), place, "a cell", cell)
-    for name, kind in _CELL_FIELDS.items():
-        _expect(isinstance(cell[name], kind), f"{place}.{name}", _WORDS[kind], cell[name])
-    key = cell["key"]
-    _expect(_is_key(key), f"{place}.key", "32 hexadecimal digits", key)
-    _expect(key not in keys, f"{place}.key", "listed once", key)
-    _expect(cell["dataset"] in datasets, f"{place}.dataset", "one of the data sets", cell["dataset"])
+class _Model(BaseModel):
+    """Form of a part of the manifest; values are not converted."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
 
 
-_FINDING_FIELDS = {"code", "sentence", "remedy"}
-_WARNING_FIELDS = {"code", "sentence", "remedy", "dataset"}
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "format": (int,),
-    "name": (str,),
-    "started": (str,),
-    "finished": (str, NoneType),
-    "seconds": (int, float, NoneType),
-    "jobs": (int,),
-    "engine": (str,),
-    "shard": (str, NoneType),
-    "seed": (int,),
-    "config": (dict,),
-    "datasets": (list,),
-    "provenance": (dict,),
-    "cells": (list,),
-}
-_CELL_FIELDS: dict[str, type] = {"key": str, "dataset": str, "method": str, "params": dict, "split": str}
-_KEY = re.compile("[0-9a-f]{32}")
-_DATASET_FIELDS: dict[str, tuple[type, ...]] = {
-    "name": (str,),
-    "rows": (int,),
-    "attributes": (int,),
-    "classes": (int,),
-    "smallest_class": (int, NoneType),
-    "largest_class": (int, NoneType),
-    "train_rows": (int, NoneType),
-    "test_rows": (int, NoneType),
-    "notes": (list,),
-    "checksum": (str,),
-    "origins": (str, NoneType),
-    "audit": (list,),
-    "audited_rows": (int,),
-}
-_WORDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    dict: "an object",
-    list: "a list",
-    NoneType: "null",
-}
+class CellModel(_Model):
+    key: Key
+    dataset: str
+    method: str
+    params: dict[str, Any]
+    split: str
 
 
-def _is_key(value: object) -> bool:
-    return isinstance(value, str) and _KEY.fullmatch(value) is not None
+class FindingModel(_Model):
+    code: str
+    sentence: str
+    remedy: str
 
 
-def _is_of(value: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
+class WarningModel(FindingModel):
+    dataset: str
 
 
-def _words(kinds: tuple[type, ...]) -> str:
-    return " or ".join(_WORDS[kind] for kind in kinds)
+class DatasetModel(_Model):
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    smallest_class: int | None = None
+    largest_class: int | None = None
+    train_rows: int | None = None
+    test_rows: int | None = None
+    notes: list[str] = []
+    checksum: str = ""
+    origins: Key | None = None
+    audit: list[FindingModel] = []
+    audited_rows: int = 0
 
 
-def _expect(fits: object, place: str, expected: str, got: object) -> None:
-    if not fits:
-        raise ConfmlError(f"{place} must be {expected}, got {printable(repr(got), 80)}")
+class ProvenanceModel(_Model, extra="allow"):
+    machine: dict[str, Any] = {}
+    packages: dict[str, Any] = {}
+
+
+class ManifestModel(_Model, extra="allow"):
+    """Form of ``manifest.json``."""
+
+    format: int
+    name: str
+    started: str
+    finished: str | None
+    seconds: float | None
+    jobs: int
+    engine: str
+    shard: str | None
+    seed: int
+    config: dict[str, Any]
+    datasets: list[DatasetModel]
+    warnings: list[WarningModel] = []
+    provenance: ProvenanceModel
+    cells: list[CellModel]
 
 
 # Files that a run may leave if it is killed before its manifest is written.
@@ -329,25 +279,24 @@ SETTINGS = ("seed", "protocol", "steps", "noise")
 """Keys of a config whose change leaves no stored result in use."""
 
 
-def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
+def check_same_run(store: Store, config: Config, cells: Sequence[Cell]) -> None:
     """Raise ConfmlError if the folder holds the report of another config with the same name.
 
     Its cells are all different, and so are seed, protocol, steps or noise: the report of this config would
     replace the other one. A config with other methods, data sets, levels or more repeats continues the run.
     """
-    try:
-        manifest = read_manifest(folder)
-    except ConfmlError:
+    manifest = stored_manifest(store.folder)
+    if manifest is None:
         return
-    stored = {cell["key"] for cell in manifest["cells"]}
-    if not stored or stored & {cell.key for cell in cells} or not Store(folder).keys("cells"):
+    keys = {cell["key"] for cell in manifest["cells"]}
+    if not keys or keys & {cell.key for cell in cells} or not store.keys("cells"):
         return
     ours, theirs = config.as_dict(), manifest["config"]
     changed = [key for key in SETTINGS if to_json(ours.get(key)) != to_json(theirs.get(key))]
     if changed:
         raise ConfmlError(
             f"the folder holds a run of another config named '{config.name}' ({', '.join(changed)} differ)",
-            where=str(folder),
+            where=str(store.folder),
             hint="choose another folder with --out, give the config another name:, or add --force",
         )
 

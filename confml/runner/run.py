@@ -4,7 +4,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,14 @@ from confml.runner.manifest import (
     new_manifest,
     notes_on,
     origin_of,
+    stored_manifest,
     write_manifest,
 )
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
+from confml.runner.status import State, note_shard, run_state
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.warnings import audits, run_warnings
@@ -43,33 +45,6 @@ from confml.steps.base import Step
 from confml.steps.registry import step_class
 
 _SECONDS_TO_END = 10.0  # of the background call, after the run
-
-
-@dataclass(frozen=True)
-class State:
-    """Keys of the cells of a plan that are done, failed (and are not retried), and left."""
-
-    done: frozenset[str]
-    failed: frozenset[str]
-    left: frozenset[str]
-
-
-def run_state(
-    store: Store, cells: Iterable[Cell], retry_failed: bool = False, known: Set[str] = frozenset()
-) -> State:
-    """Return the state of the cells; damaged records and those of an older format count as left.
-
-    known: keys of cells that are done, whose records are not read again.
-    """
-    by_key = {cell.key: cell for cell in cells}
-    unknown = by_key.keys() - known
-    if unknown:
-        store.refresh()
-        unknown &= store.keys("cells")
-    done = frozenset((by_key.keys() & known) | unknown)
-    left = by_key.keys() - done
-    failed = frozenset() if retry_failed or not left else frozenset(left & store.keys("failures"))
-    return State(done, failed, frozenset(left) - failed)
 
 
 @dataclass(frozen=True)
@@ -111,7 +86,7 @@ def run(
     """Compute the cells of a config that are not stored in ``out`` and return their state.
 
     say: called with each message. warn: called with notes on the data and warnings, by default ``say``.
-    meanwhile: called in a thread while this process waits for worker processes.
+    meanwhile: imports modules that the caller needs later, in a thread while this process waits for workers.
 
     Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
@@ -125,7 +100,7 @@ def run(
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
     if not execution.force:
-        check_same_run(store.folder, config, whole.cells)
+        check_same_run(store, config, whole.cells)
     for data in datasets.values():
         for note in notes_on(data):
             warn(f"{data.name}: {note}")
@@ -147,21 +122,23 @@ def run(
         for name, key in origins.items():
             if key is not None:
                 RowOrigins.of(datasets[name], whole.columns[name]).write(store, key)
+        if shard is not None:
+            note_shard(store, shard, plan.cells)
         store.sync()
         # A run with nothing to compute leaves times and versions of the one that computed.
-        is_new = bool(state.left) or not is_current(store.folder, manifest)
+        stored = stored_manifest(store.folder)
+        is_new = bool(state.left) or not is_current(stored, manifest)
         if is_new:
             manifest["resumed"] = (store.folder / "manifest.json").is_file()
-            manifest |= {} if state.left else origin_of(store.folder)
+            manifest |= {} if state.left else origin_of(stored)
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
-            waiting = BackgroundCall(meanwhile if engine.name != "serial" else None)
             display = progress or Progress()
-            for text in _compute(plan, state, done, store, engine, execution, display, say, waiting):
+            for text in _compute(plan, state, done, store, engine, execution, display, say, meanwhile):
                 warn(text)
         else:
             remove_abandoned_files(store.folder, inner=True)
@@ -196,7 +173,7 @@ def _compute(
     execution: Execution,
     progress: Progress,
     say: Callable[[str], None],
-    waiting: "BackgroundCall",
+    meanwhile: Callable[[], None] | None,
 ) -> list[str]:
     """Compute the cells that are left, add the keys of those that are stored to ``done``, and return the
     warnings of tasks."""
@@ -207,12 +184,14 @@ def _compute(
     classes += [WRAPPERS[key] for key in wrappers]
     modules = _modules(methods, classes)
     workspace = Workspace.make(store.folder)
+    background = threading.Thread(target=_call_quietly, args=[meanwhile], name="meanwhile", daemon=True)
     try:
         engine.start(modules, workspace.logs)  # they are imported while the kernels are compiled
         shapes = [data.X.shape for data in plan.datasets.values()]
         kinds = kernels_for(classes, plan.config.protocol.kind == "online", shapes)
         compile_all_kernels(kinds, say)
-        waiting.start()  # workers start when the modules are imported
+        if meanwhile is not None and engine.name != "serial":
+            background.start()  # workers start when the modules are imported
         engine.start(modules, workspace.logs, len(state.left))
         folders = {}
         for job in plan.jobs:
@@ -273,36 +252,14 @@ def _compute(
         if workspace.keep_logs(store.folder / "logs"):
             say(f"output of methods is in {store.folder / 'logs'}")
         workspace.remove()
-        waiting.end()
+        if background.ident is not None:  # no thread imports a module while the process ends
+            background.join(_SECONDS_TO_END)
 
 
-class BackgroundCall:
-    """One call of a function in a thread; errors are ignored.
-
-    The function must not matter for the results: it imports modules that the main process needs later.
-    """
-
-    def __init__(self, function: Callable[[], None] | None):
-        self._function = function
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Call the function, if there is one."""
-        if self._function is not None:
-            self._thread = threading.Thread(target=self._call, name="meanwhile", daemon=True)
-            self._thread.start()
-
-    def end(self) -> None:
-        """Wait until the function has returned, so that no thread imports a module while the process ends."""
-        if self._thread is not None:
-            self._thread.join(_SECONDS_TO_END)
-
-    def _call(self) -> None:
-        try:
-            assert self._function is not None
-            self._function()
-        except Exception:  # the main process has the same error when it needs the module
-            return
+def _call_quietly(function: Callable[[], None]) -> None:
+    """Call a function that imports modules; whoever needs them has the error of an import again."""
+    with contextlib.suppress(Exception):
+        function()
 
 
 def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]]) -> list[str]:

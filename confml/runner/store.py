@@ -143,6 +143,11 @@ class Store:
                 records[record["key"]] = Record(batch, record["number"], start)
             start += len(line) + 1
 
+    @property
+    def batches(self) -> int:
+        """Number of batches, as of the first use or the last `refresh`."""
+        return len(self._arrays)
+
     def keys(self, kind: str) -> set[str]:
         """Return the keys of the stored records, as of the first use or the last `refresh`."""
         if not self._arrays:

@@ -4,43 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from confml.config import make_config
-from confml.runner.run import BackgroundCall, Execution, run
-
-
-def test_it_is_called_once_in_a_thread():
-    calls = []
-    waiting = BackgroundCall(lambda: calls.append(threading.current_thread().name))
-    waiting.end()
-    assert not calls
-    waiting.start()
-    waiting.end()
-    assert calls == ["meanwhile"]
-
-
-def test_errors_of_the_function_are_ignored():
-    called = []
-
-    def fail():
-        called.append(threading.current_thread().name)
-        raise ZeroDivisionError
-
-    waiting = BackgroundCall(fail)
-    waiting.start()
-    waiting.end()
-    assert called == ["meanwhile"]
-
-
-def test_without_a_function_no_thread_is_started():
-    threads = threading.active_count()
-    waiting = BackgroundCall(None)
-    waiting.start()
-    assert threading.active_count() == threads
-    waiting.end()
+from confml.runner.run import Execution, run
 
 
 @pytest.mark.parametrize(("engine", "calls"), [("joblib", 1), ("serial", 0)])

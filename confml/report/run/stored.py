@@ -10,11 +10,11 @@ from confml.errors import ConfmlError, printable
 from confml.measures.costs import Costs, costs_of
 from confml.report.run.cells import DatasetInfo, Failure, calls_of
 from confml.report.run.results import RunResults
-from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
+from confml.runner.manifest import manifest_cells, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
-from confml.runner.run import run_state
+from confml.runner.status import run_state
 from confml.runner.store import Store
 
 
@@ -68,7 +68,7 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     """
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)
-    forget_manifest()  # its cells take as much memory again
+    del manifest["cells"]  # they take as much memory again
     store = Store(folder)
     state = run_state(store, cells, known=known)
     failures = []
