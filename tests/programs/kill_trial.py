@@ -1,13 +1,14 @@
 """``make kill-trial TRIALS=20``: a run that is killed at random times and resumed gives the same bytes.
 
-`KillTrial` runs a small config once without a disturbance. Then it starts the config in a new folder, kills
-it by SIGKILL after a random time, fills a file of its report with zeros, resumes it, and so on until it is
-done; every CSV file but the timings must have the bytes of the undisturbed run. It continues with new folders
-until there were enough kills.
+`KillTrial` runs a small config once without a disturbance. Then it starts the config in a new folder,
+disturbs it after a random time (`DISTURBANCES`), fills a file of its report with zeros, resumes it, and so on
+until it is done; every CSV file but the timings must have the bytes of the undisturbed run. No process may be
+left ten seconds after a run was stopped. It continues with new folders until there were enough kills.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -15,9 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 CONFIG = """\
 name: killed
@@ -34,6 +38,10 @@ figures: []
 seed: 3
 """
 LONGEST = 600  # seconds of one start of the run
+SECONDS_TO_END = 10  # of all processes of a run that was stopped
+# SIGKILL of the run with its workers, of the run alone, of one of its processes, and of one of two shards
+# that run at the same time; SIGTERM; Ctrl-C twice.
+DISTURBANCES = ("group", "run", "worker", "shard", "terminate", "interrupt")
 
 
 def started(*arguments: str, output: int, new_session: bool) -> subprocess.Popen:
@@ -58,6 +66,7 @@ class KillTrial:
         self.seconds = time.monotonic() - started
         self.expected = csv_files(folder / "undisturbed")
         self.kills, self.runs = 0, 0
+        self.disturbances: Counter[str] = Counter()
 
     def until(self, kills: int) -> None:
         """Kill and resume until there were so many kills; raise `Finding` for anything that is not right."""
@@ -80,19 +89,42 @@ class KillTrial:
             raise Finding(f"{name}, after {self.kills} kills in total, has left {sorted(left)}")
 
     def _killed(self, name: str) -> bool:
-        """Start or resume a run and kill it after a random time; False where it was done before that."""
-        process = self._start(name)
+        """Start or resume a run and disturb it after a random time; False where it was done before that."""
+        kind = self.rng.choice(DISTURBANCES)
+        process = self._start(name, *(["--shard", "1/2"] if kind == "shard" else []))
+        other = self._start(name, "--shard", "2/2") if kind == "shard" else None
         try:
             process.wait(self.rng.uniform(0.0, self.seconds))
+            self._check(process, name)
+            return False
         except subprocess.TimeoutExpired:
-            # The run and its workers at once, or the run alone, after which its workers end themselves.
-            kill = os.killpg if self.rng.random() < 0.5 else os.kill
-            kill(process.pid, signal.SIGKILL)
-            process.wait()
+            self.disturbances[kind] += 1
+            self._disturb(process, kind, name)
             self._damage(name)
             return True
-        self._check(process, name)
-        return False
+        finally:
+            if other is not None:
+                self._wait(other, name)
+
+    def _disturb(self, process: Any, kind: str, name: str) -> None:
+        own = psutil.Process(process.pid).children(recursive=True)
+        if kind == "worker":
+            with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+                self.rng.choice(own).kill()
+            self._wait(process, name)
+            return
+        if kind in ("terminate", "interrupt"):
+            for _ in range(1 if kind == "terminate" else 2):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGTERM if kind == "terminate" else signal.SIGINT)
+        elif kind == "group":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait(LONGEST)
+        _, left = psutil.wait_procs(own, SECONDS_TO_END)
+        if left:
+            raise Finding(f"{name}: {len(left)} processes are left {SECONDS_TO_END} s after {kind}: {left}")
 
     def _damage(self, name: str) -> None:
         """Fill one file that the run can make again with zeros, as a crash of the machine does."""
@@ -102,8 +134,8 @@ class KillTrial:
             path = self.rng.choice(files)
             path.write_bytes(bytes(path.stat().st_size))
 
-    def _start(self, name: str) -> Any:
-        arguments = ["run", str(self.config), "--out", str(self.folder / name), "--jobs", "2"]
+    def _start(self, name: str, *options: str) -> Any:
+        arguments = ["run", str(self.config), "--out", str(self.folder / name), "--jobs", "2", *options]
         with open(self.folder / f"{name}.log", "ab") as log:
             return self._started(*arguments, output=log.fileno(), new_session=True)
 
@@ -142,6 +174,7 @@ def main(kills: int, seed: int) -> int:
         except Finding as finding:
             print(f"{finding} (seed {seed})")
             return 1
+    print(", ".join(f"{kind}: {number}" for kind, number in sorted(trial.disturbances.items())))
     print(f"{trial.kills} kills in {trial.runs} runs: the bytes of all CSV files are the same (seed {seed})")
     return 0
 

@@ -16,11 +16,14 @@ from types import SimpleNamespace
 import pytest
 from processes import confml, start
 from runner.stored import stored_keys
+from sklearn.neighbors import KNeighborsClassifier
 
 from confml.cli import main
 from confml.runner import split_data
 from confml.runner.manifest import read_manifest
 from confml.runner.splits import split_rows
+from confml.runner.status import RunStatus
+from confml.runner.store import Store
 
 CONFIG = """\
 name: small
@@ -229,6 +232,42 @@ def test_a_failing_cell_harms_no_other(tmp_path):
     assert shown.returncode == 0
     status = json.loads(shown.stdout)
     assert (status["cells"], status["done"], status["failed"], status["left"]) == (12, 8, 4, 0)
+
+
+def test_an_interrupted_retry_keeps_the_failures_that_it_did_not_replace(tmp_path, monkeypatch):
+    fit, raised = KNeighborsClassifier.fit, {}
+
+    def failing(self, X, y):
+        if self.n_neighbors in raised:
+            raise raised[self.n_neighbors]
+        return fit(self, X, y)
+
+    monkeypatch.setattr(KNeighborsClassifier, "fit", failing)
+    sweep = "  - {name: sklearn.neighbors.KNeighborsClassifier, sweep: {n_neighbors: [3, 5, 7]}}"
+    config, out = write_config(tmp_path, [sweep]), tmp_path / "out"
+
+    def status():
+        state = RunStatus.of(Store(out))
+        errors = {
+            (failure["dataset"], failure["params"]["n_neighbors"], failure["split"]): failure["error"]
+            for failure in state.failures(Store(out))
+        }
+        assert len(state.state.done) + len(errors) == 12 and not state.state.left
+        return errors
+
+    raised.update(dict.fromkeys((3, 5, 7), ValueError("first")))
+    quick(config, out, code=1)
+    assert len(status()) == 12
+    raised.update({5: ValueError("second"), 7: KeyboardInterrupt()})
+    del raised[3]
+    quick(config, out, "--retry-failed", code=130)
+    kept = status()
+    assert {error for (_, k, _), error in kept.items() if k != 5} == {"ValueError: first"}
+    raised.clear()
+    quick(config, out, code=1)
+    assert status() == kept
+    quick(config, out, "--retry-failed")
+    assert status() == {}
 
 
 def test_a_damaged_cell_is_computed_again(reference, tmp_path):
