@@ -64,7 +64,7 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@$(VENV)/bin/python -m hatchling build -d $(RELEASE)/dist
 	@$(PYTHON) -m venv $(RELEASE)/venv
-	@$(RELEASE)/venv/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE)/dist/*.whl pytest hypothesis
+	@$(RELEASE)/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo $(RELEASE)/dist/*.whl)[liblinear]" pytest hypothesis
 	@tar -xzf $(RELEASE)/dist/*.tar.gz -C $(RELEASE) && mv $(RELEASE)/confml-* $(RELEASE)/source && rm -r $(RELEASE)/source/confml
 	@cd $(RELEASE)/source && PATH="$(abspath $(RELEASE))/venv/bin:$$PATH" && confml --version && confml doctor \
 	  && confml run quickstart --quiet && confml compare results/quickstart --quiet \
@@ -151,15 +151,7 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@echo "installing confml into $(VENV), once (about a minute)" >&2
-ifeq ($(LIBLINEAR),no)
-	@$(VENV)/bin/python -c 'import tomllib; \
-	  found = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
-	  print(*(one for one in found if not one.startswith("liblinear")), sep="\n")' > $(VENV)/without-liblinear.txt
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/without-liblinear.txt
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-else
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
-endif
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.$(if $(filter no,$(LIBLINEAR)),,[liblinear])'
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
