@@ -7,23 +7,25 @@ UTF-8 have in Python, are escapes.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _FLOATS = ("nan", "inf", "-inf")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def to_json(value: Any, indent: int | None = None, ascii: bool = False) -> str:
+def to_json(
+    value: Any, indent: int | None = None, ascii: bool = False, default: Callable[[Any], Any] | None = None
+) -> str:
     """Return plain values as the text of JSON, which `from_json` reads; tuples become lists.
 
-    ascii: whether characters that are not of ASCII are escapes. Raises TypeError for values that are not
-    plain.
+    ascii: whether characters that are not of ASCII are escapes. default: returns a plain value for another;
+    TypeError is raised without it.
     """
     try:
-        text = json.dumps(value, indent=indent, ensure_ascii=ascii, allow_nan=False)
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii, allow_nan=False, default=default)
     except ValueError:  # NaN or infinity
-        text = json.dumps(_finite(value), indent=indent, ensure_ascii=ascii, allow_nan=False)
+        text = json.dumps(_finite(value), indent=indent, ensure_ascii=ascii, allow_nan=False, default=default)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

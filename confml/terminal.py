@@ -141,15 +141,7 @@ def _find(name: str) -> codecs.CodecInfo | None:
     if name.replace("_", "-") != _ASCII:
         return None
     plain = codecs.lookup("ascii")
-    return codecs.CodecInfo(
-        plain.encode,
-        plain.decode,
-        streamreader=plain.streamreader,
-        streamwriter=plain.streamwriter,
-        incrementalencoder=plain.incrementalencoder,
-        incrementaldecoder=plain.incrementaldecoder,
-        name=_ASCII,
-    )
+    return codecs.CodecInfo(*plain, plain.incrementalencoder, plain.incrementaldecoder, name=_ASCII)
 
 
 codecs.register_error(_HANDLER, _replace)

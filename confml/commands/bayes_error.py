@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from confml._json import to_json
 from confml.commands.options import (
     FOLDER,
     compile_bayes_error_kernels,
+    echo_json,
     json_option,
     keeps_files,
     named_or_table,
@@ -134,7 +134,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
         paths = [*write_study(found, out), write_study_provenance(out, options["seed"], seconds)]
         say_unless(options["quiet"])(f"{len(paths)} files in {out}")
     if options["as_json"]:
-        click.echo(to_json(study_document(found), indent=1))
+        echo_json(study_document(found))
     elif not options["quiet"]:
         print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
     for text in found.warnings:

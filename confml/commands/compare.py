@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from confml._json import to_json
-from confml.commands.options import FOLDER, json_option, keeps_files, quiet_option, say
+from confml.commands.options import FOLDER, echo_json, json_option, keeps_files, quiet_option, say
 from confml.terminal import echo, width_of
 
 
@@ -25,17 +24,7 @@ from confml.terminal import echo, width_of
 @json_option
 @quiet_option
 @keeps_files
-def compare(
-    runs: tuple[Path, ...],
-    against: str | None,
-    view: str | None,
-    metrics: tuple[str, ...],
-    out: Path | None,
-    rope: float,
-    as_latex: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -> None:
     """Compare methods on the same splits.
 
     With one run, compare each method with --against. With two runs, compare methods of the same name. Print
@@ -78,7 +67,7 @@ def compare(
             ]
             for name, own in (("comparisons", rows), ("signed_rank", tests))
         }
-        click.echo(to_json(document, indent=1))
+        echo_json(document)
     elif as_latex or not quiet:
         grids = {"comparison": comparison_grid(rows, constants)}
         if tests:

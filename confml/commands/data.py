@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
-from confml._json import to_json
 from confml.commands.data_check import check
 from confml.commands.data_info import card_info, generator_info, listed, print_info, print_table
-from confml.commands.options import InOrder, json_option, say
+from confml.commands.options import InOrder, echo_json, json_option, say
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
@@ -52,7 +50,7 @@ def list_command(as_json: bool) -> None:
     rows = [listed(card, states(card)) for card in cards]
     made = [{"name": name, "about": generator.about} for name, generator in GENERATORS.items()]
     if as_json:
-        click.echo(json.dumps({"datasets": rows, "generators": made}, indent=1))
+        echo_json({"datasets": rows, "generators": made})
         return
     heads = {"name": "NAME", "rows": "ROWS", "attributes": "FEATURES", "classes": "CLASSES"}
     print_table(
@@ -83,7 +81,7 @@ def info(name: str, as_json: bool) -> None:
         card = read_card(name)
         report = card_info(card, states(card))
     if as_json:
-        click.echo(to_json(report, indent=1, ascii=True))
+        echo_json(report)
     else:
         print_info(report)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml._json import to_json
 from confml.commands.data_info import print_table
-from confml.commands.options import json_option, named_or_table, table_options
+from confml.commands.options import echo_json, json_option, named_or_table, table_options
 from confml.terminal import echo
 
 if TYPE_CHECKING:
@@ -66,11 +66,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "rows": len(loaded),
             "test_rows": None if loaded.test_rows is None else len(loaded.test_rows),
             "features": list(loaded.table_attributes),
-            "categorical": [
-                name
-                for name, is_nominal in zip(loaded.table_attributes, loaded.nominal, strict=True)
-                if is_nominal
-            ],
+            "categorical": list(itertools.compress(loaded.table_attributes, loaded.nominal)),
             "ids": list(loaded.id_columns),
             "classes": {str(label): count for label, count in loaded.class_counts().items()},
             "notes": notes,
@@ -78,7 +74,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "shift": shift,
             **({} if labels is None else {"labels": suspects}),
         }
-        click.echo(to_json(report, indent=1))
+        echo_json(report)
         return
     features, classes = len(loaded.table_attributes), loaded.class_counts()
     nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""

@@ -1,18 +1,36 @@
 """``confml describe``."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from confml.commands.options import allow_import_option, json_option
+from confml.commands.options import allow_import_option, echo_json, json_option
 from confml.terminal import echo
 
 TYPES = (
     *("method", "step", "view", "protocol", "metric", "figure"),
     *("section", "table", "warning", "term", "setting", "guarantee"),
 )
+_FACTS = {
+    "method": {"views": "views", "can be saved": "saved"},
+    "metric": {
+        **{"heading": "label", "better": "better", "formula": "formula", "source": "source"},
+        **{"file": "file", "of": "methods"},
+    },
+    "view": {
+        **{"kind": "kind", "region at level": "region", "confidence": "confidence"},
+        **{"accepted": "accepted", "methods": "methods"},
+    },
+    "figure": {"drawn": "across", "needs": "refits"},
+    "section": {"needs": "needs", "files": "files", "metrics": "metrics"},
+    "setting": {name: name for name in ("of", "expected", "default", "guarantee")},
+    "table": {
+        **{"source": "source", "unit": "unit", "columns": "columns", "data sets": "datasets"},
+        "notes": "notes",
+    },
+}
+"""Keys of the facts of an entry, by type and heading."""
 
 
 @click.command()
@@ -45,14 +63,14 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
         if only is None:
             raise click.UsageError("Missing argument 'NAME', or --type to list the names of a type.")
         names = list(dict.fromkeys(known_types()[only].names()))
-        click.echo(json.dumps(names, indent=1) if as_json else "\n".join(names))
+        echo_json(names) if as_json else click.echo("\n".join(names))
         return
     entries = [
         entry | {"saved": saving_of(entry["name"])} if entry["type"] == "method" else entry
         for entry in describe_all(name, only)
     ]
     if as_json:
-        click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
+        echo_json(entries[0] if len(entries) == 1 else entries)
         return
     echo("\n\n".join("\n".join(description_lines(entry)) for entry in entries))
 
@@ -82,62 +100,27 @@ def _origin(entry: Mapping[str, Any]) -> str:
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of an entry by heading, without its text and parameters."""
+    found = {}
+    for heading, key in _FACTS.get(entry["type"], {}).items():
+        value = entry.get(key)
+        if isinstance(value, list | tuple):
+            value = "".join(f"\n  {note}" for note in value) if key == "notes" else ", ".join(value)
+        found[heading] = value
     match entry["type"]:
-        case "method":
-            found = {"views": ", ".join(entry["views"])}
-            if "saved" in entry:
-                found["can be saved"] = entry["saved"]
-            return found
         case "metric":
-            return {
-                "heading": entry["label"],
-                "better": entry["better"]
-                or ("none (target: 1 - level)" if entry["name"] == "coverage" else "none"),
-                "formula": entry["formula"],
-                "source": entry["source"],
-                "file": entry["file"],
-                "of": ", ".join(entry["methods"]),
-            }
+            target = "none (target: 1 - level)" if entry["name"] == "coverage" else "none"
+            found["better"] = entry["better"] or target
         case "view":
-            return {
-                "kind": entry["kind"],
-                "region at level": entry["region"],
-                "confidence": entry["confidence"],
-                "accepted": entry["accepted"],
-                "methods": ", ".join(entry["methods"]) or "scikit-learn classifiers",
-            }
+            found["methods"] = found["methods"] or "scikit-learn classifiers"
         case "figure":
-            return {
-                "drawn": "once for all data sets" if entry["across"] else "once per data set",
-                "needs": "the data (it fits models again)" if entry["refits"] else "",
-            }
+            found["drawn"] = "once for all data sets" if entry["across"] else "once per data set"
+            found["needs"] = "the data (it fits models again)" if entry["refits"] else ""
         case "section":
-            return {
-                "needs": entry["needs"],
-                "files": entry["files"],
-                "metrics": _joined(entry["metrics"]) if entry["metrics"] else "",
-            }
-        case "setting":
-            return {name: entry[name] for name in ("of", "expected", "default", "guarantee")}
+            found["metrics"] = {key: ", ".join(names) for key, names in entry["metrics"].items()} or ""
         case "guarantee":
-            return {
-                name: ", ".join(text) if isinstance(text, list) else text
-                for name, text in entry.items()
-                if name not in ("type", "name", "about")
-            }
-        case "table":
-            return {
-                "source": entry["source"],
-                "unit": entry["unit"],
-                "columns": entry["columns"],
-                "data sets": ", ".join(entry["datasets"]),
-                "notes": "".join(f"\n  {note}" for note in entry["notes"]),
-            }
-    return {}
-
-
-def _joined(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    return {key: ", ".join(names) for key, names in lists.items()}
+            texts = {name: text for name, text in entry.items() if name not in ("type", "name", "about")}
+            found = {name: ", ".join(x) if isinstance(x, list) else x for name, x in texts.items()}
+    return found
 
 
 def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:

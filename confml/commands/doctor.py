@@ -1,12 +1,11 @@
 """``confml doctor``."""
 
-import json
 import os
 import shutil
 
 import click
 
-from confml.commands.options import json_option, say
+from confml.commands.options import echo_json, json_option, say
 from confml.terminal import echo
 
 
@@ -41,7 +40,7 @@ def doctor(warm: bool, as_json: bool) -> None:
     }
     found.pop("command")
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        echo_json(found)
         return
     for name, value in found.items():
         if isinstance(value, dict):

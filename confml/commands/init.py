@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from confml._json import to_json
-from confml.commands.options import FILE, json_option, say, table_options, table_spec
+from confml.commands.options import FILE, echo_json, json_option, say, table_options, table_spec
 
 LARGE = 10_000_000  # bytes of a file whose reading is announced
 
@@ -60,7 +59,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
             "findings": [finding.as_dict() for finding in found.findings],
             "notes": list(found.data.notes),
         }
-        click.echo(to_json(report, indent=1))
+        echo_json(report)
     elif out is None:
         click.echo(found.yaml(), nl=False)
     for question in found.questions:

@@ -1,12 +1,11 @@
 """``confml methods``."""
 
-import json
 from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
-from confml.commands.options import json_option
+from confml.commands.options import echo_json, json_option
 from confml.terminal import echo
 
 KINDS = ("methods", "steps")
@@ -22,7 +21,7 @@ def methods(as_json: bool) -> None:
     """
     if as_json:
         described = {kind: list(_described(kind).values()) for kind in KINDS}
-        click.echo(json.dumps(described, indent=1, default=str))
+        echo_json(described)
         return
     for kind in KINDS:
         summaries = {}

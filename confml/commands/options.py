@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from confml._json import to_json
 from confml.errors import printable
 from confml.terminal import echo
 
@@ -33,51 +34,32 @@ class Folder(click.Path):
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-_TABLE_OPTIONS = {
-    "label": click.option("--label", metavar="COLUMN", help="Column of the class in a table file."),
-    "id": click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
-    "nominal": click.option(
-        "--nominal",
-        metavar="COLUMNS",
-        help="Columns of categories; comma-separated. Non-numeric columns are always categorical.",
+_TABLE_OPTIONS: dict[str, tuple[str | list[str], str]] = {
+    "label": ("COLUMN", "Column of the class in a table file."),
+    "id": ("COLUMNS", "Columns that identify a row; comma-separated."),
+    "nominal": (
+        "COLUMNS",
+        "Columns of categories; comma-separated. Non-numeric columns are always categorical.",
     ),
-    "ignore": click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
-    "missing": click.option(
-        "--missing",
-        type=click.Choice(["error", "drop", "mean"]),
-        help="Treatment of missing values.  [default: error]",
-    ),
-    "missing_values": click.option(
-        "--missing-values",
-        metavar="TEXTS",
-        help='Texts of missing values; comma-separated, "" for none besides empty fields.  '
+    "ignore": ("COLUMNS", "Columns to leave out; comma-separated."),
+    "missing": (["error", "drop", "mean"], "Treatment of missing values.  [default: error]"),
+    "missing_values": (
+        "TEXTS",
+        'Texts of missing values; comma-separated, "" for none besides empty fields.  '
         "[default: ?, NA, nan, None and others]",
     ),
-    "duplicates": click.option(
-        "--duplicates",
-        type=click.Choice(["keep", "drop"]),
-        help="Treatment of rows that repeat an earlier one, label included.  [default: keep]",
+    "duplicates": (
+        ["keep", "drop"],
+        "Treatment of rows that repeat an earlier one, label included.  [default: keep]",
     ),
-    "separator": click.option(
-        "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
-    ),
-    "encoding": click.option(
-        "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
-    ),
-    "decimal": click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
-    "header": click.option(
-        "--no-header",
-        "header",
-        flag_value=False,
-        default=None,
-        type=bool,
-        help="The file has no header; its columns are column-1, column-2, ...",
-    ),
-    "sheet": click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first one]"),
-    "thousands": click.option(
-        "--thousands", metavar="MARK", help="Separator of thousands.  [default: detected]"
-    ),
+    "separator": ("MARK", "Separator between columns: a character, tab or blanks."),
+    "encoding": ("NAME", "Encoding of the file if it is not UTF-8, such as latin-1."),
+    "decimal": ("MARK", "Decimal mark: . or a comma."),
+    "header": ("", "The file has no header; its columns are column-1, column-2, ..."),
+    "sheet": ("NAME", "Sheet of a workbook.  [default: the first one]"),
+    "thousands": ("MARK", "Separator of thousands.  [default: detected]"),
 }
+"""Metavariable, or the possible values, and help of each option of a table file; --no-header has no value."""
 LISTS = ("id", "nominal", "ignore", "missing_values")
 TABLE_KEYS = tuple(_TABLE_OPTIONS)
 """Keys of a data set in a config that are options of a table file."""
@@ -85,8 +67,14 @@ TABLE_KEYS = tuple(_TABLE_OPTIONS)
 
 def table_options(command):
     """Add the options of commands that take a table file; see `table_spec`."""
-    for option in reversed(_TABLE_OPTIONS.values()):
-        command = option(command)
+    for key, (value, text) in reversed(_TABLE_OPTIONS.items()):
+        name = f"--{key.replace('_', '-')}"
+        more: dict[str, Any] = {"metavar": value}
+        if isinstance(value, list):
+            more = {"type": click.Choice(value)}
+        elif not value:
+            name, more = "--no-header", {"flag_value": False, "default": None, "type": bool}
+        command = click.option(name, key, help=text, **more)(command)
     return command
 
 
@@ -223,6 +211,11 @@ def inputs_of(config) -> list[Path | str]:
 def folder_of(config, out: Path | None) -> Path:
     """Return the folder of a run."""
     return out if out is not None else Path("results") / config.name
+
+
+def echo_json(document: Any, indent: int | None = 1) -> None:
+    """Print a document as JSON on stdout."""
+    click.echo(to_json(document, indent, default=str))
 
 
 def say(text: str) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from confml._json import to_json
 from confml.commands.options import (
     allow_import_option,
     config_argument,
+    echo_json,
     folder_of,
     json_option,
     load,
@@ -61,7 +61,7 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
             "folder": str(folder),
             "cells": [dict(zip(names, (*row, *counts), strict=True)) for row, counts in rows.items()],
         }
-        click.echo(to_json(document, indent=1, ascii=True))
+        echo_json(document)
         return
     headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
     print_table(headings, [[*row, *counts] for row, counts in rows.items()])

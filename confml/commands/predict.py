@@ -52,11 +52,7 @@ OF_FIT = {
 @click.option(
     "--scale", type=click.Choice(SCALES), help="Scaling of features, with --train.  [default: standardise]"
 )
-@click.option(
-    "--dataset",
-    metavar="NAME",
-    help="The data set of CONFIG.  [default: the only one]",
-)
+@click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
 @set_option
 @allow_import_option
 @click.option(
@@ -191,10 +187,11 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     confml predict loans.confml new.csv --explain 3
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
-    from confml.predictions import LEVELS, Output, save_model
+    from confml.predictions import LEVELS, Output, read_costs, save_model
     from confml.predictions.guarantee import Remedies
     from confml.predictions.rounding import DIGITS
     from confml.predictions.session import BATCH_ROWS, Session
+    from confml.predictions.two_samples import Drift
     from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = arguments(files, options)
@@ -207,11 +204,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         check_new(new)
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
-    costs = None
-    if options["costs"] is not None:
-        from confml.predictions import read_costs
-
-        costs = read_costs(options["costs"])
+    costs = None if options["costs"] is None else read_costs(options["costs"])
     tell = say_unless(quiet)
     with warnings.catch_warnings(record=True) as caught:
         model = _model(source, options, tell)
@@ -231,11 +224,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     remedies = Remedies(in_config=source is not None, stored=model.file is not None)
-    drift = None
-    if options["drift"]:
-        from confml.predictions.two_samples import Drift
-
-        drift = Drift(model)
+    drift = Drift(model) if options["drift"] else None
     size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
     session = Session(model, output, remedies, batch_rows=size, drift=drift)
     with destination(options["out"]) as file:
@@ -289,18 +278,9 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
     risk = None
     if options["risk"] is not None:
         risk = RiskTarget(options["risk"], options["confidence"] or 0.95)
-    choice = Choice(
-        dataset=options["dataset"],
-        method=options["method"],
-        params=parameters(options["params"]),
-        conformal=options["conformal"],
-        per_class=options["per_class"],
-        view=options["view"],
-        risk=risk,
-        selection_part=options["selection_part"],
-        saved=options["save"] is not None,
-        trust=options["trust"],
-    )
+    same = ("dataset", "method", "conformal", "per_class", "view", "selection_part", "trust")
+    settings = {key: options[key] for key in same} | {"params": parameters(options["params"])}
+    choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
     return fit_model(_config(source, options), choice, None, tell)
 
 
@@ -311,9 +291,8 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     from confml.predictions import LEVELS, config_values
 
     if source is not None:
-        of_table = (*(key for key in TABLE_KEYS if key not in OF_FORMAT), "scale")
-        for key in of_table:
-            if options[key] is not None:
+        for key in (*TABLE_KEYS, "scale"):
+            if options[key] is not None and key not in OF_FORMAT:
                 raise click.UsageError(f"--{key.replace('_', '-')} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
         check_outputs(inputs_of(config), options)
@@ -326,13 +305,8 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     params = parameters(options["params"])
     if options["conformal"] is not None:
         params["conformal"] = options["conformal"]
-    values = config_values(
-        spec,
-        options["method"] or "tcm-nn",
-        params,
-        steps=[] if scale == "none" else [scale],
-        levels=options["levels"] or LEVELS,
-    )
+    steps, levels = [] if scale == "none" else [scale], options["levels"] or LEVELS
+    values = config_values(spec, options["method"] or "tcm-nn", params, steps=steps, levels=levels)
     try:
         return make_config(values, where="")
     except ConfigErrors as errors:

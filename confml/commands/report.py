@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from confml._json import to_json
 from confml.commands.options import (
     Folder,
     all_option,
     allow_import_option,
+    echo_json,
     json_option,
     keeps_files,
     quiet_option,
@@ -52,18 +52,7 @@ from confml.commands.options import (
 @all_option
 @quiet_option
 @keeps_files
-def report(
-    runs: tuple[Path, ...],
-    tables: tuple[str, ...],
-    out: Path | None,
-    figures: bool,
-    against: str | None,
-    aim: str | None,
-    as_json: bool,
-    everything: bool,
-    quiet: bool,
-    **views: Any,
-) -> None:
+def report(runs, tables, out, figures, against, aim, as_json, everything, quiet, **views: Any) -> None:
     """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
     They are computed from the stored cells of the run in folder RUN. With several runs, write one page,
@@ -193,7 +182,7 @@ def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, qui
     with protected(folder=folder, force=click.get_current_context().params["force"]):
         page, sentences = write_comparison_page(runs, folder)
     if as_json:
-        click.echo(to_json({"page": str(page), "answer": sentences}, indent=1))
+        echo_json({"page": str(page), "answer": sentences})
     elif not quiet:
         click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
 

@@ -151,14 +151,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     return 1 if state.failed or state.left else 0
 
 
-def _execution(
-    jobs: int | None,
-    engine: str | None,
-    shard: str | None,
-    timeout: str | None,
-    memory: str | None,
-    **options: Any,
-) -> Execution:
+def _execution(jobs, engine, shard, timeout, memory, **options: Any) -> Execution:
     """Return the execution that the options ask for."""
     import joblib
 

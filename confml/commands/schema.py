@@ -2,6 +2,8 @@
 
 import click
 
+from confml.commands.options import echo_json
+
 
 @click.command()
 def schema() -> None:
@@ -17,10 +19,9 @@ def schema() -> None:
     \b
     # yaml-language-server: $schema=confml.schema.json
     """
-    import json
 
     from confml.config import json_schema
     from confml.published import known_tables
     from confml.report.figures import known_figures
 
-    click.echo(json.dumps(json_schema(figures=known_figures(), tables=known_tables()), indent=2))
+    echo_json(json_schema(figures=known_figures(), tables=known_tables()), indent=2)

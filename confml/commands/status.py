@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confml._json import to_json
-from confml.commands.options import json_option
+from confml.commands.options import echo_json, json_option
 from confml.errors import printable
 from confml.terminal import echo
 
@@ -48,7 +47,7 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
     found = RunStatus.of(store)
     while True:
         if as_json:
-            click.echo(to_json(_document(found, store), indent=None if watch else 1, ascii=True))
+            echo_json(_document(found, store), indent=None if watch else 1)
         else:
             text = "\n".join(_lines(found, store, short=watch))
             if watch and sys.stdout.isatty():

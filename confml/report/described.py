@@ -277,7 +277,7 @@ def _views_of_methods() -> dict[str, list[str]]:
 def _section_names() -> list[str]:
     from confml.report.sections.base import known_sections
 
-    return [name for section, cls in known_sections().items() for name in (section, *_files_of(cls))]
+    return [name for section, cls in known_sections().items() for name in (section, *sorted(_files_of(cls)))]
 
 
 def _files_of(section: type[Section]) -> set[str]:
