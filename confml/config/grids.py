@@ -14,24 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from confml.errors import did_you_mean
 from confml.yaml import got
 
 LARGEST = 100_000
-KINDS = ("log2", "log10", "range")
+KINDS = {"log2": 1000, "log10": 300, "range": 10**15}
+"""Each series with the largest absolute value of its points: beyond 1e15, decimals lose steps of 1."""
 EXPECTED = "a list, 'a..b', or one of {range: [a, b, step]}, {log2: [a, b, step]}, {log10: [a, b, step]}"
-_LARGEST_POWER = {"log2": 1000, "log10": 300}
-
-_SPAN = re.compile(r"([-+]?\d+)\.\.([-+]?\d+)")
-_LIKE_A_SPAN = re.compile(r"[-+.\deE]*\d\.\.[-+]?[.\deE]+")
 
 
 class GridError(ValueError):
-    """A grid that cannot be expanded. expected: whether the message says what a grid must be."""
-
-    def __init__(self, message: str, *, expected: bool = False, hint: str | None = None):
-        super().__init__(message)
-        self.expected, self.hint = expected, hint
+    """A grid that cannot be expanded."""
 
 
 def expand(grid: Any) -> list[Any]:
@@ -39,8 +31,7 @@ def expand(grid: Any) -> list[Any]:
     values: list[Any] = []
     for _, part in parts(grid):
         values += part
-        if len(values) > LARGEST:
-            raise GridError(f"a grid of more than {LARGEST:,} values")
+        _check_length(len(values))
     if not values:
         raise GridError("an empty grid: there must be at least one value")
     seen: set[str] = set()
@@ -56,22 +47,15 @@ def parts(grid: Any) -> Iterator[tuple[int | None, list[Any]]]:
 
     Raises GridError for another form.
     """
-    if isinstance(grid, Mapping):
-        yield None, _series(grid)
-    elif isinstance(grid, str):
-        span = _span(grid)
-        if span is None:
-            raise GridError(EXPECTED, expected=True)
-        yield None, span
-    elif isinstance(grid, Sequence):
+    if isinstance(grid, Sequence) and not isinstance(grid, str):
         for index, item in enumerate(grid):
-            if isinstance(item, Mapping) and len(item) == 1 and next(iter(item)) in KINDS:
-                yield index, _series(item)
-            else:
-                span = _span(item) if isinstance(item, str) else None
-                yield index, [item] if span is None else span
+            values = _series(item)
+            yield index, [item] if values is None else values
     else:
-        raise GridError(EXPECTED, expected=True)
+        values = _series(grid)
+        if values is None:
+            raise GridError(f"expected {EXPECTED}, got {got(grid)}")
+        yield None, values
 
 
 def product(grids: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -95,67 +79,49 @@ def identity(value: Any) -> str:
     return repr(value)
 
 
-def _span(text: str) -> list[int] | None:
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
-        if _LIKE_A_SPAN.fullmatch(text.strip()):
-            raise GridError(f"'{text}' must have whole numbers around '..', as 1..20")
-        return None
-    if max(map(len, found.groups())) > 18:
-        raise GridError(f"'{text[:40]}' has numbers that are too large")
-    first, last = map(int, found.groups())
-    if first > last:
-        raise GridError(f"'{text}' runs backwards: {last}..{first}?")
-    if last - first >= LARGEST:
+def _check_length(length: int) -> None:
+    if length > LARGEST:
         raise GridError(f"a grid of more than {LARGEST:,} values")
-    return list(range(first, last + 1))
 
 
-def _series(grid: Mapping[str, Any]) -> list[Any]:
-    if len(grid) != 1 or next(iter(grid)) not in KINDS:
-        hint = did_you_mean(next(iter(grid), ""), KINDS, list_all=False)
-        raise GridError(EXPECTED, expected=True, hint=hint)
-    ((kind, ends),) = grid.items()
-    shape = f"{{{kind}: [from, to, step]}}"
-    is_list = isinstance(ends, Sequence) and not isinstance(ends, str)
-    if not is_list or len(ends) not in (2, 3) or not all(map(_is_number, ends)):
-        raise GridError(f"{shape} with two or three numbers", expected=True)
-    points = _steps(*ends, shape=shape)
+def _series(item: Any) -> list[Any] | None:
+    """Return the values of ``a..b`` or of a series; None for any other value."""
+    if isinstance(item, str):
+        text = item.strip()
+        if ends := re.fullmatch(r"([-+]?\d{1,18})\.\.([-+]?\d{1,18})", text):
+            first, last = map(int, ends.groups())
+            _check_length(last - first + 1)
+            if first > last:
+                raise GridError(f"'{item}' runs backwards: {last}..{first}?")
+            return list(range(first, last + 1))
+        if re.fullmatch(r"[-+.\deE]*\d\.\.[-+]?[.\deE]+", text):
+            raise GridError(f"{got(item)} must have whole numbers around '..', as 1..20")
+        return None
+    if not isinstance(item, Mapping) or len(item) != 1 or next(iter(item)) not in KINDS:
+        return None
+    ((kind, ends),) = item.items()
+    form = f"{{{kind}: [from, to, step]}}"
+    is_list = isinstance(ends, list | tuple) and len(ends) in (2, 3)
+    if not is_list or not all(_is_number(number) for number in ends):
+        raise GridError(f"expected {form} with two or three numbers, got {got(item)}")
+    # Decimal arithmetic gives 0.1, 0.2, 0.3 and not 0.30000000000000004.
+    start, stop, step = (Decimal(repr(number)) for number in (*ends, 1)[:3])
+    if step == 0 or (stop - start) / step < 0:
+        raise GridError(f"{form} has no values: with step {step} there is no way from {start} to {stop}")
+    n_points = int((stop - start) / step) + 1
+    _check_length(n_points)
+    if max(abs(start), abs(stop)) > KINDS[kind]:
+        raise GridError(f"{form} has powers beyond {KINDS[kind]}")
+    is_whole = isinstance(ends[0], int) and isinstance((*ends, 1)[2], int)
+    decimals = [start + step * index for index in range(n_points)]
+    points = [int(point) if is_whole else float(point) for point in decimals]
     if kind == "range":
         return points
-    if any(abs(point) > _LARGEST_POWER[kind] for point in points):
-        raise GridError(f"{shape} has powers beyond {_LARGEST_POWER[kind]}")
-    whole = all(isinstance(point, int) and point >= 0 for point in points)
     base = 2 if kind == "log2" else 10
-    return [base**point if whole else _power(base, point) for point in points]
-
-
-def _steps(first: float, last: float, step: float = 1, *, shape: str) -> list[Any]:
-    if step == 0:
-        raise GridError(f"{shape} has the step 0")
-    # Decimal arithmetic gives 0.1, 0.2, 0.3 and not 0.30000000000000004.
-    start, stop, each = (Decimal(repr(number)) for number in (first, last, step))
-    n_steps = (stop - start) / each
-    if n_steps < 0:
-        raise GridError(f"{shape} holds nothing: with step {step} there is no way from {first} to {last}")
-    if n_steps >= LARGEST:
-        raise GridError(f"a grid of more than {LARGEST:,} values")
-    points = [start + each * index for index in range(int(n_steps) + 1)]
-    whole = all(isinstance(number, int) for number in (first, step))
-    return [int(point) if whole else float(point) for point in points]
-
-
-def _power(base: int, exponent: float) -> float:
-    if base == 10 and float(exponent).is_integer():
-        return float(f"1e{int(exponent)}")  # correctly rounded, unlike 10.0**exponent
-    return float(base) ** exponent
+    # 1e-5 is correctly rounded, 10.0**-5 is not.
+    powers = [float(f"1e{int(p)}") if base == 10 and p == int(p) else float(base) ** p for p in points]
+    return [base**p for p in points] if is_whole and min(points) >= 0 else powers
 
 
 def _is_number(value: Any) -> bool:
-    # Beyond 1e15 the conversion to and from decimals loses steps of 1.
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and abs(value) <= 1e15
-    )
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 10**15

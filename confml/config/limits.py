@@ -1,6 +1,7 @@
 """`Limits`: the time and memory that one task may take."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,53 +35,39 @@ class Limits:
     def memory_message(self) -> str:
         """Message of a failure by the memory limit."""
         limit = "" if self.memory is None else f" of {show_bytes(self.memory)}"
-        return (
-            f"needs more memory than its limit{limit}; "
-            "raise the limit with --memory, or limits: memory in the config"
-        )
+        remedy = "raise the limit with --memory, or limits: memory in the config"
+        return f"needs more memory than its limit{limit}; {remedy}"
 
     @property
     def timeout_message(self) -> str:
         """Message of a failure by the time limit."""
         limit = "" if self.timeout is None else f" of {self.timeout:g} s"
-        return (
-            f"took longer than its limit{limit} and was stopped; "
-            "raise the limit with --timeout, or limits: timeout in the config"
-        )
+        remedy = "raise the limit with --timeout, or limits: timeout in the config"
+        return f"took longer than its limit{limit} and was stopped; {remedy}"
 
 
 NO_LIMITS = Limits()
 
 
-def parse_duration(text: str | float) -> float:
-    """Return seconds for ``90``, ``90s``, ``10min``, ``2h`` or ``1d``; raise ValueError for anything else."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|)\s*", str(text).lower())
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
-    if not 0 < seconds <= 10**9:
-        raise ValueError("a time such as 90s, 10min or 2h")
-    return seconds
-
-
-def parse_memory(text: str) -> int:
-    """Return bytes for ``500MB``, ``4GB`` or ``1TB``; raise ValueError for anything else."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(kb|mb|gb|tb)\s*", str(text).lower())
-    size = int(float(found[1]) * _BYTES[found[2]]) if found else 0
-    if not 0 < size < 2**62:
-        raise ValueError("an amount of memory such as 500MB or 4GB")
-    return size
-
-
 def parse_limits(timeout: str | float | None, memory: str | None) -> Limits:
-    """Return the limits of --timeout and --memory; raise ConfmlError for wrong values."""
-    try:
-        seconds = None if timeout is None else parse_duration(timeout)
-    except ValueError as error:
-        raise ConfmlError(f"--timeout must be {error}, got {timeout!r}") from None
-    try:
-        size = None if memory is None else parse_memory(memory)
-    except ValueError as error:
-        raise ConfmlError(f"--memory must be {error}, got {memory!r}") from None
-    return Limits(seconds, size)
+    """Return the limits for ``90``, ``90s``, ``10min``, ``2h`` or ``1d``, and ``500MB``, ``4GB`` or ``1TB``.
+
+    Raises ConfmlError, which names the options --timeout and --memory, for other values.
+    """
+    seconds, size = _amount(timeout, _SECONDS), _amount(memory, _BYTES)
+    if seconds is not None and not 0 < seconds <= 10**9:
+        raise ConfmlError(f"--timeout must be a time such as 90s, 10min or 2h, got {timeout!r}")
+    if size is not None and not 0 < size < 2**62:
+        raise ConfmlError(f"--memory must be an amount of memory such as 500MB or 4GB, got {memory!r}")
+    return Limits(seconds, None if size is None else int(size))
+
+
+def _amount(text: str | float | None, units: Mapping[str, int]) -> float | None:
+    """Return a number with a unit in the smallest unit, 0 for another text, None for None."""
+    if text is None:
+        return None
+    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(units)})\s*", str(text).lower())
+    return float(found[1]) * units[found[2]] if found else 0.0
 
 
 def limits_of(entry: Any) -> Limits:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from confml.config.part import Part, hyphenated
-from confml.config.values import Between, Count, Folds, LabelList, Switch, Whole, one_of
+from confml.config.values import Between, Count, Folds, Switch, TextList, Whole, one_of
 
 PROTOCOLS = {
     "fixed-split": "the training and test part of the provider",
@@ -41,7 +41,7 @@ class Protocol(Part):
     inner_folds: Folds = 10
     stratify: Switch = True
     rows: Count | None = None
-    absent: LabelList = ()
+    absent: TextList = ()
     order: Annotated[str, one_of("given", "shuffled")] = "given"
     start: Whole = 0
 

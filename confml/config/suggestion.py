@@ -1,9 +1,7 @@
 """A commented config for a table file: from an audit of its columns, or as in a paper."""
 
-import json
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +17,13 @@ from confml.data.findings import Finding
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
 from confml.errors import ConfigError, DataError
+from confml.yaml import flow
 
 LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
-_PLAIN = re.compile(r"(\.\./)*[A-Za-z_][\w./-]*")
-_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+MOST_COUNTS = 12  # classes whose numbers of rows the first comment has
 _ENCODINGS = (None, "cp1252", "latin-1")
 
 
@@ -51,41 +49,39 @@ class Suggestion:
 
     def values(self) -> dict[str, Any]:
         """Return the config as plain values."""
-        values: dict[str, Any] = {"name": self.dataset["name"], "datasets": [self.dataset]}
-        if self.steps:
-            values["steps"] = self.steps
-        return values | {
+        values = {
+            "name": self.dataset["name"],
+            "datasets": [self.dataset],
+            "steps": self.steps,
             "methods": self.methods,
             "protocol": self.protocol,
             "levels": self.levels,
             **self.more,
             "seed": 1,
         }
+        return {key: value for key, value in values.items() if key != "steps" or self.steps}
 
     def yaml(self) -> str:
         """Return the config as a commented YAML file."""
-        counts = ", ".join(f"{_yaml(str(label))}: {count}" for label, count in self._classes())
+        counts = [f"{flow(str(label))}: {count}" for label, count in self.data.class_counts().items()]
+        counts[MOST_COUNTS:] = ["..."] * (len(counts) > MOST_COUNTS)
+        features = len(self.data.table_attributes)
         lines = [
-            f"# {len(self.data)} rows, {len(self.data.table_attributes)} features; classes: {counts}",
+            f"# {len(self.data)} rows, {features} features; classes: {', '.join(counts)}",
             *(f"# To decide: {question}" for question in self.questions),
-            f"name: {_yaml(self.dataset['name'])}",
-            "datasets:",
         ]
-        for number, (key, value) in enumerate(self.dataset.items()):
-            lines.append(self._line(f"{'  - ' if number == 0 else '    '}{key}: {_yaml(value)}", key))
-        if self.steps:
-            lines.append(self._line(f"steps: {_yaml(self.steps)}", "steps"))
-        lines.append("methods:")
-        for method in self.methods:
-            lines.append(self._line(f"  - {_yaml(method)}", method.get("label", method["name"])))
-        for key, value in {"protocol": self.protocol, "levels": self.levels, **self.more}.items():
-            lines.append(self._line(f"{key}: {_yaml(value)}", key))
-        lines.append(self._line("seed: 1", "seed"))
+        for key, value in self.values().items():
+            if key == "datasets":
+                lines.append("datasets:")
+                for number, (name, setting) in enumerate(self.dataset.items()):
+                    lines.append(self._line(f"{'    ' if number else '  - '}{name}: {flow(setting)}", name))
+            elif key == "methods":
+                lines.append("methods:")
+                for method in self.methods:
+                    lines.append(self._line(f"  - {flow(method)}", method.get("label", method["name"])))
+            else:
+                lines.append(self._line(f"{key}: {flow(value)}", key))
         return "\n".join(lines) + "\n"
-
-    def _classes(self) -> list[tuple[Any, int]]:
-        counts = list(self.data.class_counts().items())
-        return counts if len(counts) <= 12 else [*counts[:11], ("...", len(counts))]
 
     def _line(self, text: str, key: str) -> str:
         reason = self.reasons.get(key)
@@ -146,37 +142,33 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
 def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], dict[str, str]]:
     """Return the file as text and as a data set, with the encoding and the decimal mark that it needs."""
     reasons: dict[str, str] = {}
-    for encoding in (found["encoding"],) if "encoding" in found else _ENCODINGS:
-        try:
-            table = read_table(
-                Path(found["csv"]),
-                found.get("separator"),
-                encoding,
-                found.get("header", True),
-                found.get("sheet"),
-            )
-        except DataError as error:
-            if "utf-8 text" not in error.message or encoding == _ENCODINGS[-1]:
-                raise
-            continue
-        if encoding is not None and "encoding" not in found:
-            found["encoding"] = encoding
-            reasons["encoding"] = "the file is not UTF-8"
-        break
+    table = _read(found, reasons)
     lenient = {"missing": "mean", **found}
     try:
         return table, _coded(table, lenient), found, reasons
     except DataError as error:
-        if (
-            "decimal" in found
-            or error.hint is None
-            or "decimal comma" not in error.hint
-            or "thousands" in error.hint
-        ):
+        hint = error.hint or ""
+        if "decimal" in found or "decimal comma" not in hint or "thousands" in hint:
             raise
-    data = _coded(table, {**lenient, "decimal": ","})
     reasons["decimal"] = "numbers are written as 1,5"
-    return table, data, {**found, "decimal": ","}, reasons
+    return table, _coded(table, {**lenient, "decimal": ","}), {**found, "decimal": ","}, reasons
+
+
+def _read(found: dict[str, Any], reasons: dict[str, str]) -> TextTable:
+    """Return the file as text; an encoding other than UTF-8 is added to ``found``."""
+    separator, header, sheet = found.get("separator"), found.get("header", True), found.get("sheet")
+    encodings = (found["encoding"],) if "encoding" in found else _ENCODINGS
+    for encoding in encodings:
+        try:
+            table = read_table(Path(found["csv"]), separator, encoding, header, sheet)
+        except DataError as error:
+            if "utf-8 text" not in error.message or encoding == encodings[-1]:
+                raise
+        else:
+            if encoding not in (None, found.get("encoding")):
+                found["encoding"], reasons["encoding"] = encoding, "the file is not UTF-8"
+            return table
+    raise AssertionError("one of the encodings reads any file")
 
 
 def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
@@ -188,35 +180,29 @@ def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
 
 def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str]) -> None:
     """Put columns under ``id``, ``ignore`` and ``nominal`` in ``found``, with reasons."""
-    findings = {finding.code: finding for finding in audit(data, coded=False)}
-    categorical = [
-        name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
-    ]
+    audited = {finding.code: finding.columns for finding in audit(data, coded=False)}
     given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
-    texts = [name for name in (*categorical, *data.id_columns) if name not in given]
+    nominal = [name for name, is_one in zip(data.table_attributes, data.nominal, strict=True) if is_one]
+    texts = [name for name in (*nominal, *data.id_columns) if name not in given]
     dates = [name for name in texts if are_dates(table.texts(name).distinct)]
-    ids = [name for name in data.id_columns if name not in dates]
-    if "identifier" in findings:
-        ids += [name for name in findings["identifier"].columns if name not in given and name not in dates]
-    _add(found, reasons, "id", ids, "a different value in every row: no feature, kept with its row")
-    constant = findings["constant-columns"].columns if "constant-columns" in findings else ()
-    same = findings["duplicate-columns"].columns if "duplicate-columns" in findings else ()
-    left_out = [name for name in (*dates, *constant, *same) if name not in given and name not in ids]
-    why = [
-        word
-        for word, names in (("dates", dates), ("constant", constant), ("copies of other columns", same))
-        if names
-    ]
-    _add(found, reasons, "ignore", left_out, ", ".join(why))
-    nominal = [name for name in categorical if name not in {*left_out, *ids}]
-    _add(found, reasons, "nominal", nominal, "categories: one 0/1 column per category")
-
-
-def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequence[str], why: str) -> None:
-    names = list(dict.fromkeys((*found.get(key, ()), *names)))
-    if names:
-        found[key] = names
-        reasons[key] = why
+    ids = [*data.id_columns, *(name for name in audited.get("identifier", ()) if name not in given)]
+    ids = [name for name in ids if name not in dates]
+    ignored = {
+        "dates": dates,
+        "constant": audited.get("constant-columns", ()),
+        "copies of other columns": audited.get("duplicate-columns", ()),
+    }
+    ignore = [name for names in ignored.values() for name in names if name not in {*given, *ids}]
+    why = ", ".join(reason for reason, names in ignored.items() if names)
+    for key, names, reason in (
+        ("id", ids, "a different value in every row: no feature, kept with its row"),
+        ("ignore", ignore, why),
+        ("nominal", nominal, "categories: one 0/1 column per category"),
+    ):
+        taken = {*ignore, *ids} if key == "nominal" else ()
+        listed = dict.fromkeys((*found.get(key, ()), *(name for name in names if name not in taken)))
+        if listed:
+            found[key], reasons[key] = list(listed), reason
 
 
 # ---- the experiment
@@ -254,21 +240,6 @@ def _levels(train: int, reasons: dict[str, str]) -> list[float]:
     return levels or [LEVELS[-1]]
 
 
-# ---- YAML
-
-
-def _yaml(value: Any) -> str:
-    """Return a value in YAML's flow style."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_yaml(entry)}" for key, entry in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
-    if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) and value.isascii() and value.lower() not in _WORDS
-        return value if plain else json.dumps(value, ensure_ascii=False)
-    return json.dumps(value)
-
-
 # ---- as in a paper
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
@@ -295,12 +266,19 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
         raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
     configs = [read_config(str(bundled_configs()[name])).root.plain() for name in SOURCES[source]]
     first, reasons = configs[0], dict(found.reasons)
-    for key in ("steps", "protocol", "levels"):
-        if key in first:
-            reasons[key] = f"as in {SOURCES[source][0]}"
-    methods = [_sane(dict(method), reasons) for config in configs for method in config["methods"]]
+    reasons |= {key: f"as in {SOURCES[source][0]}" for key in ("steps", "protocol", "levels") if key in first}
+    methods = [dict(method) for config in configs for method in config["methods"]]
+    for method in methods:
+        reasons.pop(method["name"], None)
+        if method.get("model") == "adaptive":
+            reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
+            method |= _CHAINS
     more = {key: first[key] for key in _KEYS if key in first}
-    more["figures"] = [one for one in first.get("figures", ()) if _figure(one) not in _LEFT_OUT]
+    figures = [
+        (figure, figure.get("name") or next(iter(figure)) if isinstance(figure, dict) else figure)
+        for figure in first.get("figures", ())
+    ]
+    more["figures"] = [figure for figure, name in figures if name not in _LEFT_OUT]
     if "noise" in more:
         more["noise"] = {**more["noise"], "on": "train"}
         reasons["noise"] = "on training parts: labels of test rows stay as they are"
@@ -313,18 +291,3 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
         reasons=reasons,
         more={key: value for key, value in more.items() if value or key == "thresholds"},
     )
-
-
-def _sane(method: dict[str, Any], reasons: dict[str, str]) -> dict[str, Any]:
-    """Return a method of a paper; chains of the adaptive model are shortened."""
-    reasons.pop(method["name"], None)
-    if method.get("model") == "adaptive":
-        reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
-        return {**method, **_CHAINS}
-    return method
-
-
-def _figure(figure: Any) -> str:
-    if isinstance(figure, Mapping):
-        return figure.get("name") or next(iter(figure))
-    return figure

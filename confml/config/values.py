@@ -9,7 +9,6 @@ from pydantic import AfterValidator, BeforeValidator, PlainValidator, WithJsonSc
 from pydantic_core import PydanticCustomError, core_schema
 
 from confml.config import grids
-from confml.errors import did_you_mean
 from confml.plugins.parameters import (
     AnyOf,
     Choice,
@@ -65,56 +64,41 @@ def wrong(expected: str, *, hint: str | None = None) -> PydanticCustomError:
 def hint_for(parameter: Parameter, value: Any) -> str | None:
     """Return a hint on the value that was probably meant."""
     kinds = parameter.of if isinstance(parameter, AnyOf) else (parameter,)
-    if isinstance(value, str):
-        for kind in kinds:
+    if isinstance(value, bool):
+        return None
+    for kind in kinds:
+        if isinstance(value, str):
             if isinstance(kind, Flag) and value.lower() in ("yes", "on", "y", "no", "off", "n"):
                 return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
             if isinstance(kind, Choice):
-                return did_you_mean(value, kind.options, list_all=False)
-        if any(isinstance(kind, Integer | Number) for kind in kinds) and _is_number(value):
-            return "write the number without quotes, blanks or separators"
-    elif isinstance(value, bool):
-        return None
-    elif isinstance(value, int | float):
-        if any(isinstance(kind, Text) and kind.accepts(str(value)) for kind in kinds):
-            return f"put it in quotes: '{value}'"
-        if any(isinstance(kind, Number) and kind.high == 1 for kind in kinds) and 1 < value <= 100:
-            return f"write {value / 100:g} for {value} %"
+                return kind.hint(value)
+            if isinstance(kind, Number) and re.fullmatch(r"[-+]?[\s\d_,'.]*\d[\s\d_,'.]*(e[-+]?\d+)?", value):
+                return "write the number without quotes, blanks or separators"
+        elif isinstance(value, int | float):
+            if isinstance(kind, Text) and kind.accepts(str(value)):
+                return f"put it in quotes: '{value}'"
+            if isinstance(kind, Number) and kind.high == 1 and 1 < value <= 100:
+                return f"write {value / 100:g} for {value} %"
     return None
 
 
 def parameter_schema(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON Schema of a parameter."""
-    if isinstance(parameter, Integer):
-        bounds: dict[str, float | None] = {"minimum": parameter.low, "maximum": parameter.high}
-        return {"type": "integer"} | {key: value for key, value in bounds.items() if value is not None}
     if isinstance(parameter, Number):
-        low, high = parameter.low, parameter.high
-        bounds = {"exclusiveMinimum" if parameter.low_open else "minimum": low}
-        bounds |= {"exclusiveMaximum" if parameter.high_open else "maximum": high}
-        return {"type": "number"} | {key: value for key, value in bounds.items() if value is not None}
+        bounds = {"exclusiveMinimum" if parameter.low_open else "minimum": parameter.low}
+        bounds |= {"exclusiveMaximum" if parameter.high_open else "maximum": parameter.high}
+        kind = "integer" if isinstance(parameter, Integer) else "number"
+        return {"type": kind} | {key: value for key, value in bounds.items() if value is not None}
     if isinstance(parameter, Choice):
         return {"enum": list(parameter.options)}
-    if isinstance(parameter, Flag):
-        return {"type": "boolean"}
-    if isinstance(parameter, Nothing):
-        return {"type": "null"}
-    if isinstance(parameter, FilePath):
-        return {"type": "string", "minLength": 1}
-    if isinstance(parameter, Text):
-        pattern = {"pattern": f"^(?:{parameter.pattern})$"} if parameter.pattern else {"minLength": 1}
-        return {"type": "string", **pattern}
     if isinstance(parameter, AnyOf):
         return {"anyOf": [parameter_schema(one) for one in parameter.of]}
-    return {}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(re.sub(r"[\s_,']", "", text))
-    except ValueError:
-        return False
-    return True
+    if isinstance(parameter, Text) and parameter.pattern:
+        return {"type": "string", "pattern": f"^(?:{parameter.pattern})$"}
+    if isinstance(parameter, Text | FilePath):
+        return {"type": "string", "minLength": 1}
+    types = {Flag: "boolean", Nothing: "null"}
+    return {"type": types[type(parameter)]} if type(parameter) in types else {}
 
 
 # A name that is a valid name of a folder on any system.
@@ -159,15 +143,6 @@ def one_of(*options: str) -> Rule:
     return Rule(Choice("", options=options))
 
 
-def _expand(grid: Any) -> tuple[Any, ...]:
-    try:
-        return tuple(grids.expand(grid))
-    except grids.GridError as error:
-        if error.expected:
-            raise wrong(str(error), hint=error.hint) from None
-        raise ValueError(str(error)) from None
-
-
 def _names(values: Any) -> Any:
     """Return a list of names; a single name may be given without a list."""
     return [values] if isinstance(values, str) else values
@@ -176,26 +151,14 @@ def _names(values: Any) -> Any:
 def _texts(values: Any) -> tuple[str, ...]:
     """Return texts without duplicates; numbers need no quotes."""
     values = values if isinstance(values, list | tuple) else [values]
-    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
+    if not all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values):
         raise wrong("a list of texts", hint="null, true, no and the like need quotes: ['null']")
     return tuple(dict.fromkeys(map(str, values)))
 
 
-def _labels(values: Any) -> tuple[str, ...]:
-    """Return class labels as text, without duplicates; whole numbers need no quotes."""
-    values = [values] if isinstance(values, str | int) else values
-    fits = isinstance(values, list | tuple) and all(isinstance(one, str | int) for one in values)
-    if not fits or any(isinstance(one, bool) or one == "" for one in values):
-        raise wrong("a list of class labels")
-    return tuple(dict.fromkeys(map(str, values)))
-
-
-Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
+Grid = Annotated[tuple[Any, ...], BeforeValidator(lambda grid: tuple(grids.expand(grid)))]
 _NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 _TEXT = {"type": ["string", "number"]}
 _TEXTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 TextList = Annotated[tuple[str, ...], PlainValidator(_texts), WithJsonSchema(_TEXTS)]
-_LABEL = {"type": ["string", "integer"]}
-_LABELS = {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]}
-LabelList = Annotated[tuple[str, ...], PlainValidator(_labels), WithJsonSchema(_LABELS)]

@@ -93,7 +93,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def represent_text(self, text: str) -> yaml.Node:
-        style = None if re.fullmatch(r"[A-Za-z_][\w./+-]*", text) else '"'
+        style = None if re.fullmatch(r"(\.\./)*[A-Za-z_][\w./+-]*", text) else '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     def represent_other(self, value: Any) -> yaml.Node:
