@@ -10,6 +10,7 @@ from confml.methods.base import Method
 from confml.methods.registry import methods
 from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.parameters import check_parameters
+from confml.predictions.support_vectors import check_support_vectors
 from confml.predictions.trees import check_trees
 from confml.steps.base import Step
 from confml.steps.registry import steps
@@ -113,7 +114,7 @@ def objects_in(value: Any) -> Iterator[Any]:
 
 
 def check_objects(model: Any) -> None:
-    """Raise ValueError for parameters that a fit refuses, and for trees that lead nowhere."""
+    """Raise ValueError for parameters that a fit refuses, and arrays that do not fit compiled code."""
     for value in objects_in(model):
         if isinstance(value, WrapperMethod):
             value.check_settings()
@@ -123,3 +124,4 @@ def check_objects(model: Any) -> None:
             check_parameters(type(value).__name__, value.parameters, given)
         else:
             check_trees(value)
+            check_support_vectors(value)

@@ -13,6 +13,7 @@ import processes
 import pytest
 from click.testing import CliRunner
 from programs.fuzz.model_mutants import members_of, signed
+from sklearn.svm import SVC
 
 import confml
 from confml.commands.predict import predict
@@ -21,6 +22,7 @@ from confml.methods.registry import known_methods
 from confml.methods.tcm_nn import TCMNN
 from confml.plugins.parameters import Choice
 from confml.predictions.store import CannotStore, save_model
+from confml.predictions.trusted import objects_in
 from confml.steps.registry import known_steps
 
 CHAINS = {"model": "adaptive", "samples": 20, "burn_in": 20, "chains": 2, "thin": 1}
@@ -387,6 +389,21 @@ def test_arrays_that_do_not_fit_are_damaged(files, method, change):
     rewritten(files / "m.confml", files / "n.confml", with_arrays(change))
     with pytest.raises(DataError, match="the model file is damaged: .*; copy it again, or fit it again with"):
         confml.predict("n.confml", "new.csv", explain=1)
+
+
+@pytest.mark.parametrize("method", ["kernel-svm", "sklearn.svm.SVC"])
+@pytest.mark.parametrize("part", ["support_vectors", "support", "n_support", "dual_coef", "intercept"])
+def test_support_vectors_that_do_not_fit_are_damaged(files, method, part):
+    """LIBSVM read them beyond their ends, which ended the interpreter."""
+    run(*FIT, "--method", method, "--save", "m.confml")
+    model = confml.load_model("m.confml")
+    machine = next(value for value in objects_in(model) if isinstance(value, SVC))
+    for name in [name for name in vars(machine) if name.strip("_") == part]:
+        array = getattr(machine, name)
+        setattr(machine, name, array * 1000 + 1000 if array.dtype == np.int32 else array[:0])
+    save_model(model, "n.confml")
+    with pytest.raises(DataError, match="the model file is damaged: .*support vector"):
+        confml.load_model("n.confml")
 
 
 @pytest.mark.parametrize("k", [0, -1, 2**62])
