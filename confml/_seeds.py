@@ -12,16 +12,6 @@ def stable_hash(*parts: Any) -> str:
     return hashlib.sha256(_ENCODER.encode(parts).encode()).hexdigest()
 
 
-def stable_text(part: Any) -> str:
-    """Return a part of a `stable_hash` as text, for parts that many hashes share."""
-    return _ENCODER.encode(part)
-
-
-def hash_of_texts(*texts: str) -> str:
-    """Return the `stable_hash` of the parts with these texts."""
-    return hashlib.sha256(f"[{','.join(texts)}]".encode()).hexdigest()
-
-
 def stable_generator(*parts: Any) -> np.random.Generator:
     """Return a random generator seeded by the content of the parts."""
     return np.random.default_rng(int(stable_hash(*parts)[:32], 16))

@@ -19,32 +19,6 @@ _active = threading.local()
 _count: ContextVar[int] = ContextVar("confml_threads", default=1)
 
 
-@functools.cache
-def _controller():
-    import scipy.linalg  # noqa: F401  loads a library of its own, which must be known to be limited
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-@contextlib.contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside the block. Nested blocks cost nothing.
-
-    The limit holds for the whole process while the block runs, and the former number of threads is restored
-    at its end.
-    """
-    if getattr(_active, "inside", False):
-        yield
-        return
-    _active.inside = True
-    try:
-        with _controller().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        _active.inside = False
-
-
 @functools.lru_cache(1)
 def _libraries(modules: int):
     """Return the controller of all libraries with threads. modules: number of imported ones; it is new when
@@ -56,26 +30,34 @@ def _libraries(modules: int):
 
 
 @contextlib.contextmanager
-def one_thread_per_library() -> Iterator[None]:
+def one_thread_per_library(kind: str | None = None) -> Iterator[None]:
     """Limit BLAS, OpenMP and other libraries with threads of their own to one inside the block.
 
-    Blocks of `one_blas_thread` in it cost nothing.
+    kind: only those of a kind, such as "blas". Nested blocks cost nothing. The limit holds for the whole
+    process while the block runs, and the former numbers of threads are restored at its end.
     """
-    before = getattr(_active, "inside", False)
+    if getattr(_active, "inside", False):
+        yield
+        return
     libraries = [
-        (one, number)
-        for one in _libraries(len(sys.modules)).lib_controllers
-        if (number := one.num_threads) not in (None, 1)
+        (library, number)
+        for library in _libraries(len(sys.modules)).lib_controllers
+        if kind in (None, library.user_api) and (number := library.num_threads) not in (None, 1)
     ]
+    _active.inside = True
     try:
-        for one, _ in libraries:
-            one.set_num_threads(1)
-        _active.inside = True
+        for library, _ in libraries:
+            library.set_num_threads(1)
         yield
     finally:
-        _active.inside = before
-        for one, number in libraries:
-            one.set_num_threads(number)
+        _active.inside = False
+        for library, number in libraries:
+            library.set_num_threads(number)
+
+
+def one_blas_thread() -> contextlib.AbstractContextManager[None]:
+    """Limit BLAS to one thread inside the block."""
+    return one_thread_per_library("blas")
 
 
 def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError, printable
-from confml.runner.plan import Cell, Plan, cells_from
+from confml.runner.plan import Cell, Plan
 from confml.runner.provenance import now, provenance
 from confml.runner.store import Store
 
@@ -302,4 +302,5 @@ def check_same_run(store: Store, config: Config, cells: Sequence[Cell]) -> None:
 
 
 def manifest_cells(manifest: Mapping) -> list[Cell]:
-    return cells_from(manifest["cells"])
+    """Return the cells of a manifest."""
+    return [Cell(**document) for document in manifest["cells"]]

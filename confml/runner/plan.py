@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from confml._seeds import hash_of_texts, stable_text
+from confml._seeds import stable_hash
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
@@ -169,76 +167,45 @@ def _jobs_of(config: Config, data: DataSet, splits: Sequence[Split]) -> Iterator
         {"name": name, "version": version_of_step(name, params), "params": params}
         for name, params in steps_for(config, data)
     ]
-    entries = [_EntryJobs(config, data, entry, splits, steps) for entry in config.methods]
+    entries = [(entry, *_shared_by_splits(config, data, entry, splits, steps)) for entry in config.methods]
     for split in splits:
-        identity = split_identity(config.protocol, split)
-        text = stable_text(identity)
-        for entry in entries:
-            yield entry.job(split, identity, text)
+        of_split = split_identity(config.protocol, split)
+        for entry, shared, variants, files in entries:
+            identity = {**shared, "split": of_split}
+            keys = [stable_hash("cell", data.name, identity, params)[:32] for params in variants]
+            cells = tuple(
+                Cell(key, data.name, entry.name, params, split.name)
+                for key, params in zip(keys, variants, strict=True)
+            )
+            yield Job(data.name, entry, split, cells, shared, of_split, files)
 
 
-class _EntryJobs:
-    """Makes the jobs of one method on one data set, which differ by their splits only."""
-
-    def __init__(
-        self,
-        config: Config,
-        data: DataSet,
-        entry: MethodEntry,
-        splits: Sequence[Split],
-        steps: Sequence[Mapping[str, Any]],
-    ):
-        self._entry, self._data = entry, data
-        points = [{**entry.given, **variant} for variant in entry.variants()]
-        by_places(data, points)  # raises for a wrong name
-        self._files: tuple[ExternalFile, ...] = external_files(config, data, entry, splits)
-        self._identity: dict[str, Any] = {
-            "data": data.checksum,
-            "seed": config.seed,
-            "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
-            "steps": steps,
-            "method": entry.name,
-            "version": entry.version,
-        }
-        if entry.tune:
-            self._identity["tune"] = entry.tune_grid()
-            self._identity["inner-folds"] = config.protocol.inner_folds
-            self._identity["inner-stratify"] = config.protocol.stratify
-            self._identity["select-by"] = entry.select_by
-            if entry.select_by == "cost":
-                self._identity["costs"] = config.costs
-        if self._files:
-            self._identity["files"] = {file.name: file.digest for file in self._files}
-        variants = [shown_params(entry, point) for point in points]
-        self._variants = [(params, stable_text(params)) for params in variants]
-        self._texts = self._split_texts()
-
-    def job(self, split: Split, split_identity: Mapping[str, Any], identity_text: str) -> Job:
-        """Return the job of a split with its identity and the `stable_text` of that."""
-        name, method, own = self._data.name, self._entry.name, split.name
-        before, after = self._texts
-        text = f"{before}{identity_text}{after}"
-        cells = tuple(
-            Cell(hash_of_texts(text, of_params)[:32], name, method, params, own)
-            for params, of_params in self._variants
-        )
-        return Job(name, self._entry, split, cells, self._identity, split_identity, self._files)
-
-    def _split_texts(self) -> tuple[str, str]:
-        """Return the text that is hashed into the keys before the identity of the split, and after it."""
-        others = [(json.dumps(name), stable_text(value)) for name, value in sorted(self._identity.items())]
-        before = [f"{name}:{text}" for name, text in others if name < '"split"']
-        after = [f"{name}:{text}" for name, text in others if name > '"split"']
-        parts = f'"cell",{stable_text(self._data.name)},' + "{" + "".join(f"{one}," for one in before)
-        return f'{parts}"split":', "".join(f",{one}" for one in after) + "}"
-
-
-def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
-    """Return the cells of a manifest; equal names and parameters of cells are one object."""
-    known: dict[str, Any] = {}
-    cells = []
-    for document in documents:
-        names = {name: sys.intern(document[name]) for name in ("dataset", "method", "split")}
-        params = known.setdefault(repr(document["params"]), document["params"])
-        cells.append(Cell(key=document["key"], params=params, **names))
-    return cells
+def _shared_by_splits(
+    config: Config,
+    data: DataSet,
+    entry: MethodEntry,
+    splits: Sequence[Split],
+    steps: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, Any], list[dict[str, Any]], tuple[ExternalFile, ...]]:
+    """Return what the jobs of a method on a data set share: values of keys, parameters of cells, files."""
+    points = [{**entry.given, **variant} for variant in entry.variants()]
+    by_places(data, points)  # raises for a wrong name
+    files: tuple[ExternalFile, ...] = external_files(config, data, entry, splits)
+    shared: dict[str, Any] = {
+        "data": data.checksum,
+        "seed": config.seed,
+        "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
+        "steps": steps,
+        "method": entry.name,
+        "version": entry.version,
+    }
+    if entry.tune:
+        shared["tune"] = entry.tune_grid()
+        shared["inner-folds"] = config.protocol.inner_folds
+        shared["inner-stratify"] = config.protocol.stratify
+        shared["select-by"] = entry.select_by
+        if entry.select_by == "cost":
+            shared["costs"] = config.costs
+    if files:
+        shared["files"] = {file.name: file.digest for file in files}
+    return shared, [shown_params(entry, point) for point in points], files
