@@ -25,42 +25,35 @@ def read_costs(path: Path | str) -> Costs:
     require_regular(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ConfigError("there is no such file", where=str(path)) from None
     except (OSError, UnicodeError) as error:
         raise ConfigError(f"the file of costs cannot be read: {error}", where=str(path)) from None
     return _from_csv(text, str(path))
 
 
 def _from_csv(text: str, where: str) -> Costs:
-    rows = [
-        [cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if any(map(str.strip, row))
-    ]
+    rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines())]
+    rows = [row for row in rows if any(row)]
     if len(rows) < 2 or len(rows[0]) < 2:
-        raise ConfigError(
-            "expected a table of costs",
-            where=where,
-            hint="true classes in the first column, predictions in the first line",
-        )
+        hint = "true classes in the first column, predictions in the first line"
+        raise ConfigError("expected a table of costs", where=where, hint=hint)
     header = rows[0][1:]
     if len(set(header)) < len(header):
         raise ConfigError("two columns of the costs have one name", where=where)
     matrix: dict[str, dict[str, float]] = {}
     abstain: dict[str, float] = {}
-    for line, (true, *cells) in enumerate(rows[1:], start=2):
-        if len(cells) != len(header):
-            raise ConfigError(
-                f"{len(cells) + 1} fields, expected {len(header) + 1}", where=f"{where}, row {line}"
-            )
+    for line, (true, *fields) in enumerate(rows[1:], start=2):
+        if len(fields) != len(header):
+            message = f"{len(fields) + 1} fields, expected {len(header) + 1}"
+            raise ConfigError(message, where=f"{where}, row {line}")
         if true in matrix:
             raise ConfigError(f"true class '{true}' is listed twice", where=where)
-        found = {
-            name: cost_number(cell, f"row '{true}', column '{name}'", where)
-            for name, cell in zip(header, cells, strict=True)
+        named = dict(zip(header, fields, strict=True))
+        costs = {
+            name: cost_number(field, f"row '{true}', column '{name}'", where) for name, field in named.items()
         }
-        if ABSTAIN in found:
-            abstain[true] = found.pop(ABSTAIN)
-        matrix[true] = found
+        if ABSTAIN in costs:
+            abstain[true] = costs.pop(ABSTAIN)
+        matrix[true] = costs
     return Costs(matrix, abstain or None, where)
 
 

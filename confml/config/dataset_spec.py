@@ -107,15 +107,13 @@ class DatasetSpec(Part):
         else:
             values = super()._collect(values)
         if values.get("name") is None:
-            if isinstance(values.get("csv"), str):
-                values["name"] = folder_name(table_name(values["csv"]))
-            elif isinstance(values.get("openml"), int | str):
-                given = str(values["openml"])
-                values["name"] = f"openml-{given}" if given.isdecimal() else folder_name(given)
-            else:
-                name = next((values[key] for key in ("generate", "card") if values.get(key)), None)
-                if name is not None:
-                    values["name"] = name
+            csv, openml = values.get("csv"), values.get("openml")
+            name = values.get("generate") or values.get("card")
+            if isinstance(csv, str):
+                name = folder_name(table_name(csv))
+            elif isinstance(openml, int | str):
+                name = f"openml-{openml}" if str(openml).isdecimal() else folder_name(str(openml))
+            values |= {"name": name} if name else {}
         return values
 
     @property

@@ -3,6 +3,8 @@
 Every check reads the entries that have the right form, so that all errors are reported together.
 """
 
+import contextlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from confml._version import resource_folder
 from confml.config.check_datasets import check_datasets
 from confml.config.check_methods import check_methods, check_steps
 from confml.config.check_protocol import check_figures, check_paper, check_protocol, check_repeats
+from confml.config.costs import check_costs
 from confml.config.dataset_spec import DatasetSpec, folder_name
 from confml.config.draft import Draft
 from confml.config.explain import note_errors
@@ -21,7 +24,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.schema import Config
 from confml.data.cards import known_cards
 from confml.data.table_files import is_table_name
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfigErrors, ConfmlError, did_you_mean
 from confml.yaml import Document, Mark, Node, Problems, read_file
 
 CheckOptions = Callable[[str, Mapping[str, Any]], object]
@@ -38,40 +41,31 @@ def bundled_configs() -> dict[str, Path]:
 
 def find_config(name: str) -> tuple[Path, str]:
     """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
-    path, mark = Path(name), Mark(source=name or "''")
-    file = None
-    hint: str | None
-    try:
-        is_folder = path.is_dir()
-        if path.exists() and not is_folder:
-            file = path
-        yamls = sorted((path if is_folder else path.parent).glob("*.y*ml"))
-    except (OSError, ValueError):  # the name is too long, or contains NUL
-        is_folder, yamls = False, []
-    if file is not None:
-        if is_table_name(name):
-            hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
-            raise Problems().stop(mark, "this is a table file, expected a config", hint)
-        return file, name
-    try:
+    path, known = Path(name), dict[str, Path]()
+    if os.path.exists(name) and not os.path.isdir(name):
+        if not is_table_name(name):
+            return path, name
+        hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
+        raise _no_config(name, "this is a table file, expected a config", hint)
+    with contextlib.suppress(ConfmlError):  # a broken installation: config files can still be run
         known = bundled_configs()
-    except ConfmlError:  # broken installation: config files can still be run
-        known = {}
     short = name.removesuffix(".yaml")  # folders may be omitted if the rest is unique
     below = [path for full, path in known.items() if short and full.endswith(f"/{short}")]
     if short in known or len(below) == 1:
         bundled = known.get(short) or below[0]
         return bundled, str(bundled)
-    if is_folder:
-        hint = f"it holds {', '.join(other.name for other in yamls[:10])}" if yamls else None
-        raise Problems().stop(mark, "this is a folder, expected a YAML file", hint)
+    if os.path.isdir(name):
+        raise _no_config(name, "this is a folder, expected a YAML file")
     if name in known_cards():
         hint = f"write a config with datasets: [{name}], methods: and protocol:, or confml run quickstart"
-        raise Problems().stop(mark, f"'{name}' is a data set, expected a config", hint)
-    hint = did_you_mean(name, [*map(str, yamls), *known], list_all=False)
-    if hint is None and known:
-        hint = f"confml comes with {', '.join(known)}"
-    raise Problems().stop(mark, "no such file, and no config of that name comes with confml", hint)
+        raise _no_config(name, f"'{name}' is a data set, expected a config", hint)
+    files = map(str, sorted(path.parent.glob("*.y*ml")))
+    listed = did_you_mean(name, [*files, *known], list_all=False) or f"confml comes with {', '.join(known)}"
+    raise _no_config(name, "no such file, and no config of that name comes with confml", listed)
+
+
+def _no_config(name: str, message: str, hint: str | None = None) -> ConfigErrors:
+    return Problems().stop(Mark(source=name or "''"), message, hint)
 
 
 def read_config(path_or_name: str) -> Draft:
@@ -113,10 +107,7 @@ def validate(draft: Draft) -> Config | None:
     name = root.child("name")
     if name is None or name.content is None:
         root.content["name"] = Node(folder_name(draft.default_name), root.mark, root.mark)
-    if root.child("costs") is not None:
-        from confml.config.costs import check_costs
-
-        check_costs(draft)
+    check_costs(draft)
     try:
         return Config.model_validate(root.plain(), by_alias=True, by_name=False)
     except ValidationError as error:
@@ -150,14 +141,14 @@ def resolve(config: Config, draft: Draft) -> Config:
 
 def _with_files(entry: MethodEntry, draft: Draft) -> MethodEntry:
     """Return the entry with absolute paths in the parameters that are paths of files."""
-    given: dict[str, dict[str, Any]] = {"params": dict(entry.params), "sweep": dict(entry.sweep)}
+    params, sweep = dict(entry.params), dict(entry.sweep)
     for (kind, name), value in entry.files():
         path = str(draft.file(str(value)))
         if kind == "params":
-            given[kind][name] = path
+            params[name] = path
         else:
-            given[kind][name] = [path if one == value else one for one in given[kind][name]]
-    return entry.model_copy(update=given)
+            sweep[name] = tuple(path if item == value else item for item in sweep[name])
+    return entry.model_copy(update={"params": params, "sweep": sweep})
 
 
 def _resolved(dataset: DatasetSpec, seed: int, draft: Draft) -> DatasetSpec:

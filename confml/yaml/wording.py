@@ -17,6 +17,7 @@ _NO_ANCHOR = ("no such anchor (&) for this alias (*)", "put text that begins wit
 _MESSAGES: Mapping[str, tuple[str, str | None]] = {
     "character '\\t'": ("a tab where lines are indented", "indent with spaces"),
     "found character": ("a value cannot begin with this character", "put it in quotes"),
+    "expected the node content": ("expected a value", None),
     "escape": UNKNOWN_ESCAPE,
     "hexdecimal": UNKNOWN_ESCAPE,
     "quoted scalar": ("the quote that opens here is never closed", None),

@@ -3,11 +3,13 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from confml.config import load_config
 from confml.data.cards import read_values
 from confml.errors import ConfigErrors, DataError
-from confml.yaml import Mark, Problems, parse
+from confml.yaml import Mark, Problems, flow, parse
 
 CONFIG = "datasets: [wine]\nmethods: [knn]\nprotocol: holdout\nfigures: [{{name: f, x: {}}}]\n"
 
@@ -56,6 +58,19 @@ def test_scalar(read, text, value, tmp_path):
 @pytest.mark.parametrize("read", [value_in_config, value_in_card])
 def test_nan(read, tmp_path):
     assert math.isnan(read(".nan", tmp_path))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_values_in_messages_and_suggested_configs_are_read_as_themselves(value):
+    text = flow(value)
+    assert parse(text, "", Problems()).plain() == value and len(text.splitlines()) == 1
 
 
 def mistake_in_config(content, folder):
