@@ -5,28 +5,10 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from confml.config import grids
 from confml.config.part import hyphenated
 from confml.config.schema import Config
 from confml.config.values import parameter_schema
 from confml.plugins.parameters import Parameter
-
-_ENDS = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
-GRID = {
-    "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
-    "anyOf": [
-        {"type": "array", "minItems": 1},
-        {"type": "string", "pattern": r"^[-+]?\d+\.\.[-+]?\d+$"},
-        {
-            "type": "object",
-            "properties": dict.fromkeys(grids.KINDS, _ENDS),
-            "minProperties": 1,
-            "maxProperties": 1,
-            "additionalProperties": False,
-        },
-    ],
-}
-WORD = {"type": "string", "minLength": 1}
 
 
 class _WithoutNull(GenerateJsonSchema):
@@ -76,8 +58,6 @@ def json_schema(
     dataset.pop("required")  # the file or the generator may give the name
     own_keys = {"propertyNames": {"enum": list(dataset["properties"])}}
     dataset["allOf"].append({"if": {"required": ["generate"]}, "else": own_keys})
-    for kind in ("sweep", "tune"):
-        parts["MethodEntry"]["properties"][kind]["additionalProperties"] = {"$ref": "#/$defs/Grid"}
     samples = parts["MethodEntry"]["properties"]["samples"]
     samples["anyOf"] = [{"$ref": samples.pop("$ref")}, {"type": "integer"}]  # a number is a parameter
     # The short forms: a name or a kind alone.
@@ -90,7 +70,6 @@ def json_schema(
             if model in ("StepSpec", "FigureSpec"):  # {name: {key: value}}
                 value["anyOf"].append({"type": "object", "maxProperties": 1})
             parts[model] = {"description": full.pop("description")} | value
-    parts["Grid"] = GRID
     schema["required"].remove("name")  # by default the name of the file
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema | {"title": "confml config"}
 

@@ -156,7 +156,24 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, values)))
 
 
-Grid = Annotated[tuple[Any, ...], BeforeValidator(lambda grid: tuple(grids.expand(grid)))]
+_ENDS = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
+_GRID = {
+    "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
+    "anyOf": [
+        {"type": "array", "minItems": 1},
+        {"type": "string", "pattern": r"^[-+]?\d+\.\.[-+]?\d+$"},
+        {
+            "type": "object",
+            "properties": dict.fromkeys(grids.KINDS, _ENDS),
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": False,
+        },
+    ],
+}
+Grid = Annotated[
+    tuple[Any, ...], BeforeValidator(lambda grid: tuple(grids.expand(grid))), WithJsonSchema(_GRID)
+]
 _NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 _TEXT = {"type": ["string", "number"]}

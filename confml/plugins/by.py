@@ -1,5 +1,6 @@
 """Parameters of conformal prediction: `By`, groups in which p-values are valid, and `Candidates`."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,17 +27,14 @@ class By(Parameter):
     kind = "str, dict, list"
 
     def expected(self) -> str:
-        return (
-            f"a column, {PREDICTED} or {LABEL}, {{column: bins}} or {{column: [cuts]}}, a list of them for "
-            "their combinations, or a list of lists for several divisions"
-        )
+        combined = f"{PREDICTED} or {LABEL}, {{column: bins}} or {{column: [cuts]}}, a list of them for their"
+        return f"a column, {combined} combinations, or a list of lists for several divisions"
 
     def accepts(self, value: Any) -> bool:
         try:
-            divisions_in(value)
-        except ValueError:
+            return bool(divisions_in(value))
+        except (TypeError, ValueError):
             return False
-        return True
 
 
 @dataclass(frozen=True)
@@ -49,44 +47,45 @@ class ColumnNames(Parameter):
         return "pairs of a name and texts or null"
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, list | tuple) and all(
-            isinstance(one, list | tuple) and len(one) == 2 for one in value
-        )
+        return _is_list(value) and all(_is_list(pair) and len(pair) == 2 for pair in value)
 
 
 def divisions_in(by: Any) -> tuple[tuple[Part, ...], ...]:
     """Return the parts of each division of a value of ``by``; ValueError if it is none."""
-    several = isinstance(by, list | tuple) and bool(by) and all(isinstance(one, list | tuple) for one in by)
-    divisions = tuple(_division(one) for one in (by if several else [by]))
+    several = _is_list(by) and bool(by) and all(map(_is_list, by))
+    divisions = []
+    for division in by if several else [by]:
+        divisions.append(tuple(map(_part, division if _is_list(division) else [division])))
+        if not 0 < len(divisions[-1]) == len({part.name for part in divisions[-1]}):
+            raise ValueError("a division has different parts, and at least one")
     if len(set(divisions)) < len(divisions):
         raise ValueError("a division is listed twice")
-    return divisions
-
-
-def _division(value: Any) -> tuple[Part, ...]:
-    items = value if isinstance(value, list | tuple) else [value]
-    parts = tuple(_part(item) for item in items)
-    if not parts or len({part.name for part in parts}) < len(parts):
-        raise ValueError("a division has different parts, and at least one")
-    return parts
+    return tuple(divisions)
 
 
 def _part(item: Any) -> Part:
-    if isinstance(item, str | int) and not isinstance(item, bool) and item != "":
+    """Return the part that a name or {name: bins} stands for; ValueError for any other value."""
+    if _is_name(item) and item != "":
         return Part(item)
-    if not (isinstance(item, Mapping) and len(item) == 1):
-        raise ValueError(f"{item!r} is no part of a division")
-    ((name, bins),) = item.items()
-    if name in (PREDICTED, LABEL) or not isinstance(name, str | int):
-        raise ValueError(f"{name} has no bins")
-    if isinstance(bins, list | tuple):
+    ((name, bins),) = item.items() if isinstance(item, Mapping) else [("", item)]
+    if name in (PREDICTED, LABEL, "") or not _is_name(name):
+        raise ValueError(f"{item!r} is no part of a division, or has no bins")
+    if _is_list(bins):
         cuts = tuple(map(float, bins))
-        if not cuts or not all(a < b for a, b in zip(cuts, cuts[1:], strict=False)):
+        if not cuts or not all(low < high for low, high in itertools.pairwise(cuts)):
             raise ValueError("cuts ascend")
         return Part(name, cuts)
     if not isinstance(bins, int) or isinstance(bins, bool) or bins < 2:
         raise ValueError("at least two bins")
     return Part(name, bins)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def names_in(values: Iterable[Any]) -> list[Any]:
@@ -114,12 +113,12 @@ class Candidates(Parameter):
         return f"a list of 1 to {MOST - 1} methods, each a name or a mapping with name and parameters"
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, list | tuple) and 0 < len(value) < MOST and all(map(_is_candidate, value))
+        return _is_list(value) and 0 < len(value) < MOST and all(map(self._is_one, value))
 
-
-def _is_candidate(value: Any) -> bool:
-    named = isinstance(value, Mapping) and isinstance(value.get("name"), str)
-    return named or (isinstance(value, str) and bool(value)) or hasattr(value, "fit")
+    @staticmethod
+    def _is_one(value: Any) -> bool:
+        name = value.get("name") if isinstance(value, Mapping) else value
+        return (isinstance(name, str) and name != "") or hasattr(value, "fit")
 
 
 def named(candidate: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

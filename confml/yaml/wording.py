@@ -94,8 +94,9 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def represent_text(self, text: str) -> yaml.Node:
-        style = None if re.fullmatch(r"(\.\./)*[A-Za-z_][\w./+-]*", text) else '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+        tag, is_word = "tag:yaml.org,2002:str", re.fullmatch(r"(\.\./)*[A-Za-z_][\w./+-]*", text)
+        is_plain = is_word and self.resolve(yaml.ScalarNode, text, (True, False)) == tag  # not yes, null, ...
+        return self.represent_scalar(tag, text, style=None if is_plain else '"')
 
     def represent_other(self, value: Any) -> yaml.Node:
         return self.represent_text(f"a value of type {type(value).__name__}")
