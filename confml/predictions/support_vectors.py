@@ -12,7 +12,7 @@ def check_support_vectors(value: Any) -> None:
         return
     classes, vectors = len(value.classes_), len(value.support_)
     pairs = classes * (classes - 1) // 2
-    shapes = {
+    shapes: dict[str, set[tuple[int, ...]]] = {
         "support": {(vectors,)},
         "support_vectors": {(vectors, value.n_features_in_)},
         "n_support": {(classes,)},
