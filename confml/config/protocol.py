@@ -49,12 +49,9 @@ class Protocol(Part):
         "repeats": ("holdout", "k-fold", "online"),
         "test_size": ("holdout",),
         "folds": ("k-fold",),
-        "inner_folds": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
         "rows": ("holdout", "k-fold"),
-        "stratify": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
-        "absent": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
-        "order": ("online",),
-        "start": ("online",),
+        **dict.fromkeys(("inner_folds", "stratify", "absent"), tuple(PROTOCOLS)[:-1]),
+        **dict.fromkeys(("order", "start"), ("online",)),
     }
 
     def as_dict(self) -> dict[str, Any]:

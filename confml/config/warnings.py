@@ -12,8 +12,7 @@ WARNINGS: Mapping[str, str] = {
     "level 0.95 may miss the true label in 95 % of the rows",
     "k-too-large": "k is not smaller than the training set, or for tcm-nn than its smallest class",
     "level-too-small": "a level is below the smallest possible p-value 1/(m + 1) of m training (or "
-    "calibration) "
-    "rows, so that no label can be excluded",
+    "calibration) rows, so that no label can be excluded",
     "duplicate-rows": "rows occur several times, label included, so that copies of training rows are in "
     "test parts",
     "rows-in-train-and-test": "test rows of a predefined split are training rows too",
@@ -26,8 +25,7 @@ WARNINGS: Mapping[str, str] = {
     "gives-label-away": "a feature determines the label of every training row",
     "constant-predictions": "a method predicts the same class for every test row",
     "votes-below-threshold": "votes of one-vs-one machines cannot reach a threshold: a class wins at most "
-    "K - 1 of "
-    "K (K - 1) / 2 votes, a share of 2/K",
+    "K - 1 of K (K - 1) / 2 votes, a share of 2/K",
 }
 """Code of each warning, with its meaning. The codes do not change; ``silence:`` of a config takes them."""
 

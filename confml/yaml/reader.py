@@ -158,8 +158,6 @@ class _Builder:
 
 
 def _decoded(content: bytes, shown: str, problems: Problems) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise problems.stop(Mark(0, 1, 1, shown), "the file is UTF-16", "save it as UTF-8")
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         return content.decode("utf-8")

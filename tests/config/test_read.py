@@ -19,7 +19,7 @@ def test_broken_config(path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\xff\xfed\x00a\x00", "bad.yaml:1:1: the file is UTF-16; save it as UTF-8"),
+        (b"\xff\xfed\x00a\x00", "bad.yaml:1:1: the byte 0xFF is not UTF-8; save the file as UTF-8"),
         (b"datasets: [a\x07]", "bad.yaml:1:13: the control character U+0007 is not allowed"),
         (b"", "bad.yaml:1:1: expected keys with values, such as 'datasets: [wine]', got an empty file"),
         (b"x" * 1_000_001, "bad.yaml: a config is a short YAML file, this one has more than 1,000,000 bytes"),
