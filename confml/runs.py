@@ -305,11 +305,10 @@ def load_settings(
     from confml.config import load_config, make_config
     from confml.published import known_tables
     from confml.report.figures import check_figure, known_figures
+    from confml.yaml.wording import flow
 
     if isinstance(overrides, Mapping):
-        import json
-
-        overrides = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
+        overrides = [f"{key}={flow(value)}" for key, value in overrides.items()]
     known: dict[str, Any] = {
         "figures": known_figures(),
         "tables": known_tables(),
