@@ -146,14 +146,6 @@ class Inline(_Strict):
     kind: Literal["inline"]
 
 
-class Missing(_Strict):
-    """Marker and treatment of missing values: ``drop`` drops the row, ``mean`` keeps NaN for a later step,
-    ``error`` raises an error."""
-
-    marker: Text
-    policy: Literal["error", "drop", "mean"] = "error"
-
-
 class Expect(_Strict):
     """Expected counts of the loaded data set.
 
@@ -181,6 +173,8 @@ class Card(_Strict):
     columns: names of all columns of the file; ``a[1..34]`` is expanded to a1, ..., a34.
     label: column of the class. ignore: columns to leave out. nominal: columns of categories, or ``all``.
     ordinal: columns of ordered categories, coded as 1, 2, ...
+    missing_values: texts of missing values. missing: their treatment: ``drop`` drops the row, ``mean`` keeps
+    NaN for a later step, ``error`` raises an error.
     rows: the rows of a small data set, for the reader ``inline``.
     coding: coding of nominal columns in X: ``dummy`` (one 0/1 column per category that occurs),
     ``dummy-drop-first`` (one fewer) or ``integer`` (index among the sorted categories, from 0).
@@ -208,7 +202,8 @@ class Card(_Strict):
     nominal: tuple[Text, ...] | Literal["all"] = ()
     ordinal: dict[Text, tuple[Text, ...]] = {}
     coding: Literal["dummy", "dummy-drop-first", "integer"] = "dummy"
-    missing: Missing | None = None
+    missing_values: tuple[Text, ...] = ()
+    missing: Literal["error", "drop", "mean"] = "error"
     drop_classes: tuple[Label, ...] = ()
     merge: dict[Text, tuple[Label, ...]] = {}
     label_as_attribute: Text | None = None
@@ -341,7 +336,7 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
 def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
     """Raise DataError for keys with underscores, which pydantic would accept as names of fields."""
     fixed: list[tuple[tuple[str | int, ...], Any]]
-    fixed = [((key,), values[key]) for key in ("reader", "missing", "expect", "paper") if key in values]
+    fixed = [((key,), values[key]) for key in ("reader", "expect", "paper") if key in values]
     files = values.get("files")
     fixed += [(("files", i), file) for i, file in enumerate(files if isinstance(files, list) else [])]
     for at, mapping in [((), values), *fixed]:
@@ -382,19 +377,9 @@ def _as_data_error(error: ValidationError, path: Path, values: dict, places: dic
 
 def _keys_at(loc: tuple) -> list[str]:
     """Return the keys that the mapping around ``loc`` may have."""
-    nested: dict[str, type[_Strict]] = {
-        "files": CardFile,
-        "missing": Missing,
-        "expect": Expect,
-        "paper": Paper,
-    }
-    readers: dict[str, type[_Strict]] = {
-        "delimited": Delimited,
-        "keel": Keel,
-        "idx": Idx,
-        "sklearn": Sklearn,
-        "inline": Inline,
-    }
+    nested: dict[str, type[_Strict]] = {"files": CardFile, "expect": Expect, "paper": Paper}
+    kinds: tuple[type[_Strict], ...] = (Delimited, Keel, Idx, Sklearn, Inline)
+    readers = {kind.__name__.lower(): kind for kind in kinds}
     model: type[_Strict] = Card
     if len(loc) > 1:
         model = readers[loc[1]] if loc[0] == "reader" else nested[loc[0]]

@@ -151,7 +151,7 @@ def read_columns(
             hint="list a column under nominal: to use it all the same",
         )
     values = values if len(kept) == values.shape[1] else values[:, kept]
-    _check_finite(files, names, values)
+    check_finite(files, names, values)
     _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
     if inexact:
         columns_of = "a column" if len(inexact) == 1 else "columns"
@@ -308,7 +308,8 @@ def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
     return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)
 
 
-def _check_finite(files, names, values: np.ndarray) -> None:
+def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.ndarray) -> None:
+    """Raise DataError for infinite values (n, a) of the rows of one or two files."""
     rows, columns = np.nonzero(np.isinf(values))
     if not len(rows):
         return

@@ -89,18 +89,18 @@ def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
 
 
 def _handle_missing(card: Card, table: Rows, notes: list[str]) -> Rows:
-    if card.missing is None:
+    if not card.missing_values:
         return table
     absent = np.isnan(table.values)
     rows = np.flatnonzero(absent.any(axis=1))
     if len(rows) == 0:
         return table
-    if card.missing.policy == "error":
+    if card.missing == "error":
         column = table.names[int(np.flatnonzero(absent[rows[0]])[0])]
         raise DataError(
             f"row {rows[0] + 1}, column '{column}': the value is missing", where=f"data set '{card.name}'"
         )
-    if card.missing.policy == "mean":
+    if card.missing == "mean":
         notes.append(f"{len(rows)} of {len(absent)} rows have a missing value; they are kept")
         return table
     notes.append(f"{len(rows)} of {len(absent)} rows have a missing value and are left out")

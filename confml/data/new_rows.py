@@ -17,6 +17,7 @@ from confml.data.coding import (
     spelled_as,
     without_marks,
 )
+from confml.data.columns import check_finite
 from confml.data.csv_table import check_decimal
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
@@ -187,7 +188,7 @@ class RowCoder:
                 if codes is None
                 else self._places(table, names[j], texts, codes, first)
             )
-        self._check_finite(table, values)
+        check_finite([table], names, values)
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
@@ -244,14 +245,6 @@ class RowCoder:
             )
         self._remember(table, name, Texts(plain, texts.codes), list(rounded_texts(plain, numbers)))
         return numbers[texts.codes]
-
-    def _check_finite(self, table: TextTable, values: np.ndarray) -> None:
-        columns = np.flatnonzero(np.isinf(values).any(axis=0))
-        if len(columns):
-            name, row = self.features[columns[0]], int(np.flatnonzero(np.isinf(values[:, columns[0]]))[0])
-            message = f"the value is infinite ('{short(table.text(row, name))}')"
-            hint = "give a number, or leave the field empty"
-            raise DataError(message, where=table.where(row, name), hint=hint)
 
     def _places(
         self, table: TextTable, name: str, texts: Texts, codes: dict[str, float], first: bool

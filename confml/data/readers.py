@@ -77,11 +77,11 @@ def _read_inline(card: Card) -> Rows:
     nominal = names if card.nominal == "all" else card.nominal
     text_columns = {*nominal, *card.ordinal, *card.ignore, str(card.label)}
     lines = [",".join(row) for row in card.rows]
-    return replace(_coded(card.path, lines, 0, "comma", names, text_columns, None), lines=None)
+    return replace(_coded(card.path, lines, 0, "comma", names, text_columns, ()), lines=None)
 
 
 def _read_rows(card: Card, path: Path) -> Rows:
-    reader, missing = card.reader, None if card.missing is None else card.missing.marker
+    reader, missing = card.reader, card.missing_values
     if isinstance(reader, Keel):
         return read_keel(path, member=reader.member, missing=missing)
     assert isinstance(reader, Delimited)
@@ -220,14 +220,14 @@ def read_delimited(
     label: str | None = None,
     skip_lines: int = 0,
     compressed: str | None = None,
-    missing: str | None = None,
+    missing: Collection[str] = (),
 ) -> Rows:
     """Return rows of text, one a line; empty lines do not count.
 
     separator: ``blanks``, ``comma`` or ``semicolon``; blanks around a field do not count.
     names: of the columns; None reads them from the first line after ``skip_lines``.
     text_columns: columns that are not numbers. The label's column is text unless all of it is numbers.
-    missing: the marker of a missing value. Raises DataError for a file of another form.
+    missing: texts of missing values. Raises DataError for a file of another form.
     """
     lines = read_text(path, compressed).split("\n")
     first = skip_lines
@@ -236,7 +236,7 @@ def read_delimited(
             raise DataError("the file is empty: it has no line of column names", where=str(path))
         names = [part.strip().strip('"') for part in _split(lines[first], separator)]
         first += 1
-    if not text_columns and missing is None:
+    if not text_columns and not missing:
         values = _all_numbers(lines[first:], separator, len(names))
         if values is not None:
             there = np.array([at for at, line in enumerate(lines[first:], start=first + 1) if line.strip()])
@@ -245,7 +245,7 @@ def read_delimited(
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
 
 
-def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:
+def read_keel(path: Path, *, member: str | None = None, missing: Collection[str] = ()) -> Rows:
     """Return rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute.
 
     Raises DataError for another form.
@@ -337,7 +337,7 @@ def _coded(
     separator: str,
     names: tuple[str, ...],
     text_columns: Collection[str],
-    missing: str | None,
+    missing: Collection[str],
 ) -> Rows:
     """Return rows with columns of text: every column is coded by its distinct texts, which then become
     numbers.
@@ -362,14 +362,17 @@ def _coded(
         distinct = [text.strip() for text in places[j]]
         codes = values[:, j].astype(np.intp)
         if name in text_columns:
-            kept = {text: k for k, text in enumerate(dict.fromkeys(t for t in distinct if t != missing))}
+            kept = {
+                text: k
+                for k, text in enumerate(dict.fromkeys(text for text in distinct if text not in missing))
+            }
             new = np.array([kept.get(text, math.nan) for text in distinct])
             texts[name] = list(kept)
         else:
             new = np.empty(len(distinct))
             for k, text in enumerate(distinct):
-                new[k] = math.nan if text == missing else _number(text)
-                if text != missing and math.isnan(new[k]):
+                new[k] = math.nan if text in missing else _number(text)
+                if text not in missing and math.isnan(new[k]):
                     row = int(np.flatnonzero(codes == k)[0])
                     raise DataError(
                         f"expected a number, got {text!r}" if text else "expected a number, got nothing",

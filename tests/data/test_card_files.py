@@ -66,7 +66,7 @@ def test_a_whole_card(card):
         ("label: y\n", "", 1, "needs label"),
         ("label: y", "label: y\nname: other", 15, "the name of a card is that of its file"),
         ("label: y", "label: y\nbase: other", 15, "there is no card 'other' to build on"),
-        ("label: y", "label: y\nmissing: {marker: '?', policy: median}", 15, "missing.policy"),
+        ("label: y", "label: y\nmissing: median", 15, "missing"),
     ],
 )
 def test_mistakes_name_file_and_line(card, old, new, line, said, tmp_path):

@@ -122,7 +122,7 @@ def test_categories_of_rows_left_out_do_not_count(made):
     assert data.categories == (("u", "w"),) and data.X.tolist() == [[1, 0], [0, 1]]
 
 
-MISSING = "columns: [a, b, y]\nlabel: y\nmissing: {{marker: '?', policy: {policy}}}\n{more}\nexpect: {expect}"
+MISSING = "columns: [a, b, y]\nlabel: y\nmissing-values: ['?']\nmissing: {policy}\n{more}\nexpect: {expect}"
 
 
 def test_missing_values_are_left_out_with_a_note(made):

@@ -85,7 +85,7 @@ def test_header_and_leading_lines(write):
 
 def test_missing_values(write):
     path = write("a.data", "1,?,2\n?,3,4\n5, ?,2\n")
-    rows = read_delimited(path, names=["a", "b", "y"], label="y", missing="?", text_columns=["b"])
+    rows = read_delimited(path, names=["a", "b", "y"], label="y", missing=["?"], text_columns=["b"])
     np.testing.assert_array_equal(rows.values[:, 0], [1, np.nan, 5])
     np.testing.assert_array_equal(rows.values[:, 1], [np.nan, 0, np.nan])
     assert rows.texts["b"] == ["3"]
