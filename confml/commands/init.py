@@ -49,10 +49,10 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     found = suggest(table_spec(file, options), None if out is None else out.parent)
     if like is not None:
         found = like_source(found, like)
-    make_config(found.values(), folder=Path() if out is None else out.parent, where="")
+    make_config(found.config, folder=Path() if out is None else out.parent, where="")
     if as_json:
         report = {
-            "config": found.values(),
+            "config": found.config,
             "rows": len(found.data),
             "classes": {str(label): count for label, count in found.data.class_counts().items()},
             "questions": found.questions,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,35 +31,16 @@ _ENCODINGS = (None, "cp1252", "latin-1")
 class Suggestion:
     """A config for a table file, with the reasons for it.
 
-    data: the data set that the config loads. dataset: its keys. steps, methods, protocol, levels: of the
-    config. reasons: a comment for each of these keys, and for keys of ``dataset``. questions: columns that
-    only the user can decide on. findings: of the audit of the columns that are used. more: further keys.
+    data: the data set that the config loads. config: its values. reasons: comments for keys of the config and
+    of its data set, and for methods. questions: columns that only the user can decide on. findings: of the
+    audit of the columns that are used.
     """
 
     data: DataSet
-    dataset: dict[str, Any]
-    steps: list[str]
-    methods: list[dict[str, Any]]
-    protocol: dict[str, Any]
-    levels: list[float]
+    config: dict[str, Any]
     reasons: dict[str, str]
-    questions: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    more: dict[str, Any] = field(default_factory=dict)
-
-    def values(self) -> dict[str, Any]:
-        """Return the config as plain values."""
-        values = {
-            "name": self.dataset["name"],
-            "datasets": [self.dataset],
-            "steps": self.steps,
-            "methods": self.methods,
-            "protocol": self.protocol,
-            "levels": self.levels,
-            **self.more,
-            "seed": 1,
-        }
-        return {key: value for key, value in values.items() if key != "steps" or self.steps}
+    questions: list[str]
+    findings: list[Finding]
 
     def yaml(self) -> str:
         """Return the config as a commented YAML file."""
@@ -70,14 +51,14 @@ class Suggestion:
             f"# {len(self.data)} rows, {features} features; classes: {', '.join(counts)}",
             *(f"# To decide: {question}" for question in self.questions),
         ]
-        for key, value in self.values().items():
+        for key, value in self.config.items():
             if key == "datasets":
                 lines.append("datasets:")
-                for number, (name, setting) in enumerate(self.dataset.items()):
+                for number, (name, setting) in enumerate(value[0].items()):
                     lines.append(self._line(f"{'    ' if number else '  - '}{name}: {flow(setting)}", name))
             elif key == "methods":
                 lines.append("methods:")
-                for method in self.methods:
+                for method in value:
                     lines.append(self._line(f"  - {flow(method)}", method.get("label", method["name"])))
             else:
                 lines.append(self._line(f"{key}: {flow(value)}", key))
@@ -113,7 +94,6 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         for finding in findings
         if finding.code not in ("unscaled-features", "constant-columns", "duplicate-columns", "identifier")
     ]
-    protocol, train = _protocol(len(data), reasons)
     steps = []
     if "unscaled-features" in codes or data.nominal.any():
         steps = ["standardise"]
@@ -123,17 +103,10 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     if os.fsencode(found["csv"]).decode(errors="ignore") != found["csv"]:
         message = "the name is not UTF-8, and a config cannot have it"
         raise DataError(message, where=found["csv"], hint="rename the file or its folder")
-    return Suggestion(
-        data=data,
-        dataset={"name": folder_name(data.name), **found},
-        steps=steps,
-        methods=_methods(data, train, reasons),
-        protocol=protocol,
-        levels=_levels(train, reasons),
-        reasons=reasons,
-        questions=questions,
-        findings=findings,
-    )
+    config = {"name": folder_name(data.name), "datasets": [{"name": folder_name(data.name), **found}]}
+    config |= {"steps": steps} if steps else {}
+    config |= _experiment(len(data), reasons) | {"seed": 1}
+    return Suggestion(data, config, reasons, questions, findings)
 
 
 # ---- the file
@@ -208,36 +181,28 @@ def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: di
 # ---- the experiment
 
 
-def _protocol(rows: int, reasons: dict[str, str]) -> tuple[dict[str, Any], int]:
-    """Return the protocol, and the number of training rows of a split."""
+def _experiment(rows: int, reasons: dict[str, str]) -> dict[str, Any]:
+    """Return methods, protocol and levels for a number of rows."""
     if rows < K_FOLD_ROWS:
         folds = max(2, min(FOLDS, rows // 2))
+        protocol, train = {"kind": "k-fold", "folds": folds}, rows - -(-rows // folds)
         reasons["protocol"] = "every row is a test row once"
-        return {"kind": "k-fold", "folds": folds}, rows - -(-rows // folds)
-    reasons["protocol"] = "one division is enough for this many rows"
-    return {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
-
-
-def _methods(data: DataSet, train: int, reasons: dict[str, str]) -> list[dict[str, Any]]:
-    reasons["tcm-nn"] = "p-values from distances"
-    methods: list[dict[str, Any]] = [{"name": "tcm-nn", "k": 1}]
+    else:
+        protocol, train = {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
+        reasons["protocol"] = "one division is enough for this many rows"
+    other: dict[str, Any] = {"name": "knn", "k": 5}
     if train >= CONFORMAL_ROWS:
         forest = "sklearn.ensemble.RandomForestClassifier"
-        reasons["random forest"] = "any classifier with p-values from a calibration part"
-        methods.append({"name": forest, "conformal": "split", "label": "random forest"})
-    else:
-        reasons["knn"] = "shares of votes, for comparison"
-        methods.append({"name": "knn", "k": 5})
-    return methods
-
-
-def _levels(train: int, reasons: dict[str, str]) -> list[float]:
+        other = {"name": forest, "conformal": "split", "label": "random forest"}
     smallest = 1 / (train + 1)
-    levels = [level for level in LEVELS if level >= smallest][:3]
-    reasons["levels"] = (
-        f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}"
-    )
-    return levels or [LEVELS[-1]]
+    reasons |= {
+        "tcm-nn": "p-values from distances",
+        "knn": "shares of votes, for comparison",
+        "random forest": "any classifier with p-values from a calibration part",
+        "levels": f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}",
+    }
+    levels = [level for level in LEVELS if level >= smallest][:3] or [LEVELS[-1]]
+    return {"methods": [{"name": "tcm-nn", "k": 1}, other], "protocol": protocol, "levels": levels}
 
 
 # ---- as in a paper
@@ -274,20 +239,17 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
             reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
             method |= _CHAINS
     more = {key: first[key] for key in _KEYS if key in first}
-    figures = [
-        (figure, figure.get("name") or next(iter(figure)) if isinstance(figure, dict) else figure)
-        for figure in first.get("figures", ())
-    ]
-    more["figures"] = [figure for figure, name in figures if name not in _LEFT_OUT]
+    more["figures"] = [figure for figure in first.get("figures", ()) if _name(figure) not in _LEFT_OUT]
     if "noise" in more:
         more["noise"] = {**more["noise"], "on": "train"}
         reasons["noise"] = "on training parts: labels of test rows stay as they are"
-    return replace(
-        found,
-        steps=first.get("steps") or found.steps,
-        methods=methods,
-        protocol=first["protocol"],
-        levels=first.get("levels", found.levels),
-        reasons=reasons,
-        more={key: value for key, value in more.items() if value or key == "thresholds"},
-    )
+    config = {key: found.config[key] for key in ("name", "datasets")}
+    for key in ("steps", "methods", "protocol", "levels"):
+        value = methods if key == "methods" else first.get(key) or found.config.get(key)
+        config |= {key: value} if value else {}
+    config |= {key: value for key, value in more.items() if value or key == "thresholds"}
+    return replace(found, config={**config, "seed": 1}, reasons=reasons)
+
+
+def _name(figure: Any) -> str:
+    return figure.get("name") or next(iter(figure)) if isinstance(figure, dict) else figure

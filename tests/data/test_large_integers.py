@@ -55,7 +55,7 @@ def test_large_numbers_that_floats_hold_stay_numbers(tmp_path):
 def test_init_names_the_column_as_categories(tmp_path):
     path = tmp_path / "mine.csv"
     FRAME.to_csv(path, index=False)
-    found = suggest({"csv": path, "label": "y"}).dataset
+    found = suggest({"csv": path, "label": "y"}).config["datasets"][0]
     assert found["nominal"] == ["card"] and "ignore" not in found
 
 
