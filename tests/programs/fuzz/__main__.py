@@ -9,6 +9,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -31,6 +32,7 @@ def main(minutes: float, names: list[str], seed: int) -> int:
         print(f"the last mutant of a process that is killed stays in {folder}/fed", flush=True)
         for name in names:
             ends, fed, shown = None, 0, time.monotonic()
+            verdicts: Counter[str] = Counter()
             for origin, data in mutants(name, seed):
                 # Not before the first mutant: what is mutated may have to be fitted.
                 ends = ends or time.monotonic() + 60 * minutes / len(names)
@@ -42,7 +44,7 @@ def main(minutes: float, names: list[str], seed: int) -> int:
                 fed += 1
                 (Path(folder) / "fed").write_bytes(data)
                 try:
-                    feed(FUZZERS[name], data, Path(folder))
+                    verdicts[feed(FUZZERS[name], data, Path(folder))] += 1
                 except Exception as error:
                     frame = traceback.extract_tb(error.__traceback__)[-1]
                     where = f"{name}: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
@@ -52,7 +54,8 @@ def main(minutes: float, names: list[str], seed: int) -> int:
                         path.write_bytes(data)
                         findings[where] = f"{where}, from {origin}: {str(error)[:200]}; kept as {path}"
                         print(findings[where], flush=True)
-            print(f"{name}: {fed} mutants, seed {seed}", flush=True)
+            counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+            print(f"{name}: {fed} mutants, seed {seed}: {counts}", flush=True)
     print(f"{len(findings)} findings")
     return 1 if findings else 0
 

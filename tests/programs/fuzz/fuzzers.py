@@ -170,9 +170,11 @@ def check_message(error: ConfmlError) -> None:
     assert all(one.isprintable() or one in "\n\t" for one in printable(text)), "control characters"
 
 
-def feed(fuzzer, data: bytes, folder: Path) -> None:
-    """Feed one mutant; a ConfmlError is right, any other error is a finding."""
+def feed(fuzzer, data: bytes, folder: Path) -> str:
+    """Feed one mutant, and return whether it was read or refused; any other error is a finding."""
     try:
         fuzzer.feed(data, folder)
+        return "read"
     except ConfmlError as error:
         check_message(error)
+        return "refused"
