@@ -1,13 +1,13 @@
-"""Compilation of kernels: decorator options and the kernel cache.
+"""The decorator of all kernels, and the folder in which numba keeps their machine code.
 
-Kernels are private functions on plain arrays in a ``_kernels`` module of the package of their method::
+Kernels are private functions on plain arrays, most of them in a ``_kernels`` module of their package::
 
     from confml._jit import kernel
 
     @kernel
     def smallest(values): ...
 
-They are compiled at the first call, never at import, and cached on disk in `cache_dir`. `fastmath` is never
+They are compiled at the first call, never at import, and cached by numba in `cache_dir`. `fastmath` is never
 used: results must repeat bit for bit, and kernels use NaN and infinity.
 """
 
@@ -16,47 +16,44 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle
 import shutil
 import sys
 import tempfile
+import threading
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from confml._cache import cache_folder, close_to_others, is_of_the_system, make_private
 
+_FRESH = "confml-kernels-"
+_SOURCES = ("**/_kernels*.py", "neighbours/*.py")  # of kernels, in the package
+
 
 def cache_dir() -> Path:
-    """Return the folder of compiled kernels: in the user's cache, or a new private one for this process.
+    """Return the folder of compiled kernels: in the user's cache, or a new private one for this command.
 
-    numba unpickles the files of this folder, so a folder that another user can write into is never used: each
-    folder up to the root of the cache must belong to this user and be writable by nobody else. From a cache
-    that belongs to root the new folder gets links to the kernels that are there. ``NUMBA_CACHE_DIR`` has
-    priority over the user's cache and is not checked.
+    It is set as ``NUMBA_CACHE_DIR``, which child processes inherit. numba unpickles the files of this folder,
+    so a folder that another user can write into is never used: each folder up to the root of the cache must
+    belong to this user and be writable by nobody else. From a cache that belongs to root the new folder gets
+    links to the kernels that are there. A given ``NUMBA_CACHE_DIR`` is used without these checks.
     """
-    return _folder[0] if _folder else _found_dir()
-
-
-def use_cache_dir(folder: Path | str) -> None:
-    """Keep compiled kernels in ``folder``: a worker uses the folder of the process that started it."""
-    _folder[:] = [Path(folder)]
-
-
-_folder: list[Path] = []
-_FRESH = "confml-kernels-"
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        os.environ["NUMBA_CACHE_DIR"] = str(_default_dir())
+    return Path(os.environ["NUMBA_CACHE_DIR"])
 
 
 def is_cache_kept() -> bool:
-    """Return whether `cache_dir` outlives this process."""
+    """Return whether `cache_dir` outlives this command."""
     return not cache_dir().name.startswith(_FRESH)
 
 
-@functools.cache
-def _found_dir() -> Path:
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        return Path(given)
+def is_used() -> bool:
+    """Return whether this process has imported a kernel."""
+    return _lock_compilation.cache_info().currsize > 0
+
+
+def _default_dir() -> Path:
     root = cache_folder()
     folder = root / f"kernels-{_digest_of_sources()}"
     with contextlib.suppress(OSError):
@@ -88,17 +85,16 @@ def _link_kernels(folder: Path, fresh: Path) -> None:
 
 
 def _digest_of_sources() -> str:
-    """Return a digest of all kernel sources.
+    """Return a digest of the places, times and sizes of all sources of kernels, of Python and of numba.
 
-    numba checks only the file of a function, and would reuse a kernel after a change of its helper in another
-    file.
+    numba looks at the source of a kernel only, and would reuse it after a change of its helper in another
+    file. It gives the files of new sources the names of old ones, which a process may still read.
     """
-    sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
-    for source in sorted(file.read_bytes() for file in package.rglob("*.py")):
-        if b"confml._jit import" in source or b"Path(__file__).parent" in source and b"def kernel(" in source:
-            sources.update(source)
-    return sources.hexdigest()[:12]
+    files = sorted({file for pattern in _SOURCES for file in package.glob(pattern)})
+    stats = [(str(file), (stat := file.stat()).st_mtime_ns, stat.st_size) for file in files]
+    versions = sys.version_info[:2], metadata.version("numba")
+    return hashlib.sha256(repr((versions, stats)).encode()).hexdigest()[:12]
 
 
 def _remove(folder: Path, process: int) -> None:
@@ -106,110 +102,54 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def kernel(
-    function=None,
-    *,
-    nogil: bool = True,
-    inline: Literal["never", "always"] = "never",
-    counts_references: bool = True,
-):
-    """Compile a function of plain arrays with numba at its first call, and keep the result on disk.
-
-    counts_references: False saves the atomic additions with which numba counts the users of each array, up to
-    half of the time of a small search. Only for functions that create no array and return none, and that call
-    none which returns an array; slices of arguments are allowed.
-    """
+def kernel(function: Any = None, *, inline: Literal["never", "always"] = "never") -> Any:
+    """Compile a function of plain arrays with numba at its first call, and keep the result on disk."""
     if function is None:
-        return functools.partial(kernel, nogil=nogil, inline=inline, counts_references=counts_references)
+        return functools.partial(kernel, inline=inline)
     import numba
 
     config: Any = numba.config  # numba sets the names of its options when it is imported
-    # numba reads the cache folder when it decorates; the importing process's own setting is put back.
-    before = config.CACHE_DIR
+    # The environment is too late for a process that has imported numba.
     config.CACHE_DIR = str(cache_dir())
     # LLVM's vectoriser of straight-line code, which numba leaves off: it makes vectors of written-out sums.
     config.SLP_VECTORIZE = 1
-    try:
-        options: Any = {"nogil": nogil, "inline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
-        options["_nrt"] = counts_references  # numba would give the setting of a caller to what it calls
-        compiled: Any = numba.njit(cache=True, **options)(function)
-    finally:
-        config.CACHE_DIR = before
-    _check_files(compiled)
-    compiled.get_call_template = functools.partial(_call_template, compiled.get_call_template)
-    return compiled
-
-
-def _check_files(compiled: Any) -> None:
-    """Let the cache of a kernel write one file per types of arguments, and read only what it wrote.
-
-    numba reads its files without a check, so a damaged one is machine code that is run. And it numbers them
-    by an index, in which two processes that compile a kernel for different types at once take one number:
-    one of the two later runs the code of the other.
-    """
-    cache: Any = getattr(compiled, "_cache", None)
-    if hasattr(cache, "_cache_file"):  # not with NUMBA_DISABLE_JIT
-        cache._cache_file.__class__ = _checked_cache_file()
+    _lock_compilation()
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy", inline=inline)
 
 
 @functools.cache
-def _checked_cache_file() -> type:
-    from numba.core.caching import IndexDataCacheFile
+def _lock_compilation() -> None:
+    """Let one process at a time look for a kernel in the cache, compile it and store it.
 
-    base: Any = IndexDataCacheFile
-
-    class CheckedCacheFile(base):
-        """Files with the SHA-256 of what follows it, named by the types of arguments and the processor."""
-
-        def save(self, key, data) -> None:
-            content = self._dump(data)
-            with self._open_for_write(self._path(key)) as file:
-                file.write(hashlib.sha256(content).digest() + content)
-
-        def load(self, key):
-            path = self._path(key)
-            try:
-                stored = Path(path).read_bytes()
-            except OSError:
-                return None
-            digest, content = stored[:32], stored[32:]
-            if hashlib.sha256(content).digest() == digest:
-                return pickle.loads(content)
-            print(f"confml: {path}: this file of the cache is damaged and is made again", file=sys.stderr)
-            return None
-
-        def _path(self, key) -> str:
-            about = repr((self._version, self._source_stamp, key)).encode()
-            return self._data_path(f"{self._index_name}.{hashlib.sha256(about).hexdigest()[:24]}.nbc")
-
-    return CheckedCacheFile
-
-
-def _call_template(original, args, kws):
-    """Compile a call by another kernel for the types of its arguments, whatever their values are.
-
-    numba compiles a kernel once more for each constant argument, such as the first value of a counter.
+    numba numbers the files of a kernel by an index without a lock: two processes that compile it for
+    different types at once take one number, and later processes run the code of one for the types of the
+    other.
     """
-    from numba.core.types import unliteral
+    with contextlib.suppress(ImportError):  # Windows has no such locks
+        import fcntl
 
-    return original(tuple(map(unliteral, args)), {name: unliteral(one) for name, one in kws.items()})
+        from numba.core.event import Listener, register
 
+        class Lock(Listener):
+            """A lock on a file while this process has numba's compiler lock, in any number of threads."""
 
-def load_compiler() -> None:
-    """Load what the first call of a kernel would load in 0.3 s, before a process forks workers."""
-    with contextlib.suppress(ImportError, AttributeError):  # of another version
-        from numba.core.registry import cpu_target
+            def __init__(self) -> None:
+                self._mutex, self._depth, self._file = threading.Lock(), 0, -1
 
-        cpu_target.typing_context.refresh()
-        cpu_target.target_context.refresh()
+            def on_start(self, event: Any) -> None:
+                with self._mutex:
+                    if self._depth == 0:
+                        with contextlib.suppress(OSError):  # not a folder or no locks: compile without
+                            path = cache_dir() / "lock"
+                            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                            fcntl.lockf(self._file, fcntl.LOCK_EX)  # a forked child does not inherit it
+                    self._depth += 1
 
+            def on_end(self, event: Any) -> None:
+                with self._mutex:
+                    self._depth -= 1
+                    if self._depth == 0 and self._file >= 0:
+                        os.close(self._file)
+                        self._file = -1
 
-def kernels_are_compiled(name: str) -> bool:
-    """Return whether `mark_kernels_compiled` was called for a method or step with the current kernels."""
-    return (cache_dir() / f"compiled-{name}").exists()
-
-
-def mark_kernels_compiled(name: str) -> None:
-    """Record that the kernels of a method or step are compiled and on disk."""
-    cache_dir().mkdir(parents=True, exist_ok=True)
-    (cache_dir() / f"compiled-{name}").touch()
+        register("numba:compiler_lock", Lock())

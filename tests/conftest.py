@@ -102,7 +102,7 @@ def one_folder_of_kernels():
     """Tests with another ``CONFML_CACHE`` do not compile the kernels again."""
     from confml import _jit
 
-    _jit.use_cache_dir(_jit.cache_dir())
+    _jit.cache_dir()  # sets NUMBA_CACHE_DIR
 
 
 @pytest.fixture(scope="session", autouse=True)

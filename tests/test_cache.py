@@ -17,16 +17,13 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and own
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache root of this test alone, and `_jit` without what it has found before."""
+    """A cache root of this test alone."""
     monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # is restored after the test
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(_jit, "_folder", [])
-    _jit._found_dir.cache_clear()
-    yield tmp_path / "cache"
-    _jit._found_dir.cache_clear()
+    return tmp_path / "cache"
 
 
 def mode(path):
@@ -46,7 +43,7 @@ def test_the_kernel_cache_is_made_for_its_user_alone(cache):
 @pytest.mark.parametrize("lax", [0o720, 0o702])
 def test_a_cache_that_others_can_write_into_is_not_used(cache, which, lax):
     folder = _jit.cache_dir()
-    _jit._found_dir.cache_clear()
+    del os.environ["NUMBA_CACHE_DIR"]
     (cache if which == "root" else folder).chmod(lax)
     fresh = _jit.cache_dir()
     assert cache not in fresh.parents and mode(fresh) == 0o700 and not _jit.is_cache_kept()
@@ -54,7 +51,7 @@ def test_a_cache_that_others_can_write_into_is_not_used(cache, which, lax):
 
 def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
     folder = _jit.cache_dir()
-    _jit._found_dir.cache_clear()
+    del os.environ["NUMBA_CACHE_DIR"]
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     assert cache not in _jit.cache_dir().parents
 
@@ -72,7 +69,7 @@ def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
         path.chmod(0o777 if path.name == lax or path == cache and lax == "root" else 0o755)
     if lax in ("folder", "file"):
         (folder if lax == "folder" else folder / "kernels" / "one.nbi").chmod(0o777)
-    _jit._found_dir.cache_clear()
+    del os.environ["NUMBA_CACHE_DIR"]
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     fresh = _jit.cache_dir()
     assert cache not in fresh.parents and mode(fresh) == 0o700
@@ -86,7 +83,7 @@ def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
 
 def test_a_link_within_the_cache_is_not_followed(cache, tmp_path):
     folder = _jit.cache_dir()
-    _jit._found_dir.cache_clear()
+    del os.environ["NUMBA_CACHE_DIR"]
     folder.rmdir()
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     folder.symlink_to(tmp_path / "elsewhere")
@@ -98,7 +95,7 @@ def test_no_name_in_the_temporary_folder_can_be_guessed(cache):
     cache.write_text("a file where the cache should be")
     found = set()
     for _ in range(3):
-        _jit._found_dir.cache_clear()
+        os.environ.pop("NUMBA_CACHE_DIR", None)
         found.add(_jit.cache_dir())
     assert len(found) == 3
     assert all(folder.parent == Path(os.environ["TMPDIR"]) and mode(folder) == 0o700 for folder in found)
@@ -112,19 +109,11 @@ def test_the_fresh_folder_is_removed_with_its_process(cache, tmp_path):
     assert folder.parent == tmp_path / "temporary" and not folder.exists()
 
 
-def test_a_worker_uses_the_folder_of_its_run(cache, tmp_path):
-    _jit.use_cache_dir(tmp_path / "given")
-    assert _jit.cache_dir() == tmp_path / "given"
-
-
 def test_a_default_cache_with_a_lax_mode_is_closed(tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o775)
     _cache.close_to_others(tmp_path / "cache")
     assert mode(tmp_path / "cache") == 0o755
-
-
-# ---- compilation
 
 
 def test_a_user_without_home_folder_has_a_cache_among_temporary_files(cache, monkeypatch):

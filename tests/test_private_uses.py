@@ -8,7 +8,7 @@ import confml
 PACKAGE = Path(confml.__file__).parent
 USES = {
     "sys.modules": r"sys\.modules",
-    "numba": r"numba\.core|get_call_template|_nrt\b|no_cfunc_wrapper|\._cache_file|_tm_features",
+    "numba": r"numba\.core(?!\.event)|get_call_template|_nrt\b|no_cfunc_wrapper|\._cache_file|_tm_features",
     "llvmlite": r"llvmlite",
     "scipy": r"\._ufuncs|scipy\.\S*\._\w",
     "matplotlib": r"_backend_pdf",
@@ -18,7 +18,6 @@ USES = {
     "atexit": r"atexit\._\w",
 }
 REMAINING: dict[str, set[str]] = {
-    "_jit.py": {"numba"},
     "_threads.py": {"sys.modules"},
 }
 

@@ -138,7 +138,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, filled
     return filled
 
 
-@kernel(counts_references=False)
+@kernel
 def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, filled):
     """Join each position by the first unused edge of its list, which is the first of all while it is a part
     of its own. Returns the next free place of the edges."""
@@ -153,7 +153,7 @@ def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, filled)
     return filled
 
 
-@kernel(counts_references=False)
+@kernel
 def _offer_lists(rank, lists, used, part, firsts, bests, active, n_active, ended, n_ended, few_ended):
     """Offer the first edges of active positions to the parts of both ends; return the numbers of active
     positions and of those whose lists have ended, which are noted while they are few."""
@@ -173,7 +173,7 @@ def _offer_lists(rank, lists, used, part, firsts, bests, active, n_active, ended
     return kept, n_ended
 
 
-@kernel(counts_references=False)
+@kernel
 def _offer(part, i, j, d2, key, bests):
     """Offer an edge to the parts of both its ends."""
     best_d2, best_key, best_u, best_v, _ = bests
@@ -182,7 +182,7 @@ def _offer(part, i, j, d2, key, bests):
             best_d2[c], best_key[c], best_u[c], best_v[c] = d2, key, i, j
 
 
-@kernel(counts_references=False)
+@kernel
 def _search(
     tree, rank, first, part, part_of_node, used, affordable, firsts, bests, leaf_d2, leaf_key,
     active, n_active, space,
@@ -223,7 +223,7 @@ def _search(
     return n_active
 
 
-@kernel(counts_references=False)
+@kernel
 def _join(part, parts, bests, root, edges, filled):
     """Join parts by their first edges where these are certain; return the next free place of the edges."""
     best_d2, best_key, best_u, best_v, cost = bests
@@ -237,7 +237,7 @@ def _join(part, parts, bests, root, edges, filled):
     return filled
 
 
-@kernel(counts_references=False)
+@kernel
 def _count_by_leaf(tree, part, part_of_node, low_d2, low_key, best_d2, best_key, leaf_d2, leaf_key, cost):
     """Add to cost (parts,) the positions that may have an edge before the best one of their part.
 
@@ -257,12 +257,12 @@ def _count_by_leaf(tree, part, part_of_node, low_d2, low_key, best_d2, best_key,
                 cost[part[i]] += 1
 
 
-@kernel(counts_references=False)
+@kernel
 def _before(d2, key, other_d2, other_key):
     return d2 < other_d2 or (d2 == other_d2 and key < other_key)
 
 
-@kernel(counts_references=False)
+@kernel
 def _next_of_list(rank, lists, used, part, i, firsts):
     """Go on in i's neighbour list to the first edge that is unused and leads out of i's part."""
     list_d2, list_ends = lists
@@ -317,7 +317,7 @@ def _relabel(root, part):
     return parts
 
 
-@kernel(counts_references=False)
+@kernel
 def _label_nodes(tree, part, part_of_node):
     """Fill part_of_node (nodes,): the one part that all rows of a node belong to, or -1. given: the same
     before parts were joined.

@@ -5,7 +5,7 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel(counts_references=False)
+@kernel
 def find(parent, x):
     """Return the representative of x's set; the path to it is halved on the way."""
     while parent[x] != x:
@@ -14,7 +14,7 @@ def find(parent, x):
     return x
 
 
-@kernel(counts_references=False)
+@kernel
 def unite(parent, x, y):
     """Unite the sets of x and y; False if they were one already."""
     x, y = find(parent, x), find(parent, y)

@@ -9,7 +9,7 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel(counts_references=False)
+@kernel
 def edge_key(rank, i, j):
     """Return the number that orders edges of equal length; rank has the row numbers of positions i, j."""
     a, b = np.int64(rank[i]), np.int64(rank[j])

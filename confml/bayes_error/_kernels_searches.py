@@ -23,7 +23,7 @@ from confml.neighbours.wide_tree import DEPTH, FAR, push_children
 LAST = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
-@kernel(counts_references=False)
+@kernel
 def has_equal_neighbours(X):
     """Return whether a row of X (n, d) equals the row before it."""
     for i in range(1, len(X)):
@@ -60,7 +60,7 @@ def fill_nearest_lists(tree, rank, first, begin, stop, d2, ends):
     _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists)
 
 
-@kernel(counts_references=False)
+@kernel
 def _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists):
     nodes, gaps, out = space
     near, other, numbers = lists
@@ -112,7 +112,7 @@ def fill_lists_by_leaf(tree, rank, first, begin, stop, d2, ends):
         _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, box[:1], box[1:])
 
 
-@kernel(counts_references=False)
+@kernel
 def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, high):
     """Fill the lists of the rows of one leaf. space, lists, low, high (1, d): work space."""
     nodes, gaps, out, squares = space
@@ -165,7 +165,7 @@ def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, hi
             d2[i, e], ends[i, e] = near[r, e], other[r, e]
 
 
-@kernel(counts_references=False)
+@kernel
 def _enter(near, other, square, j, rank):
     """Enter row j into a list in the order of (distance, row number), unless the list ends before it."""
     at = len(near) - 1
@@ -180,13 +180,13 @@ def _enter(near, other, square, j, rank):
     near[at], other[at] = square, j
 
 
-@kernel(counts_references=False)
+@kernel
 def _number(rank, i):
     """Return the row number at a position, and the largest number for -1."""
     return rank[i] if i >= 0 else LAST
 
 
-@kernel(counts_references=False)
+@kernel
 def is_used(chain_head, chain_next, chain_other, degree, u, v):
     """Return whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
     if len(chain_next) == 0 or chain_head[u] < 0:  # no chains with a single tree
@@ -201,7 +201,7 @@ def is_used(chain_head, chain_next, chain_other, degree, u, v):
     return False
 
 
-@kernel(counts_references=False)
+@kernel
 def nearest_outside(
     tree, rank, first, part, part_of_node, used, leaf, excluded, bound, key, box, nodes, gaps, out
 ):
@@ -252,6 +252,6 @@ def nearest_outside(
     return bound, key, u, v
 
 
-@kernel(counts_references=False)
+@kernel
 def _key(a, b):
     return (a << 32) | b if a < b else (b << 32) | a

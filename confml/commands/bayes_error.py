@@ -8,7 +8,6 @@ import click
 
 from confml.commands.options import (
     FOLDER,
-    compile_bayes_error_kernels,
     echo_json,
     json_option,
     keeps_files,
@@ -120,9 +119,10 @@ def bayes_error(dataset: str, **options: Any) -> None:
     }
     given = {key.name: options[key.name] for key in dataclasses.fields(Request) if key.name in options}
     from confml.data import load
+    from confml.runner.warm import warm_bayes_errors
 
     data = load(spec)
-    compile_bayes_error_kernels(say_unless(options["quiet"]))
+    warm_bayes_errors(say_unless(options["quiet"]))
     begun = time.perf_counter()
     found = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
 

@@ -10,7 +10,7 @@ from confml.terminal import echo
 
 
 @click.command()
-@click.option("--warm", is_flag=True, help="Compile kernels now; only those that few data need are left.")
+@click.option("--warm", is_flag=True, help="Compile the kernels that few rows and default parameters need.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
     """Show versions, threads, caches and data.
@@ -19,23 +19,18 @@ def doctor(warm: bool, as_json: bool) -> None:
     """
 
     from confml import _jit
-    from confml.bayes_error.compilation import BayesErrorKernels
-    from confml.methods.registry import known_methods
-    from confml.methods.wrappers import WRAPPERS
-    from confml.runner.kernels import compile_all_kernels, has_kernels, kernels_for, name_of
     from confml.runner.provenance import provenance
-    from confml.steps.registry import known_steps
 
-    found_kinds = sorted({**known_methods(), **WRAPPERS}.items()) + sorted(known_steps().items())
-    kinds = kernels_for([*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels])
     if warm:
-        compile_all_kernels(kinds, say)
+        from confml.runner.warm import warm_all
+
+        warm_all(say)
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
         "kernel cache is kept": _jit.is_cache_kept(),
-        "kernels compiled": {name: _jit.kernels_are_compiled(name) for name in map(name_of, kinds)},
+        "kernels compiled": sum(1 for _ in _jit.cache_dir().rglob("*.nbc")),
         "data": _data(),
     }
     found.pop("command")

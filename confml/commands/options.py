@@ -224,14 +224,6 @@ def say(text: str) -> None:
         echo(line, err=True)
 
 
-def compile_bayes_error_kernels(tell: Callable[[str], None]) -> None:
-    """Compile the kernels of Bayes error estimates before the first estimate, and say so."""
-    from confml.bayes_error.compilation import BayesErrorKernels
-    from confml.runner.kernels import compile_all_kernels
-
-    compile_all_kernels([BayesErrorKernels], tell)
-
-
 @contextlib.contextmanager
 def status_of(results: Any, quiet: bool) -> Iterator[None]:
     """Show what the report of a run does at the moment on stderr, except with ``--quiet``."""

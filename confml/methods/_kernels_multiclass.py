@@ -5,7 +5,7 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel(counts_references=False)
+@kernel
 def add_by_class(second, first, sums):
     """Fill sums (n, c): for each class, second (n, pairs) of its pairs as b plus first (n, pairs) of those as
     a."""
@@ -22,7 +22,7 @@ def add_by_class(second, first, sums):
             sums[i, a] = total
 
 
-@kernel(counts_references=False)
+@kernel
 def count_votes(values, votes, sums):
     """Fill votes (n, c) and sums (n, c) of the decision values (n, pairs), which are positive for b.
 

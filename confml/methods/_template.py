@@ -94,5 +94,3 @@ class NearestMean(Method):
     #   test_chunk_size     number of test examples of one task, where a test part is large
     #   share_random_states random states that several points of a grid have in common
     #   evaluate_online     predict and learn examples one at a time (with `learns_online`)
-    #   compile_kernels     compile the kernels (private functions in a `_kernels` module of its folder)
-    #   further_kernels     sets of kernels that only some data sets or protocols need

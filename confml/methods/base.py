@@ -7,7 +7,7 @@ Other packages build on this module, `confml.methods.details`, `confml.plugins.p
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -247,18 +247,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
         params: those that are given; the others have their defaults.
         """
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        """Compile the kernels by running them once on a few rows; by default there are none."""
-
-    @classmethod
-    def further_kernels(cls, online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
-        """Return sets of kernels that only some data need: classes with ``key`` and `compile_kernels`.
-
-        online: whether the protocol is online. shapes: rows and features of the data sets.
-        """
-        return []
 
     # ---- random states
 

@@ -131,13 +131,6 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
     return np.sqrt(_sum_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
 
 
-def compile_kernels() -> None:
-    """Compile the kernels of one-vs-one by running them on one row."""
-    values = np.zeros((1, 3))
-    vote_scores(values, 3)
-    decision_scores(values, 3, "ovo")
-
-
 def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
     """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
     from confml.methods._kernels_multiclass import add_by_class

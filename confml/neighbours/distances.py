@@ -25,7 +25,7 @@ def squared_distance(a, b, limit):
     return total
 
 
-@kernel(counts_references=False)
+@kernel
 def squared_distance_of_rows(Q, r, X, t):
     """Return the squared distance of Q[r] and X[t] (d,)."""
     total = 0.0
@@ -35,7 +35,7 @@ def squared_distance_of_rows(Q, r, X, t):
     return total
 
 
-@kernel(counts_references=False)
+@kernel
 def insert(values, value):
     """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
     place = len(values) - 1

@@ -20,7 +20,7 @@ _PLACES = np.zeros(64, np.int64)
 _PLACES[[(int(_SEQUENCE) << bit) % 2**64 >> 58 for bit in range(64)]] = np.arange(64)
 
 
-@kernel(counts_references=False)
+@kernel
 def _add_squares(s, x, rows, leaf, a, e):
     """Add the squared differences of x and feature a of four rows, from place e of the leaf on."""
     t0, t1 = x - rows[leaf, a, e], x - rows[leaf, a, e + 1]
@@ -28,7 +28,7 @@ def _add_squares(s, x, rows, leaf, a, e):
     return s[0] + t0 * t0, s[1] + t1 * t1, s[2] + t2 * t2, s[3] + t3 * t3
 
 
-@kernel(counts_references=False)
+@kernel
 def _gap(bottom, top, low, high, none):
     """Return the gap between two intervals; none: 0 of their type."""
     below, above = low - top, bottom - high
@@ -36,7 +36,7 @@ def _gap(bottom, top, low, high, none):
     return gap if gap > none else none
 
 
-@kernel(counts_references=False)
+@kernel
 def _add_gaps(s, bottom, top, lows, highs, block, a, e):
     """Add the squared gaps between an interval and feature a of four boxes, from place e of the block on."""
     none = lows.dtype.type(0.0)
@@ -47,7 +47,7 @@ def _add_gaps(s, bottom, top, lows, highs, block, a, e):
     return s[0] + t0 * t0, s[1] + t1 * t1, s[2] + t2 * t2, s[3] + t3 * t3
 
 
-@kernel(counts_references=False)
+@kernel
 def _add_products(s, x, columns, panel, a, e):
     """Add the products of x and feature a of four columns, of float32; of float64, subtract the squares of
     their differences."""
@@ -59,24 +59,24 @@ def _add_products(s, x, columns, panel, a, e):
     return s[0] + x * c0, s[1] + x * c1, s[2] + x * c2, s[3] + x * c3
 
 
-@kernel(counts_references=False)
+@kernel
 def _put(s, out, e):
     out[e], out[e + 1], out[e + 2], out[e + 3] = s
 
 
-@kernel(counts_references=False)
-def _bits(b0, b1, b2, b3, e):
-    """Return four flags as bits from place e on."""
+@kernel
+def _bits(b0, b1, b2, b3):
+    """Return four flags as bits."""
     low = np.int64(b0) | np.int64(b1) << np.int64(1)
-    return (low | np.int64(b2) << np.int64(2) | np.int64(b3) << np.int64(3)) << np.int64(e)
+    return low | np.int64(b2) << np.int64(2) | np.int64(b3) << np.int64(3)
 
 
-@kernel(counts_references=False)
+@kernel
 def _up_to(s, bound, e):
-    return _bits(s[0] <= bound, s[1] <= bound, s[2] <= bound, s[3] <= bound, e)
+    return _bits(s[0] <= bound, s[1] <= bound, s[2] <= bound, s[3] <= bound) << np.int64(e)
 
 
-@kernel(counts_references=False)
+@kernel
 def squares_to_rows(Q, r, rows, leaf, bound, out):
     """Fill out (LEAF,) with the squared distances of Q[r] to the rows of a leaf, sums over a of
     (Q[r, a] - rows[leaf, a, :])^2; return the bit mask of those <= bound."""
@@ -97,7 +97,7 @@ def squares_to_rows(Q, r, rows, leaf, bound, out):
     return mask
 
 
-@kernel(counts_references=False)
+@kernel
 def squares_within(Q, r, rows, leaf, bounds, out):
     """Do the same with a bound for each row of the leaf, bounds (LEAF,)."""
     squares_to_rows(Q, r, rows, leaf, 0.0, out)
@@ -105,12 +105,13 @@ def squares_within(Q, r, rows, leaf, bounds, out):
     return mask | _bits_within(out, bounds, 8) | _bits_within(out, bounds, 12)
 
 
-@kernel(counts_references=False)
+@kernel
 def _bits_within(s, b, e):
-    return _bits(s[e] <= b[e], s[e + 1] <= b[e + 1], s[e + 2] <= b[e + 2], s[e + 3] <= b[e + 3], e)
+    bits = _bits(s[e] <= b[e], s[e + 1] <= b[e + 1], s[e + 2] <= b[e + 2], s[e + 3] <= b[e + 3])
+    return bits << np.int64(e)
 
 
-@kernel(counts_references=False)
+@kernel
 def rows_within(Q, r, rows, leaf, bound):
     """Return the bit mask of the rows of a leaf, WIDE_LEAF of them, whose squared distance from Q[r] is at
     most bound.
@@ -137,7 +138,7 @@ def rows_within(Q, r, rows, leaf, bound):
     return mask
 
 
-@kernel(counts_references=False)
+@kernel
 def gaps_to_children(low, high, r, lows, highs, block, bound, out):
     """Fill out (FAN,) with the squared gaps between the box from low[r] to high[r] and the boxes of a block,
     sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the bit
@@ -154,7 +155,7 @@ def gaps_to_children(low, high, r, lows, highs, block, bound, out):
     return mask
 
 
-@kernel(counts_references=False)
+@kernel
 def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     """Do the same for LEAF rows."""
     zero = lows.dtype.type(0.0)
@@ -174,21 +175,22 @@ def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     return mask
 
 
-@kernel(counts_references=False)
+@kernel
 def boxes_within(Q, r, lows, highs, block, bound, out):
     """Fill out (WIDE_FAN,) with the rounded squared gaps between Q[r] and the boxes of a block; return the
     bit mask of those <= bound. A block has as many boxes as a leaf has rows."""
     return gaps_to_rows(Q, Q, r, lows, highs, block, bound, out)
 
 
-@kernel(counts_references=False)
+@kernel
 def _above(v, b, limit, e):
     """Return the bits of four places with v[e] - b[e] > limit."""
     above0, above1 = v[e] - b[e] > limit, v[e + 1] - b[e + 1] > limit
-    return _bits(above0, above1, v[e + 2] - b[e + 2] > limit, v[e + 3] - b[e + 3] > limit, e)
+    above2, above3 = v[e + 2] - b[e + 2] > limit, v[e + 3] - b[e + 3] > limit
+    return _bits(above0, above1, above2, above3) << np.int64(e)
 
 
-@kernel(counts_references=False)
+@kernel
 def run_above(values, at, less, less_at, limit):
     """Return the bit mask of the places e < RUN with values[at + e] - less[less_at + e] > limit; all are of
     one type."""
@@ -205,7 +207,7 @@ def run_above(values, at, less, less_at, limit):
     return mask
 
 
-@kernel(counts_references=False)
+@kernel
 def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, values):
     """Compare GROUP rows with a panel of PANEL columns, both (panels, n, PANEL).
 
@@ -231,7 +233,7 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
     return passed
 
 
-@kernel(counts_references=False)
+@kernel
 def _fill_products(rows, own, lane, columns, panel, out):
     """Fill out (PANEL,) with the sums of `products_above` for one row."""
     zero = rows.dtype.type(0.0)
@@ -273,7 +275,7 @@ def _fill_products(rows, own, lane, columns, panel, out):
     _put(s15, out, 60)
 
 
-@kernel(counts_references=False)
+@kernel
 def lowest_bit(mask):
     """Return the place of the lowest bit of a mask that is not 0."""
     return _PLACES[np.uint64(mask & -mask) * _SEQUENCE >> np.uint64(58)]

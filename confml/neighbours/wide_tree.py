@@ -158,7 +158,7 @@ def fill_nodes(X, members, begin, end, rows, lows, highs):
                 lows[group, a, place], highs[group, a, place] = low, high
 
 
-@kernel(counts_references=False)
+@kernel
 def _split(rows, order, begin, stop, at, attribute, sample):
     """Reorder rows[begin:stop] and order so that no value of a feature before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
@@ -184,7 +184,7 @@ def _split(rows, order, begin, stop, at, attribute, sample):
             break
 
 
-@kernel(counts_references=False)
+@kernel
 def _pivot(rows, lo, hi, at, attribute, sample):
     """Return a value of rows[lo:hi + 1] near the one that belongs at place ``at``, a little to the side with
     more rows, so that the next range is short."""
@@ -245,7 +245,7 @@ def sort_into_leaves(X, order, size):
     return rows
 
 
-@kernel(counts_references=False)
+@kernel
 def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
     """Push a group's children within ``bound`` of the box from low[r] to high[r], the nearest last.
 
@@ -256,7 +256,7 @@ def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
     return push(tree.child[group], mask, out, nodes, gaps, held)
 
 
-@kernel(counts_references=False)
+@kernel
 def push(child, mask, out, nodes, gaps, held):
     """Push the nodes child + place with the gaps out[place] of the places in a mask, the nearest last; return
     the new number of filled places."""

@@ -25,7 +25,7 @@ from confml.methods.conformal.settings import KEY
 from confml.methods.divisions import DIVISIONS
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
-from confml.methods.wrappers import WRAPPERS, wrapper_of
+from confml.methods.wrappers import wrapper_of
 from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
 from confml.predictions.model import (
     Facts,
@@ -39,11 +39,11 @@ from confml.predictions.model import (
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
 from confml.predictions.saving import check_saving
 from confml.runner.graph import inner_settings
-from confml.runner.kernels import Kind, compile_all_kernels, kernels_for
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData, form_of_rows
 from confml.runner.splits import Split, inner_folds
 from confml.runner.tasks import TaskContext
+from confml.runner.warm import warm_method
 from confml.steps.registry import build_pipeline, imputes, step_class
 
 _PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
@@ -140,9 +140,7 @@ class _Fit:
             check_saving(
                 entry.name, {**params, **(grid[0] if grid else {})}, steps, choice.trust, self.data.X.shape[1]
             )
-        classes: list[Kind] = [method_class(entry.name), *(step_class(name) for name, _ in steps)]
-        classes += [WRAPPERS[key] for key in entry.wrappers]
-        compile_all_kernels(kernels_for(classes, False, [self.data.X.shape]), say)
+        warm_method(self.context, self.data, self.rows, {**params, **(grid[0] if grid else {})}, say)
         key = wrapper_of(params)
         if grid and key is not None:
             inner = inner_settings(config, entry)

@@ -160,7 +160,8 @@ class _Worker:
     def __init__(self, context: Any, log: Path, modules: Sequence[str]):
         self._log, self._log_begin = log, 0
         self.limits = NO_LIMITS
-        given = (log, dict(os.environ), str(_jit.cache_dir()))
+        _jit.cache_dir()  # is set for the worker
+        given = (log, dict(os.environ))
         self._executor = ProcessPoolExecutor(1, context=context, initializer=begin_worker, initargs=given)
         self._process = self._executor.submit(import_modules, modules)
 
@@ -284,12 +285,13 @@ class JoblibEngine(Engine):
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let a process that starts in this block ignore Ctrl-C, and have the folder of kernels of this one.
+    """Let a process that starts in this block ignore Ctrl-C.
 
     It does not import modules from the working folder. Workers get the environment as it was before.
     """
+    _jit.cache_dir()  # is set for the process
     before = dict(os.environ)
-    os.environ.update(PYTHONSAFEPATH="1", NUMBA_CACHE_DIR=str(_jit.cache_dir()))
+    os.environ["PYTHONSAFEPATH"] = "1"
     handler = None
     with contextlib.suppress(ValueError):  # not the main thread
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)

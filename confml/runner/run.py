@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from confml import _jit
 from confml._outputs import remove_abandoned_files
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
@@ -21,7 +22,6 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.kernels import compile_all_kernels, has_kernels, kernels_for
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -39,6 +39,7 @@ from confml.runner.provenance import now
 from confml.runner.status import State, note_shard, run_state
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
+from confml.runner.warm import warm
 from confml.runner.warnings import audits, run_warnings
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -187,9 +188,7 @@ def _compute(
     background = threading.Thread(target=_call_quietly, args=[meanwhile], name="meanwhile", daemon=True)
     try:
         engine.start(modules, workspace.logs)  # they are imported while the kernels are compiled
-        shapes = [data.X.shape for data in plan.datasets.values()]
-        kinds = kernels_for(classes, plan.config.protocol.kind == "online", shapes)
-        compile_all_kernels(kinds, say)
+        warm(plan, say)
         if meanwhile is not None and engine.name != "serial":
             background.start()  # workers start when the modules are imported
         engine.start(modules, workspace.logs, len(state.left))
@@ -271,7 +270,7 @@ def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]])
     modules = [run_tasks.__module__, *(name.rpartition(".")[0] for name in names)]
     for kind in classes:
         modules += [kind.__module__, *getattr(kind, "loads", ())]
-    if any(map(has_kernels, classes)):
+    if _jit.is_used():
         modules.append("confml.runner.preload")
     return [name for name in dict.fromkeys(modules) if name.partition(".")[0] in ("confml", "sklearn")]
 

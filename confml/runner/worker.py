@@ -18,17 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from confml import _jit
 from confml.config.limits import Limits
 
 _WATCH_SECONDS = 1.0
 
 
-def begin_worker(log: Path, environment: Mapping[str, str], kernels: str) -> None:
+def begin_worker(log: Path, environment: Mapping[str, str]) -> None:
     """Prepare a process before its first call.
 
-    log: file for what the process prints. environment: environment variables. kernels: folder of compiled
-    kernels. The process is the leader of a process group, so that it can be killed with its children.
+    log: file for what the process prints. environment: environment variables. The
+    process is the leader of a process group, so that it can be killed with its children.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     if hasattr(os, "setpgid"):
@@ -47,7 +46,6 @@ def begin_worker(log: Path, environment: Mapping[str, str], kernels: str) -> Non
     np.random.seed()
     gc.set_threshold(700, 10, 10)  # not that of the command: a method's garbage may hold large arrays
     gc.freeze()  # the collector does not write to pages that workers share
-    _jit.use_cache_dir(kernels)
 
 
 def _end_with_parent() -> None:

@@ -89,10 +89,6 @@ class Step:
         """Return whether a fit with these parameters validates inside and divides groups of examples."""
         return False
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        """Compile the kernels by running them once on a few rows; by default there are none."""
-
     def _coded(self, X: np.ndarray) -> np.ndarray:
         """Return (d,) bool: the columns of X (n, d) that hold codes of categories."""
         return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal

@@ -1,14 +1,11 @@
 """`tomek-links`, `consistent-subset` and `select-examples`: steps that remove training examples."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
 from confml.plugins.parameters import Choice, Flag
 from confml.steps import _kernels_pairs as kernels
@@ -23,7 +20,6 @@ class ExampleReduction(Step):
     """A step that removes training examples. Test examples are not changed."""
 
     breaks_exchangeability = True
-    _compiled: ClassVar[Mapping[str, Any]] = {}  # parameters of the fit that compiles the kernels
 
     @abstractmethod
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
@@ -39,11 +35,6 @@ class ExampleReduction(Step):
         if "kept_rows" in self.metrics:
             self.kept_ = len(rows)
         return X[rows], y[rows], rows
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        KNN.compile_kernels()
-        cls(**cls._compiled).fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -82,7 +73,6 @@ class ConsistentSubset(ExampleReduction):
             "add misclassified examples together at the end of a pass, or one by one", ("all", "one")
         )
     }
-    _compiled = {"add": "one"}
 
     add: str = "all"
 

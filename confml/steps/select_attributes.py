@@ -86,10 +86,6 @@ class SelectAttributes(ColumnSelection):
         self.score_after_, self._kept, self._given = score, np.array(kept), X.shape[1]
         return self
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        method_class(cls().method).compile_kernels()
-
     @property
     def fit_metrics_(self) -> dict[str, float]:
         scores = {"score_before": self.score_before_, "score_after": self.score_after_}

@@ -5,7 +5,6 @@ from typing import Self
 
 import numpy as np
 
-from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metric import Metric
 from confml.plugins.parameters import Choice, Integer, or_null
@@ -80,10 +79,6 @@ class SelectByBayesError(ColumnSelection):
         )
         self._kept, self.criterion_ = np.sort(found.attributes), float(found.criterion[-1])
         return self
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        BayesErrorKernels.compile_kernels()
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

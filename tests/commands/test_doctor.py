@@ -21,8 +21,7 @@ def test_it_shows_versions_caches_and_data(tmp_path, monkeypatch):
     assert found["confml"] == confml.__version__ and found["packages"]["numpy"] == np.__version__
     assert found["threads"]["OPENBLAS_NUM_THREADS"] == "3"
     assert found["kernel cache"] == str(_jit.cache_dir())
-    assert {"tcm-nn", "smart-svm", "tomek-links"} <= set(found["kernels compiled"])
-    assert not {"naive-bayes", "standardise"} & set(found["kernels compiled"])  # these have none
+    assert found["kernels compiled"] == len([*_jit.cache_dir().rglob("*.nbc")])
     data = found["data"]
     assert str(tmp_path) in data["looked in"] and data["found"] + len(data["not found"]) == data["cards"]
     for key in found:

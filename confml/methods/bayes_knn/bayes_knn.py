@@ -270,15 +270,3 @@ class BayesKNN(Method):
             return FitDetails()
         summary = self.diagnostics_.summary(("k", "beta", "log posterior"))
         return FitDetails(chains=ChainSummary.from_dict(summary))
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 2, 0, 1, 2])
-        quick: dict[str, Any] = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            adaptive: list[dict[str, Any]] = [
-                {"model": "adaptive", "proposal": proposal} for proposal in ("improved", "paper")
-            ]
-            for settings in ({}, {"inference": "mcmc"}, *adaptive):
-                cls(exceeding=0.5, **quick, **settings).fit(X, y).confident_predict(X)

@@ -12,7 +12,6 @@ from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, small
 from confml.methods.conformal.calibrated import FittedPart
 from confml.methods.conformal.grouped import Grouped
 from confml.methods.conformal.scores import (
-    MANY,
     add_counts,
     counts_against,
     label_scores,
@@ -220,13 +219,6 @@ class Conformal(Grouped, Shifted, PValueMethod):
         shares = zip(BEST_OF_METRICS, getattr(self, "chosen_", []), strict=False)
         found = {name: float(share) for name, share in shares}
         return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {}), **found}
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        scores = np.zeros((MANY, 2))
-        counts = np.zeros(scores.shape, np.int64), np.ones(scores.shape, np.int64)
-        add_counts([np.zeros(1), np.ones(2)], np.arange(2), scores, 1.0, *counts)
-        p_values_of_counts(*counts, np.ones(2, np.int64), scores)
 
     # ---- parts of fit and confident_predict
 

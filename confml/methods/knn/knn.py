@@ -157,17 +157,6 @@ class KNN(ProbabilityMethod):
             predict_seconds = search_seconds + time.thread_time() - before
             yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
-            X = np.arange(3.0 * attributes).reshape(3, attributes)
-            cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)
-        X = np.arange(6.0).reshape(3, 2)
-        for distance, power in (("minkowski", 1.0), ("mahalanobis", 2.0), ("polar", 2.0)):
-            cls(distance=distance, power=power).fit(X, [0, 1, 1]).predict(X)
-        if "teacher" in cls.parameters:
-            cls(teacher=0, teacher_weight=2.0).fit(X, [0, 1, 1]).predict(X)
-
     @property
     def _search(self) -> tuple[str, ...]:
         """The parameters of the search: with the same ones, different k share it."""

@@ -66,10 +66,6 @@ class Perceptron(MistakeDriven):
     rule: str = "perceptron"
     random_state: int | None = None
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        cls(random_state=0).fit(np.eye(2), [0, 1])
-
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
         weights = rng.uniform(-self.start, self.start, X.shape[1] + 1)
         return learn(X, targets, weights, self.rate, self.epochs, self.rule)

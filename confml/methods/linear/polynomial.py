@@ -103,11 +103,6 @@ class Polynomial(MarginMethod):
     def fit_metrics_(self) -> dict[str, float]:
         return self.learner_.fit_metrics_ | {"products": float(self._products.n_output_features_)}
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        Perceptron.compile_kernels()
-        Winnow.compile_kernels()
-
     def _inputs(self, X: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._products.transform(self._boxed(X)))
 

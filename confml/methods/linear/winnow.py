@@ -69,10 +69,6 @@ class Winnow(MistakeDriven):
         tags.classifier_tags.poor_score = True  # a factor of 2 is coarse for numeric features
         return tags
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        cls().fit(np.eye(2), [0, 1])
-
     def _inputs(self, X: np.ndarray) -> np.ndarray:
         boxed = super()._inputs(X)
         return np.hstack([boxed, 1.0 - boxed]) if self.doubled else boxed

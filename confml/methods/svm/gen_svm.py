@@ -169,10 +169,6 @@ class GenSVM(PenaltyPath):
             scores = finite_scores(row_products(Z, self.corners_.T), self.name)
         return {"margin": Prediction(self.classes_, scores, "margin")}
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        cls().fit(np.arange(6.0).reshape(3, 2), [0, 1, 2])
-
 
 def simplex(c: int) -> np.ndarray:
     """Return the corners (c, c - 1) of the regular simplex with edges of length 1 and centre 0."""

@@ -3,7 +3,6 @@
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods import multiclass
 from confml.methods.multiclass import decision_scores, one_vs_one, vote_scores
 from confml.methods.svm.linear_machines import LinearMachines
 
@@ -36,10 +35,6 @@ class OvOSVM(LinearMachines):
     example = ""
     version = 3
     views = ("vote", "margin")
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        multiclass.compile_kernels()
 
     def _problems(self, X, codes, state):
         return one_vs_one(codes, len(self.classes_))

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import clone
 
 from confml.bayes_error import pairwise_bayes_error
-from confml.bayes_error.compilation import BayesErrorKernels
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode, FitDetails
@@ -124,10 +123,6 @@ class SmartSVM(LinearMachines):
                 raise error.inside("estimator_params") from None
 
     # ---- the tree
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        BayesErrorKernels.compile_kernels()
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
         """Return the trees of the points of the grid that have ``share_tree``."""

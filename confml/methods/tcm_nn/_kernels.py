@@ -70,7 +70,7 @@ class Similarities(NamedTuple):
     low: np.ndarray
 
 
-@kernel(counts_references=False)
+@kernel
 def strangeness(same, other):
     """Compute equation (2) from its two sums: +inf if the own class is too small, x/0 = +inf, 0/0 = 1."""
     if same == np.inf:
@@ -179,7 +179,7 @@ def base_counts(ranked, totals, starts, label_conditional, alphas, greater, equa
                 greater[r, j, q], equal[r, j, q] = total[last] - total[above], total[above] - total[below]
 
 
-@kernel(counts_references=False)
+@kernel
 def reach_of_node(nodes, node, ks, alphas, lowest, others):
     """Return a distance: a new example farther than this from all rows of a node changes no count through
     them.
@@ -202,7 +202,7 @@ def reach_of_node(nodes, node, ks, alphas, lowest, others):
     return reach
 
 
-@kernel(counts_references=False)
+@kernel
 def may_cross(bounds, t, gap, alphas, lowest, others):
     """Return whether a new example at a distance of ``gap`` or more can change a count through example t.
 
@@ -224,7 +224,7 @@ def may_cross(bounds, t, gap, alphas, lowest, others):
     return False
 
 
-@kernel(counts_references=False)
+@kernel
 def least_distance(similar, r, t):
     """Return a distance, in the units of the data, that new example r and example t have at least."""
     square = similar.norms[r] - similar.slack[r]
@@ -232,7 +232,7 @@ def least_distance(similar, r, t):
     return np.sqrt(max(square, 0.0)) * similar.unit * _TIGHT
 
 
-@kernel(counts_references=False)
+@kernel
 def _recount(before, after, weight, new, r, j, q):
     """Update the counts of new example r under label j after the strangeness of an example of this weight
     went from ``before`` to ``after``."""
@@ -241,7 +241,7 @@ def _recount(before, after, weight, new, r, j, q):
     new.equal[r, j, q] += weight * (np.int64(after == alpha) - np.int64(before == alpha))
 
 
-@kernel(counts_references=False)
+@kernel
 def update_counts(distance, t, z, base, new, r):
     """Update the counts of new example r for example t of class z at a known distance.
 
@@ -357,7 +357,7 @@ def update_counts_by_trees(values, errors, owner, trees, nodes, base, new):
             _update_counts_by_tree(values, errors[r], r, owner[tree], trees, tree, nodes, base, new, space)
 
 
-@kernel(counts_references=False)
+@kernel
 def _update_counts_by_tree(values, error, r, z, trees, tree, nodes, base, new, space):
     """Update the counts of new example r with the examples of one tree, which are of class z."""
     waiting, limits, boxes = space

@@ -44,7 +44,7 @@ def mark_space(n):
     return hits, hits.view(np.uint64)
 
 
-@kernel(counts_references=False)
+@kernel
 def select(values, who, n, k):
     """Bring the k largest of values[:n] to the front, the k-th at k - 1, and who along with them."""
     lo, hi = 0, n - 1
@@ -96,7 +96,7 @@ def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
     return best
 
 
-@kernel(counts_references=False)
+@kernel
 def pruned(upper, who, n, k, error, slack):
     """Remove candidates that cannot be among the k nearest from a list of n; return how many are left.
 
@@ -114,7 +114,7 @@ def pruned(upper, who, n, k, error, slack):
     return kept
 
 
-@kernel(counts_references=False)
+@kernel
 def _prune_full_list(list_, i, k, error, slack, upper, who, count, limit):
     """Prune a full list and set the limit for new candidates: +inf where the list is abandoned."""
     n = pruned(upper[i, list_], who[i, list_], count[i, list_], k, error, slack[i])

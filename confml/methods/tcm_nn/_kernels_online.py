@@ -120,7 +120,7 @@ def process(arriving, learnt, capacity, base, ranked, waiting, new):
     return waiting, abandoned
 
 
-@kernel(counts_references=False)
+@kernel
 def _nearest_directly(Q, r, X, learnt, nearest):
     """Fill nearest (c, K) with the distances of Q[r] to its K nearest of each class, without a filter."""
     last = nearest.shape[1] - 1
@@ -132,7 +132,7 @@ def _nearest_directly(Q, r, X, learnt, nearest):
                 insert(nearest[z], distance)
 
 
-@kernel(counts_references=False)
+@kernel
 def _scan(arriving, learnt, k, lists, work):
     """Compare the new examples with the learnt ones in one pass: fill their lists and the hits.
 
@@ -167,7 +167,7 @@ def _scan(arriving, learnt, k, lists, work):
                         number += 1
 
 
-@kernel(counts_references=False, inline="always")
+@kernel(inline="always")
 def _offer(row, slot, first, r, z, k, lists, work):
     """Add places of the panel from ``first`` on to the list of new example r and class z."""
     upper, who, count, error, slack = lists
@@ -217,7 +217,7 @@ def fill_limits(places, base, unit, factor, limits):
             limits[kind, t] = -distance * distance * _ABOVE_ONE / factor
 
 
-@kernel(counts_references=False)
+@kernel
 def _strange(lowest, r, z):
     """Return whether all alphas of new example r under labels other than z exceed 1."""
     for q in range(lowest.shape[2]):
@@ -226,7 +226,7 @@ def _strange(lowest, r, z):
     return True
 
 
-@kernel(counts_references=False)
+@kernel
 def _candidates(r, k, counts, lowest, arriving, learnt, work):
     """Find the learnt examples that may matter for new example r, and distances that they have at least.
 
@@ -271,13 +271,13 @@ def _candidates(r, k, counts, lowest, arriving, learnt, work):
     return n
 
 
-@kernel(counts_references=False, inline="always")
+@kernel(inline="always")
 def _least_distance(value, learnt):
     """Return a distance, in the units of the data, that a pair with this value has at least."""
     return np.sqrt(max(-learnt.factor * np.float64(value), 0.0)) * learnt.unit * _TIGHT
 
 
-@kernel(counts_references=False)
+@kernel
 def _steps(arriving, learnt, within, base, ranked, waiting, nearest, new, work):
     """Predict and learn the new examples in order, as in `process`; return the new ``waiting``.
 
@@ -355,7 +355,7 @@ def _steps(arriving, learnt, within, base, ranked, waiting, nearest, new, work):
     return waiting
 
 
-@kernel(counts_references=False)
+@kernel
 def _class_of(t, starts):
     """Return the class of a place."""
     lo, hi = 0, len(starts) - 1
@@ -368,7 +368,7 @@ def _class_of(t, starts):
     return lo
 
 
-@kernel(counts_references=False)
+@kernel
 def _nearest_of_others(nearest, code, other):
     """Insert the smallest of nearest (c, K) over all classes but one into other (K,)."""
     for z in range(len(nearest)):

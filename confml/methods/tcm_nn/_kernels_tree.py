@@ -47,7 +47,7 @@ def round_rows(X, centre, scale, unit, values, errors):
         errors[i] = 4.0 * unit * length if length <= FARTHEST_QUERY else np.inf
 
 
-@kernel(counts_references=False)
+@kernel
 def limit_of(distance, error, trees):
     """Return the largest rounded square of a row at this distance, in the units of the data, or nearer."""
     reach = distance * trees.scale + error
@@ -55,7 +55,7 @@ def limit_of(distance, error, trees):
     return trees.rows.dtype.type(min(limit, FARTHEST))
 
 
-@kernel(counts_references=False)
+@kernel
 def limit_below(square, error, trees):
     """Return `limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
     return limit_of(np.sqrt(square), error, trees) if square > 0.0 else trees.rows.dtype.type(-1.0)
@@ -70,7 +70,7 @@ def search_space(trees, k):
     return *stack, np.empty(WIDE_FAN, kind), np.empty(WIDE_LEAF, kind), np.empty(k, kind)
 
 
-@kernel(counts_references=False)
+@kernel
 def _leaf_near(values, r, trees, tree, boxes):
     """Return a leaf near row r of the queries: the child with the nearest box in each group."""
     node = trees.roots[tree]
@@ -85,7 +85,7 @@ def _leaf_near(values, r, trees, tree, boxes):
     return node
 
 
-@kernel(counts_references=False)
+@kernel
 def _limit_in_leaf(values, errors, r, skip, trees, leaf, space):
     """Return a limit that excludes none of the k nearest of row r of the queries: their k-th rounded distance
     in one leaf, as a distance in the units of the data, is at least the k-th distance in the tree.
@@ -110,7 +110,7 @@ def _limit_in_leaf(values, errors, r, skip, trees, leaf, space):
     return limit_of(largest / trees.scale, errors[r], trees)
 
 
-@kernel(counts_references=False)
+@kernel
 def _search(Q, values, errors, r, skip, trees, tree, best, limit, space):
     """Update best (k,), ascending squared distances from Q[r], with the rows of a tree except ``skip``.
 

@@ -1,7 +1,7 @@
 """TCM-NN: the transductive confidence machine with nearest neighbours."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -17,7 +17,6 @@ from confml.methods.details import FitDetails
 from confml.methods.divisions import split_columns
 from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.block_sizes import BlockSizes
-from confml.methods.tcm_nn.compilation import compile_engine, kernels_for
 from confml.methods.tcm_nn.group_rows import GroupRows
 from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
@@ -254,16 +253,6 @@ class TCMNN(PValueMethod):
         if train_rows * test_rows <= _BLOCK_PAIRS:
             return None
         return max(200, _BLOCK_PAIRS // train_rows)
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        """Compile the kernels for a few thousand rows; `further_kernels` are for other data."""
-        for engine in ("direct", "product"):
-            compile_engine(engine)
-
-    @classmethod
-    def further_kernels(cls, online: bool, shapes: Iterable[tuple[int, int]]) -> list[type]:
-        return kernels_for(online, shapes)
 
 
 def prediction_of(

@@ -135,10 +135,6 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
         extra = {"lower": 1.0 - rest, "upper": upper}
         return {"venn": Prediction(self.classes_, point, "probability", extra=extra)}
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        VennAbersTable.of(np.arange(3.0), np.array([False, True, True]))
-
     @property
     def _events(self) -> list[int]:
         """Columns of the classes that have a table."""

@@ -14,7 +14,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import ProbabilityMethod
 from confml.methods.multiclass import class_errors, class_probabilities, decision_scores
 from confml.methods.version_space.joint_labelling import JointLabelling, joint_labelling
-from confml.methods.version_space.version_space_method import WARM_ROWS, VersionSpaceMethod
+from confml.methods.version_space.version_space_method import VersionSpaceMethod
 from confml.plugins.parameters import Choice
 
 
@@ -106,11 +106,3 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         return 50_000 if test_rows > 50_000 else None
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        super().compile_kernels()
-        X, y = WARM_ROWS
-        method = cls(n_bounces=200, random_state=0, predictive="full").fit(X, y)
-        method.confident_predict(X)
-        method.joint_labelling(X)

@@ -125,11 +125,6 @@ class KernelSVM(MarginMethod):
             return sigma | {"support_vectors": float((self.weights_ != 0).any(axis=1).sum())}
         return sigma | {"support_vectors": 0.0 if self.svc_ is None else float(len(self.svc_.support_))}
 
-    @classmethod
-    def compile_kernels(cls) -> None:
-        X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
-        cls(bias=False).fit(X, y).confident_predict(X)
-
 
 def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.ndarray:
     """Return the weights alpha (n,) >= 0 of f(x) = sum_i alpha_i y_i k(x_i, x); gram (n, n): k(x_i, x_j).

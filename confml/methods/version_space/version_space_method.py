@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
-from confml.methods import multiclass
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
 from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
@@ -35,7 +34,6 @@ _HALVINGS = 12
 # A smaller effective sample size than this is reported by a warning.
 _LEAST_ESS = 20.0
 WORST_RHAT = 1.5  # chains with a larger split R-hat do not agree
-WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 _TEST_BLOCK = 256  # test examples per block: their state fits into the processor's cache
 
 
@@ -291,13 +289,6 @@ class VersionSpaceMethod(Method):
     def trajectories_(self) -> list[Trajectory]:
         """The trajectory of each binary problem."""
         return [machine.found for machine in self.machines_]
-
-    @classmethod
-    def compile_kernels(cls) -> None:
-        X, y = WARM_ROWS
-        for sampler in ("geodesic", "chord"):
-            cls(n_bounces=200, random_state=0, sampler=sampler).fit(X, y).confident_predict(X)
-        multiclass.compile_kernels()
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

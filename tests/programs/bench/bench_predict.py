@@ -42,7 +42,6 @@ def products(X: np.ndarray, T: np.ndarray) -> None:
 def bench_many_rows() -> list[Row]:
     """Fit to 100,000 rows and predict as many new ones: at most twice the products, and 30 seconds."""
     X, y, T = rows()
-    TCMNN.compile_kernels()
     TCMNN().fit(X[:2000], y[:2000]).confident_predict(T[:100])
     ours = seconds_of(lambda: TCMNN().fit(X, y).confident_predict(T))
     other = seconds_of(lambda: products(X, T))

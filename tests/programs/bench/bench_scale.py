@@ -34,7 +34,6 @@ centres = 2.0 * rng.normal(size=(classes, features))
 X = rng.normal(size=(n, features))
 X += centres[y]
 T = rng.normal(size=(m, features)) + centres[labels]
-{name}.compile_kernels()
 {name}().fit(X[:2000], y[:2000]).confident_predict(T[:100])
 before = time.process_time()
 {name}().fit(X, y).confident_predict(T)

@@ -65,7 +65,6 @@ def _engine_path(method, X, y, T, ks):
 
 def _against_floor(name: str, ks, what: str, least: float, repeats: int = 5) -> Row:
     X, y, T = real(name)
-    TCMNN.compile_kernels()
     run(X[:500], y[:500], T[:50], ks)
     size = f"{name} {len(X)} + {len(T)} x {X.shape[1]}"
     return paired(
@@ -91,7 +90,6 @@ def bench_mnist_prediction() -> Row:
 
 def _prediction(name: str, repeats: int) -> Row:
     X, y, T = real(name)
-    TCMNN.compile_kernels()
     method = TCMNN().fit(X, y)
     method.confident_predict(T[:50])
     X32 = X.astype(np.float32)
@@ -116,7 +114,6 @@ def bench_usps_all_k() -> Row:
 def bench_mnist() -> Row:
     """MNIST, k = 1: at most 2.5 times its floor and 2.5 GB for the whole process, data and all."""
     X, y, T = real("mnist")
-    TCMNN.compile_kernels()
     run(X[:2000], y[:2000], T[:50])
     ours = seconds_of(lambda: run(X, y, T))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -130,7 +127,6 @@ def bench_shuttle() -> list[Row]:
     """Shuttle, k = 1: trees at least twice as fast as a scan of all pairs in float64, and as our own dense
     engine, whose float32 filter makes it a much faster scan than that."""
     X, y, T = real("shuttle")
-    TCMNN.compile_kernels()
     size = f"TCM-NN k=1, shuttle {len(X)} + {len(T)} x {X.shape[1]}, trees, beside"
     return [
         paired(f"{size} a scan of all distances", lambda: run(X, y, T), lambda: run(X, y, T, engine="direct"),
@@ -145,7 +141,6 @@ def bench_online() -> Row:
     X, y, T = real("usps")
     data = load({"name": "usps"})
     X, y = np.vstack([X, T]), np.concatenate([y, data.y[data.test_rows]])
-    TCMNN.compile_kernels()
     classes = np.unique(y)
     columns = np.ascontiguousarray(X.T)
     room = np.empty(32 * len(X))
@@ -236,7 +231,6 @@ def bench_transductive_loop() -> Row:
 
 def _small(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X, y, T = real("usps")
-    TCMNN.compile_kernels()
     run(X[:SMALL], y[:SMALL], T[:rows])
     return X[:SMALL], y[:SMALL], T[:rows]
 
@@ -251,7 +245,6 @@ def _scaled(rows: int) -> str:
 def bench_memory() -> list[Row]:
     """Peak memory beside that of an m x m float32 matrix: it grows with m, not with its square."""
     rng = np.random.default_rng(0)
-    TCMNN.compile_kernels()
     rows = []
     for m in (4000, 8000, 16_000, 32_000):
         X, y, T = rng.standard_normal((m, 40)), rng.integers(0, 5, m), rng.standard_normal((500, 40))
@@ -278,7 +271,6 @@ def bench_mnist_threads() -> Row:
 
 def _threads(name: str, **notes) -> Row:
     X, y, T = real(name)
-    TCMNN.compile_kernels()
     what = f"TCM-NN k=1, {name} {len(X)} + {len(T)} x {X.shape[1]}"
     return in_threads(what, lambda: run(X, y, T)[0].tobytes(), **notes)
 

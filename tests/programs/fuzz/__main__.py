@@ -25,7 +25,7 @@ def main(minutes: float, names: list[str], seed: int) -> int:
     warnings.simplefilter("ignore")
     faulthandler.enable()
     findings: dict[str, str] = {}
-    _jit.use_cache_dir(_jit.cache_dir())  # compiled kernels are kept
+    _jit.cache_dir()  # compiled kernels are kept
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from programs.fuzz import model_mutants
 from programs.fuzz.json_mutants import mutate_text
-from programs.fuzz.run_fuzzers import Copies, Manifest, Report, Store
+from programs.fuzz.run_fuzzers import Manifest, Report, Store
 
 from confml.errors import ConfmlError, printable
 
@@ -158,7 +158,7 @@ FUZZERS = {
     fuzzer.name: fuzzer
     for fuzzer in (
         *(Config(), Csv(), Card(), Archive(), Manifest(), Store()),
-        *(Report(), Copies(), model_mutants.Model()),
+        *(Report(), model_mutants.Model()),
     )
 }
 

@@ -64,29 +64,6 @@ class Report:
         assert not changed, f"a damaged {path.name} leaves {changed}"
 
 
-class Copies:
-    """Damaged files of the cache of kernels: never read as they are."""
-
-    name = "copies"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        from confml import _jit
-
-        with _environment(CONFML_CACHE=str(folder / "copies")):
-            kept = _jit.cache_dir()
-            _jit.use_cache_dir(folder / "kernels")
-            cache = _jit.kernel(_twice)._cache._cache_file
-            _jit.use_cache_dir(kept)
-            path = Path(cache._path("key"))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            assert cache.load("key") is None
-
-
-def _twice(value):
-    return 2 * value
-
-
 @contextlib.contextmanager
 def _environment(**values: str):
     before = dict(os.environ)
