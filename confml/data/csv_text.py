@@ -108,7 +108,7 @@ def text_blocks(
         try:
             block = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            line += error.object.count(b"\n", 0, error.start)
+            line += error.object.count(b"\n", 0, error.start) + (0 if data else block.count("\n"))
             byte = f"byte {begin + error.start + 1} of the file, 0x{error.object[error.start]:02X}"
             other = "utf-8" if not chosen.startswith("utf-8") else "latin-1"
             other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
@@ -123,11 +123,12 @@ def text_blocks(
         yield block.removeprefix("\ufeff") if line == 1 else block
         if not data:
             return
-        line += block.count("\n")
         begin += len(data) + len(inner.getstate()[0])
         if limit is not None and begin > limit:
             raise DataError(too_large(limit).message, where=str(path))
         data = stream.read(next(sizes))
+        if data:  # most files have one block, whose lines need not be counted
+            line += block.count("\n")
 
 
 def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
@@ -192,7 +193,7 @@ def read_blocks(
         separator = _likeliest(head, expected, tried)
     else:
         separator = separator_of(form.separator)
-    lines = iter(text.split("\n", len(head))[: len(head)])
+    lines = iter(head)
     line, names = next(records_of(lines, separator, path), (0, []))
     if not names:
         raise DataError("every field of the file is empty: it has no header line", where=str(path))
@@ -202,9 +203,9 @@ def read_blocks(
         first = 1 + len(head) - sum(1 for _ in lines)
     else:
         names = numbered_names(len(names))
-    body = text.split("\n", first - 1)[first - 1 :]
+    body = text[sum(len(before) + 1 for before in head[: first - 1]) :]
     header = Header(names, line, separator)
-    return header, _tables(path, header, first, "".join(body), blocks, rows)
+    return header, _tables(path, header, first, body, blocks, rows)
 
 
 def _tables(
