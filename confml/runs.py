@@ -164,7 +164,7 @@ class Run:
     def _printed_table(self) -> pd.DataFrame:
         import pandas as pd
 
-        from confml.report.tables.summary import printed_tables
+        from confml.report.forms.summary import printed_tables
 
         grids = [table.printed(with_sd=False) for table in printed_tables(self._results)[:1]]
         rows, headings = (grids[0].texts(), list(grids[0].headings)) if grids else ([], list(_REPEATED))
@@ -282,7 +282,7 @@ def run(
     from joblib import cpu_count
 
     from confml.config.warnings import unsilenced, warning_texts
-    from confml.report.sections.notes import result_warnings
+    from confml.report.tables.notes import result_warnings
     from confml.report.write import write_report
     from confml.runner.run import Execution
     from confml.runner.run import run as compute

@@ -141,24 +141,25 @@ def metrics_page() -> str:
 
 
 def files_page() -> str:
-    """Return the files of a run with their columns, from the sections of the report."""
+    """Return the files of a run with their columns, from the tables of the report."""
 
     def files(entry: Json) -> Iterator[str]:
         yield from ["| file | content |", "| --- | --- |"]
         yield from (f"| {_code(name)} | {_cell(text)} |" for name, text in entry["files"].items())
         yield ""
-        for file, metrics in entry["metrics"].items():
-            yield f"Metrics in `{file}`: {', '.join(f'`{name}`' for name in metrics)}."
+        if entry["metrics"]:
+            yield f"Metrics: {', '.join(f'`{name}`' for name in entry['metrics'])}."
             yield ""
 
     intro = (
         "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums "
         "of the data, seeds, machine, times), `batches/` (the stored results from which all other "
-        "files are computed). Each section of the report writes some of the files."
+        "files are computed). Each table or group of files has a name that `confml describe` knows."
     )
-    from confml.report.sections.base import known_sections
+    from confml.report.tables.known import known_outputs
 
-    return _described("Files and columns", intro, "section", files, names=list(known_sections()))
+    names = [output.name for output in known_outputs()]
+    return _described("Files and columns", intro, "table", files, names=names)
 
 
 def figures_page() -> str:

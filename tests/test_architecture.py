@@ -213,27 +213,18 @@ def test_help_loads_nothing_heavy():
 
 
 def test_items_are_the_ground_of_the_report():
-    """Figures, tables, sections and page share them, so they depend on none of these."""
+    """Figures, tables and page share them, so they depend on none of these."""
     modules = [module for _, module in imports(PACKAGE / "report" / "items.py")]
     assert not any(module.startswith("confml") for module in modules), modules
 
 
-@pytest.mark.parametrize("folder", ["answers", "figures", "page", "tables"])
-def test_what_shows_a_report_looks_no_table_up_by_its_file(folder):
-    """A table is declared once, by its section; others use the declaration."""
-    for path in (PACKAGE / "report" / folder).glob("*.py"):
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert not re.fullmatch(r"[\w/-]+\.csv", node.value), f"{path}:{node.lineno}: {node.value}"
-
-
-REPORT = ("run", "numbers", "answers", "tables", "figures", "sections", "page")
+REPORT = ("run", "numbers", "answers", "forms", "figures", "page", "tables")
 
 
 def test_a_report_goes_one_way():
-    """Cells, numbers and answers know no views of them; tables and figures know neither sections nor page."""
-    for place, name in enumerate(REPORT[:5]):
-        later = REPORT[place + 1 :] if name != "run" else ("answers", *REPORT[3:])
+    """Cells, numbers and answers know no views of them; tables of numbers know neither figures nor page."""
+    for place, name in enumerate(REPORT[:4]):
+        later = REPORT[place + 1 :] if name != "run" else REPORT[2:]
         for path in (PACKAGE / "report" / name).glob("*.py"):
             for line, module in imports(path):
                 parts = module.split(".")
@@ -241,33 +232,13 @@ def test_a_report_goes_one_way():
                     assert parts[2] not in later, f"{path}:{line}: {name} imports {module}"
 
 
-@pytest.mark.parametrize("folder", ["figures", "tables"])
+@pytest.mark.parametrize("folder", ["figures", "forms", "page"])
 def test_what_shows_a_report_reads_no_cell(folder):
     """The one pass over the cells collects the numbers."""
     cells = {"CellResult", "Case", "Prediction", "curve_of"}
     for path in (PACKAGE / "report" / folder).glob("*.py"):
         for line, module in imports(path):
             assert module.rpartition(".")[2] not in cells, f"{path}:{line}: {module}"
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Attribute):
-                assert node.attr != "finished", f"{path}:{node.lineno}: {node.attr}"
-                repeated = isinstance(node.value, ast.Attribute) and node.value.attr == node.attr == "results"
-                assert not repeated, f"{path}:{node.lineno}: results.results"
-
-
-def test_nothing_reads_a_cell_after_the_one_pass():
-    """Sections and collectors get the cells; whatever comes later reads their numbers."""
-    for path in (PACKAGE / "report").rglob("*.py"):
-        if path.parent.name == "run":
-            continue
-        for node in ast.walk(parsed(path)):
-            read = node.value if isinstance(node, ast.Subscript) else None
-            if isinstance(node, ast.Attribute) and node.attr in ("get", "values", "items"):
-                read = node.value
-            if isinstance(read, ast.Attribute) and read.attr == "results":
-                of_block = ast.unparse(read) == "one.results"  # the cells of a `ViewBlock`
-                assert of_block, f"{path}:{node.lineno}: {ast.unparse(node)}"
-            assert not (isinstance(node, ast.Attribute) and node.attr == "finished"), f"{path}:{node.lineno}"
 
 
 def test_no_measure_imports_another_measure():

@@ -48,7 +48,7 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
     from confml.report.compare import comparison_grid, signed_rank_grid, signed_rank_rows, write_comparison
-    from confml.report.tables.grid import latex
+    from confml.report.forms.grid import latex
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")

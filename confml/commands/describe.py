@@ -10,7 +10,7 @@ from confml.terminal import echo
 
 TYPES = (
     *("method", "step", "view", "protocol", "metric", "figure"),
-    *("section", "table", "warning", "term", "setting", "guarantee"),
+    *("table", "published-table", "warning", "term", "setting", "guarantee"),
 )
 _FACTS = {
     "method": {"views": "views", "can be saved": "saved"},
@@ -23,9 +23,9 @@ _FACTS = {
         **{"accepted": "accepted", "methods": "methods"},
     },
     "figure": {"drawn": "across", "needs": "refits"},
-    "section": {"needs": "needs", "files": "files", "metrics": "metrics"},
+    "table": {"needs": "needs", "files": "files", "columns": "columns", "metrics": "metrics"},
     "setting": {name: name for name in ("of", "expected", "default", "guarantee")},
-    "table": {
+    "published-table": {
         **{"source": "source", "unit": "unit", "columns": "columns", "data sets": "datasets"},
         "notes": "notes",
     },
@@ -115,8 +115,6 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
         case "figure":
             found["drawn"] = "once for all data sets" if entry["across"] else "once per data set"
             found["needs"] = "the data (it fits models again)" if entry["refits"] else ""
-        case "section":
-            found["metrics"] = {key: ", ".join(names) for key, names in entry["metrics"].items()} or ""
         case "guarantee":
             texts = {name: text for name, text in entry.items() if name not in ("type", "name", "about")}
             found = {name: ", ".join(x) if isinstance(x, list) else x for name, x in texts.items()}

@@ -39,7 +39,7 @@ def plan(config, out, overrides, as_json) -> None:
 def show_plan(settings, folder: Path, as_json: bool) -> None:
     """Print the cells of a config and the state of its folder."""
     from confml.report.console import print_table
-    from confml.report.sections.notes import step_notes
+    from confml.report.tables.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan
     from confml.runner.status import run_state
     from confml.runner.store import Store

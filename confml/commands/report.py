@@ -155,7 +155,7 @@ def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: 
     """Fill published tables with the numbers of several runs."""
     from confml.errors import ConfmlError
     from confml.published import known_tables
-    from confml.report.sections.published_tables import combined_tables
+    from confml.report.tables.published_tables import combined_tables
     from confml.report.write import write_items
 
     for name in tables:

@@ -2,12 +2,11 @@
 
 To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and add it to `MEASURES`. Its metrics then
 appear in ``metrics.csv`` and the summaries of every run, old ones included, because measures are computed
-from stored scores. Each metric is declared with its better direction (`Metric`). The function of a measure
-takes a `Block`. `each_case` makes it from a function of one `Case`, which is called for each case.
+from stored scores. Each metric is declared with its better direction (`Metric`). ``rows`` yields its values
+for one `Case`.
 """
 
 from collections.abc import Sequence
-from itertools import compress
 
 import numpy as np
 
@@ -24,9 +23,9 @@ from confml.measures import (
     selective,
     validity,
 )
-from confml.measures.block import Block
-from confml.measures.case import Case, Context
-from confml.measures.measure import Measure, Row, each_case
+from confml.measures.case import Case
+from confml.measures.context import Context
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 
@@ -66,26 +65,7 @@ def evaluate(
 
 def rows_of(case: Case) -> list[Row]:
     """Return every metric of a case, as `evaluate` does."""
-    ((names, values),) = metrics_of(Block.of(case))
-    return [Row(metric, level, value) for (metric, level), value in zip(names, values, strict=True)]
-
-
-def metrics_of(block: Block) -> list[tuple[tuple[tuple[str, float | None], ...], list[float]]]:
-    """Return for each case of a block the metric and level of each number, and the numbers.
-
-    Cases with the same metrics share the names.
-    """
-    columns = [column for measure in MEASURES for column in measure.compute(block)]
-    names = tuple((column.metric, column.level) for column in columns)
-    values = np.stack([column.values for column in columns], axis=1).tolist()
-    if all(column.present is None for column in columns):
-        return [(names, row) for row in values]
-    every = np.ones(len(block), dtype=bool)
-    present = np.stack([every if one.present is None else one.present for one in columns], axis=1).tolist()
-    return [
-        (tuple(compress(names, here)), list(compress(row, here)))
-        for row, here in zip(values, present, strict=True)
-    ]
+    return [row for measure in MEASURES for row in measure.rows(case)]
 
 
 __all__ = [
@@ -96,10 +76,8 @@ __all__ = [
     "Metric",
     "Prediction",
     "Row",
-    "each_case",
     "evaluate",
     "known_metrics",
     "metrics_in",
-    "metrics_of",
     "rows_of",
 ]

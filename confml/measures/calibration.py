@@ -4,45 +4,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.bins import BINS, Bins
-from confml.measures.block import Block, Ranked, sums_of
-from confml.measures.measure import Column, Measure, undefined
+from confml.measures.bins import Bins
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import LOWER, PAGE, Metric, share
 from confml.measures.prediction import SHARES
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    if block.whole.prediction.kind not in SHARES:
+def rows(case: Case) -> Iterator[Row]:
+    """Yield log loss, Brier score and expected calibration error; NaN without rows or with a NaN."""
+    p = case.prediction.scores
+    if case.prediction.kind not in SHARES:
         return
-    if not block.is_defined:
-        yield from undefined(block, MEASURE.metrics)
+    if not len(p) or np.isnan(p).any():
+        yield from (Row(metric, None, float("nan")) for metric in MEASURE.metrics)
         return
-    p, columns = block.whole.prediction.scores, block.whole.true_columns
-    own = np.where(columns >= 0, p[np.arange(len(p)), columns], 0.0)
-    there = own > 0
-    number = block.totals(there)
-    ends = np.cumsum(number)
-    losses = sums_of(0.0 - np.log(own[there]), ends - number, ends)
-    nothing = np.full(len(block), np.nan)
-    mean = np.divide(losses, number, out=nothing, where=number > 0)
-    yield Column("log_loss", None, np.where(number == block.sizes, mean, np.inf))
-    yield Column("brier", None, block.means((p**2).sum(axis=1) + (1 - 2 * own)))
-    yield Column("ece", None, _calibration_errors(block, block.ranked(p.max(axis=1))))
-
-
-def _calibration_errors(block: Block, ranked: Ranked) -> np.ndarray:
-    """Return the (s,) calibration errors of ranked probabilities of the predicted labels, as `Bins.error`."""
-    begun = block.starts[ranked.of_case]
-    group_bins = BINS * (ranked.first + ranked.end - 2 * begun) // (2 * block.sizes[ranked.of_case])
-    begins = np.append(True, group_bins[1:] != group_bins[:-1])
-    begins[ranked.first_group] = True
-    first = ranked.first[begins]
-    counts = np.diff(np.append(first, len(ranked.values)))
-    means = np.add.reduceat(ranked.values, first) / counts
-    happened = np.add.reduceat(block.whole.correct[ranked.order].astype(np.int64), first) / counts
-    starts = np.searchsorted(first, block.starts)
-    gaps = Bins(counts, means, happened).gaps
-    return sums_of(gaps, starts, np.append(starts[1:], len(first))) / block.sizes
+    of_truth = np.where(case.known, p[np.arange(len(p)), case.true_columns], 0.0)
+    is_possible = (of_truth > 0).all()
+    yield Row("log_loss", None, float((0.0 - np.log(of_truth)).sum()) / len(p) if is_possible else np.inf)
+    yield Row("brier", None, float(((p**2).sum(axis=1) + (1 - 2 * of_truth)).sum()) / len(p))
+    yield Row("ece", None, Bins.of(p.max(axis=1), case.correct).error)
 
 
 MEASURE = Measure(
@@ -74,5 +55,5 @@ MEASURE = Measure(
             tables=(PAGE,),
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -1,33 +1,20 @@
 """Confusion of classes: counts of true and predicted labels, precision, recall and F1."""
 
+import math
 from collections.abc import Iterator
 
-import numpy as np
-
-from confml.measures.block import Block
-from confml.measures.measure import Column, Measure
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import HIGHER, PAGE, share
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    counts = block.confusion
-    rows, predicted = counts.sum(axis=2), counts.sum(axis=1)
-    correct = np.diagonal(counts, axis1=1, axis2=2)
-    yield Column("precision_macro", None, _macro_means(correct, predicted, rows + predicted > 0))
-    yield Column("recall_macro", None, _macro_means(correct, rows, rows + predicted > 0))
-    yield Column("f1_macro", None, _macro_means(2 * correct, rows + predicted, rows + predicted > 0))
-
-
-def _macro_means(part: np.ndarray, whole: np.ndarray, occurs: np.ndarray) -> np.ndarray:
-    """Return the mean of part / whole over the labels (s, l) that occur in each case (s,); 0 / 0 is 0."""
-    ratios = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
-    means, number = np.full(len(ratios), np.nan), occurs.sum(axis=1)
-    for k in np.unique(number[number > 0]).tolist():
-        mine = number == k
-        means[mine] = ratios[mine][occurs[mine]].reshape(-1, k).mean(axis=1)
-    return means
+def rows(case: Case) -> Iterator[Row]:
+    """Yield the means of precision, recall and F1 over the labels that are true or predicted."""
+    found = case.confusion
+    for name, values in (("precision", found.precision), ("recall", found.recall), ("f1", found.f1)):
+        yield Row(f"{name}_macro", None, float(values.mean()) if len(values) else math.nan)
 
 
 MEASURE = Measure(
@@ -58,5 +45,5 @@ MEASURE = Measure(
             tables=(PAGE,),
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.errors import ConfigError
-from confml.measures.block import Block
-from confml.measures.case import Case, Context, columns_of
-from confml.measures.measure import Column, Measure
+from confml.measures.case import Case
+from confml.measures.context import Context
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import LOWER, OWN, PAGE, RESULTS, SHORT, THRESHOLD, Metric
-from confml.measures.prediction import PROBABILITY_KINDS, Prediction
+from confml.measures.prediction import PROBABILITY_KINDS, Prediction, columns_of
 
 ABSTAIN = "abstain"
 _FORM = (
@@ -239,8 +239,8 @@ def _value(name: str) -> str | float:
 
 def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
     """Return the metric ``cost`` of one test part; NaN if it is not defined."""
-    block = Block.of(Case(prediction, truth, context=Context(costs=costs)))
-    return next((float(one.values[0]) for one in _compute(block) if one.metric == "cost"), math.nan)
+    found = row_costs(Case(prediction, truth, context=Context(costs=costs)))
+    return math.nan if found is None else _mean(found.plain)
 
 
 class RowCosts(NamedTuple):
@@ -253,13 +253,13 @@ class RowCosts(NamedTuple):
     abstain: np.ndarray | None
 
 
-def row_costs(block: Block) -> RowCosts | None:
-    """Return the costs of the predictions of a block; None without costs or rows."""
-    costs, prediction = block.whole.context.costs, block.whole.prediction
-    if costs is None or not len(block.of_case):
+def row_costs(case: Case) -> RowCosts | None:
+    """Return the costs of the predictions of a case; None without costs or rows."""
+    costs, prediction = case.context.costs, case.prediction
+    if costs is None or not len(case.truth):
         return None
-    classes, true = prediction.classes, block.true_codes
-    table, abstain = costs._table(block.labels, classes), costs._abstaining(block.labels)
+    classes, (labels, true) = prediction.classes, case.labels
+    table, abstain = costs._table(labels, classes), costs._abstaining(labels)
     decider = Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
     predicted = columns_of(prediction.labels, classes)
     of_predicted = np.where(predicted < 0, np.nan, table[true, predicted])
@@ -270,22 +270,27 @@ def row_costs(block: Block) -> RowCosts | None:
     if of_abstaining is None:
         return RowCosts(of_predicted, plain, None, None)
     columns, _ = decider.choose(prediction.scores)
-    own = np.where(columns < 0, of_abstaining, table[true, columns])
-    return RowCosts(of_predicted, plain, own, of_abstaining)
+    cheapest = np.where(columns < 0, of_abstaining, table[true, columns])
+    return RowCosts(of_predicted, plain, cheapest, of_abstaining)
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    found = row_costs(block)
+def rows(case: Case) -> Iterator[Row]:
+    """Yield the mean costs."""
+    found = row_costs(case)
     if found is None:
         return
-    yield Column("cost", None, block.means(found.plain))
+    yield Row("cost", None, _mean(found.plain))
     if found.abstain is None:
         return
     if found.with_abstaining is not None:
-        yield Column("cost_with_abstaining", None, block.means(found.with_abstaining))
-    for threshold in block.thresholds:
-        own = np.where(block.whole.accepted(threshold), found.of_predicted, found.abstain)
-        yield Column("cost_at_threshold", threshold, block.means(own))
+        yield Row("cost_with_abstaining", None, _mean(found.with_abstaining))
+    for threshold in case.thresholds:
+        costs = np.where(case.accepted(threshold), found.of_predicted, found.abstain)
+        yield Row("cost_at_threshold", threshold, _mean(costs))
+
+
+def _mean(costs: np.ndarray) -> float:
+    return float(costs.sum()) / len(costs)
 
 
 def _metric(heading: str, about: str, formula: str) -> Metric:
@@ -316,5 +321,5 @@ MEASURE = Measure(
             tables=(RESULTS,),
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from confml.measures.case import Case
 from confml.measures.distributions import beta_binomial_pmf, binomial_pmf
+from confml.measures.p_values import has_several_divisions
 
 PROBABILITY = 0.95
 
@@ -112,3 +114,30 @@ def _ranks_at_most(level: float, counted: int) -> int:
     while ranks and ranks / counted > level:
         ranks -= 1
     return ranks
+
+
+def calibration_groups(case: Case) -> np.ndarray:
+    """Return (n,) codes, equal for test examples whose p-values are counted among the same examples.
+
+    These are the examples of one group of ``by`` and, where p-values are label-conditional, of one class.
+    """
+    groups = case.prediction.extra.get("group", np.zeros((len(case.truth), 1), dtype=np.int64))[:, 0]
+    labels = case.labels[1] if case.is_label_conditional else np.zeros(len(case.truth), dtype=np.int64)
+    return np.unique(np.column_stack([groups, labels]), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
+    """Return (rows, counted) of the rows of each group of ``by`` and class, without absent classes.
+
+    Empty, for no verdict, where groups of several divisions overlap: their errors are not independent.
+    """
+    counted = case.counted
+    if has_several_divisions(case.prediction):
+        return ()
+    if counted is None:
+        return ((int(case.known.sum()), None),)
+    groups, counted = calibration_groups(case)[case.known], counted[case.known]
+    return tuple(
+        (int(np.count_nonzero(groups == code)), int(counted[groups == code].min()))
+        for code in np.unique(groups).tolist()
+    )

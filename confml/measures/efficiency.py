@@ -21,18 +21,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block
 from confml.measures.case import Case
-from confml.measures.measure import Column, Measure
+from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import LOWER, Metric
 
 
-def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
+def _criteria(case: Case) -> dict[str, np.ndarray]:
     """Return S, U, F, OU and OF of each example (n,) by metric."""
     p = case.prediction.scores
     n, c = p.shape
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
-    others = np.arange(p.shape[1]) != case.true_columns[:, None]  # of an absent class all labels
+    others = np.arange(p.shape[1]) != case.true_columns[:, None]  # all labels for an absent class
     total, observed = p.sum(axis=1), np.where(others, p, 0.0)
     return {
         "sum_of_p": total,
@@ -43,15 +42,14 @@ def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
     }
 
 
-def _compute(block: Block) -> Iterator[Column]:
+def rows(case: Case) -> Iterator[Row]:
     """Yield S, U, F, OU and OF; N and M are metrics of regions.
 
     U and OU are 0 if there is no second or no false label.
     """
-    if block.whole.prediction.kind != "p-value":
-        return
-    for metric, values in _criteria_of_rows(block.whole).items():
-        yield Column(metric, None, block.per_row([math.fsum(part.tolist()) for part in block.parts(values)]))
+    if case.prediction.kind == "p-value":
+        for metric, values in _criteria(case).items():
+            yield Row(metric, None, ratio(math.fsum(values.tolist()), len(values)))
 
 
 VOVK_2016 = "Vovk, Fedorova, Nouretdinov and Gammerman 2016"
@@ -89,5 +87,5 @@ MEASURE = Measure(
             VOVK_2016,
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from confml.measures.block import Block
-from confml.measures.measure import Column, Measure
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import PAGE, Metric
 from confml.measures.prediction import per_row_extra
 
 _SOURCE = "Depeweg et al. 2018"
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    extra = block.whole.prediction.extra
-    for name in per_row_extra(block.whole.prediction):
-        yield Column(name, None, block.means(extra[name]))
+def rows(case: Case) -> Iterator[Row]:
+    """Yield the mean of each entropy."""
+    for name in per_row_extra(case.prediction):
+        yield Row(name, None, ratio(float(case.prediction.extra[name].sum()), len(case.truth)))
 
 
 MEASURE = Measure(
@@ -43,5 +43,5 @@ MEASURE = Measure(
             tables=(PAGE,),
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

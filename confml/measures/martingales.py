@@ -10,15 +10,14 @@ Algorithmic Learning in a Random World, 2005, section 7.1.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block
 from confml.measures.case import Case
-from confml.measures.measure import Column, Measure, Row, each_case
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import Metric
-from confml.measures.p_values import is_online, smoothed_p_values
+from confml.measures.p_values import has_counts, is_online
 
 SOURCE = "Vovk, Nouretdinov and Gammerman 2003"
 POWER = 0.92  # the epsilon of the power martingale in both sources
@@ -79,20 +78,15 @@ def online_p_values(case: Case) -> np.ndarray | None:
 
     Each is against the examples before it; they are independent and uniform if these are exchangeable.
     """
-    return smoothed_p_values(case) if is_online(case) else None
+    return case.smoothed if is_online(case.prediction) and has_counts(case.prediction) else None
 
 
-def _rows(case: Case) -> Iterator[Row]:
+def rows(case: Case) -> Iterator[Row]:
+    """Yield the two martingales at the end of an online pass."""
     p = online_p_values(case)
-    if p is None or len(p) == 0:
-        return
-    mixture, power = simple_mixture(p), power_martingale(p)
-    yield Row("log10_mixture_martingale", None, float(mixture[-1]))
-    yield Row("log10_power_martingale", None, float(power[-1]))
-
-
-def _compute(block: Block) -> Iterable[Column]:
-    return each_case(_rows)(block) if "learnt" in block.whole.prediction.extra else ()
+    if p is not None and len(p):
+        yield Row("log10_mixture_martingale", None, float(simple_mixture(p)[-1]))
+        yield Row("log10_power_martingale", None, float(power_martingale(p)[-1]))
 
 
 MEASURE = Measure(
@@ -110,5 +104,5 @@ MEASURE = Measure(
             SOURCE,
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -2,7 +2,7 @@
 
 Every metric is declared once, in the module that computes it: metrics of predictions in the ``MEASURE`` of
 a module of `confml.measures`, quantities of a method or step in its class attribute ``metrics``, and metrics
-of a report in its sections. `confml.report.declared` collects them.
+of a report beside the table that has them. `confml.report.declared` collects them.
 """
 
 import functools

@@ -1,12 +1,11 @@
 """Detection of absent classes (classes without training examples) by low credibility."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block
 from confml.measures.case import Case
-from confml.measures.measure import Column, Measure, Row, each_case
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import HIGHER, LOWER, OWN, Metric, share_per_level
 
 
@@ -25,8 +24,9 @@ def separation(known: np.ndarray, unseen: np.ndarray) -> float:
     return float(below.sum()) / (2.0 * len(known) * len(unseen))
 
 
-def _rows(case: Case) -> Iterator[Row]:
-    unseen = case.true_columns < 0
+def rows(case: Case) -> Iterator[Row]:
+    """Yield how well credibility tells absent classes from known ones; nothing without absent classes."""
+    unseen = ~case.known
     if not unseen.any():
         return
     values = familiarity(case)
@@ -37,10 +37,6 @@ def _rows(case: Case) -> Iterator[Row]:
         low = values <= level
         yield Row("unseen_no_class", level, float(low[unseen].mean()))
         yield Row("known_no_class", level, float(low[~unseen].mean()) if not unseen.all() else float("nan"))
-
-
-def _compute(block: Block) -> Iterable[Column]:
-    return () if block.whole.known.all() else each_case(_rows)(block)
 
 
 MEASURE = Measure(
@@ -68,5 +64,5 @@ MEASURE = Measure(
             heading="empty regions of known classes",
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.measures.case import Case
+from confml.measures.context import Context
 from confml.measures.prediction import Prediction
 from confml.plugins.by import BY_KEYS, guarantees_labels
 
@@ -28,58 +28,43 @@ def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
     return stable_generator("smoothing", seed).random(len(prediction))
 
 
-def taus_of(case: Case) -> np.ndarray | None:
-    """Return `smoothing_taus` of the prediction of a case."""
-    return case.once("taus", lambda: smoothing_taus(case.prediction))
-
-
 def has_counts(prediction: Prediction) -> bool:
     """Return whether p-values can be smoothed: they have ``n_greater`` and ``n_equal``, or are smoothed."""
     extra = prediction.extra
     return prediction.kind == "p-value" and ("tau" in extra or {"n_greater", "n_equal"} <= set(extra))
 
 
-def smoothed_p_values(case: Case) -> np.ndarray | None:
+def smoothed_p_values(
+    prediction: Prediction, true_columns: np.ndarray, taus: np.ndarray | None
+) -> np.ndarray:
     """Return the smoothed p-values (n,) of the true labels, each uniform if examples are exchangeable.
 
     ``(#{alpha_i > alpha} + tau #{alpha_i = alpha}) / N`` with N examples counted and one tau per example (see
-    `smoothing_taus`). p-values that the method has smoothed are returned unchanged. The p-value of an absent
-    class is 0, because no region contains it. None without counts (`has_counts`).
+    `smoothing_taus`), of a view with counts (`has_counts`). p-values that the method has smoothed are
+    returned unchanged. The p-value of an absent class is 0, because no region contains it.
     """
-    return required_smoothed_p_values(case) if has_counts(case.prediction) else None
-
-
-def required_smoothed_p_values(case: Case) -> np.ndarray:
-    """Return `smoothed_p_values` of a case with counts."""
-    return case.once("smoothed", lambda: _required_smoothed_p_values(case))
-
-
-def _required_smoothed_p_values(case: Case) -> np.ndarray:
-    """Return `smoothed_p_values` of a view with counts."""
-    prediction = case.prediction
-    at = np.arange(len(prediction)), case.true_columns
+    at = np.arange(len(prediction)), true_columns
     p = prediction.scores[at]
     if "tau" not in prediction.extra:
         greater, equal = (np.asarray(prediction.extra[name]) for name in ("n_greater", "n_equal"))
-        tau = taus_of(case)
         # The new example itself is one of the equal ones, so the divisor is never 0.
-        p = p * ((greater[at] + tau * equal[at]) / (greater[at] + equal[at]))
-    return np.where(case.true_columns >= 0, p, 0.0)
+        p = p * ((greater[at] + taus * equal[at]) / (greater[at] + equal[at]))
+    return np.where(true_columns >= 0, p, 0.0)
 
 
-def is_online(case: Case) -> bool:
+def is_online(prediction: Prediction) -> bool:
     """Return whether the examples were learnt one by one, so that p-values form a martingale.
 
     If examples are not learnt between predictions, their p-values are ranks among the same examples, and
     there is no martingale.
     """
-    learnt = case.prediction.extra.get("learnt")
-    if case.prediction.kind != "p-value" or learnt is None:
-        return False
-    return bool(np.all(np.diff(learnt) == 1))
+    learnt = prediction.extra.get("learnt")
+    return prediction.kind == "p-value" and learnt is not None and bool(np.all(np.diff(learnt) == 1))
 
 
-def counted_examples(case: Case) -> np.ndarray | None:
+def counted_examples(
+    prediction: Prediction, truth: np.ndarray, true_columns: np.ndarray, context: Context
+) -> np.ndarray | None:
     """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
 
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
@@ -87,55 +72,23 @@ def counted_examples(case: Case) -> np.ndarray | None:
     how much their coverage varies depends on the weights and on their relation to the scores. None for an
     online pass, in which each p-value is counted among other examples. Its errors are independent.
     """
-    return case.once("counted", lambda: _counted_examples(case))
-
-
-def _counted_examples(case: Case) -> np.ndarray | None:
-    if is_online(case):
+    if is_online(prediction):
         return None
-    prediction, context = case.prediction, case.context
     if is_weighted(prediction):
         return np.zeros(len(prediction), dtype=np.int64)
     extra = prediction.extra
     if {"n_greater", "n_equal"} <= set(extra):
-        at = np.arange(len(prediction)), case.true_columns
+        at = np.arange(len(prediction)), true_columns
         tau = extra.get("tau", 1.0)
         p = prediction.scores[at]
         counts = extra["n_greater"][at] + tau * extra["n_equal"][at]
         whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
         counted = np.rint(whole).astype(np.int64)
     else:
-        by_class, rows = is_label_conditional(case), context.train_class_counts
-        sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
+        by_class, rows = has_label_conditional_p_values(context.params), context.train_class_counts
+        sizes = [rows.get(label, 0) if by_class else context.train_rows for label in truth.tolist()]
         counted = np.array(sizes, dtype=np.int64) + 1
-    return np.where(case.true_columns >= 0, counted, 0)
-
-
-def calibration_groups(case: Case) -> np.ndarray:
-    """Return (n,) codes, equal for test examples whose p-values are counted among the same examples.
-
-    These are the examples of one group of ``by`` and, where p-values are label-conditional, of one class.
-    """
-    groups = case.prediction.extra.get("group", np.zeros((len(case.truth), 1), dtype=np.int64))[:, 0]
-    labels = case.labels[1] if is_label_conditional(case) else np.zeros(len(case.truth), dtype=np.int64)
-    return np.unique(np.column_stack([groups, labels]), axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
-    """Return (rows, counted) of the rows of each group of ``by`` and class, without absent classes.
-
-    Empty, for no verdict, where groups of several divisions overlap: their errors are not independent.
-    """
-    counted = counted_examples(case)
-    if has_several_divisions(case.prediction):
-        return ()
-    if counted is None:
-        return ((int(case.known.sum()), None),)
-    groups, counted = calibration_groups(case)[case.known], counted[case.known]
-    return tuple(
-        (int(np.count_nonzero(groups == code)), int(counted[groups == code].min()))
-        for code in np.unique(groups).tolist()
-    )
+    return np.where(true_columns >= 0, counted, 0)
 
 
 def has_several_divisions(prediction: Prediction) -> bool:
@@ -147,11 +100,6 @@ def is_weighted(prediction: Prediction) -> bool:
     """Return whether p-values count weights of examples (``shift``), are the largest of several divisions
     (``by``), or are of one of several methods (``best_of``): their coverage has no band."""
     return bool({"own_share", "division", "chosen"} & set(prediction.extra))
-
-
-def is_label_conditional(case: Case) -> bool:
-    """Return whether the config asks for label-conditional p-values."""
-    return has_label_conditional_p_values(case.context.params)
 
 
 def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block
+from confml.measures.case import Case
 from confml.measures.confusion_matrix import Confusion
-from confml.measures.measure import Column, Measure
+from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHORT, Metric, share
 
 _SOURCE = "Sokolova and Lapalme 2009"
@@ -17,19 +17,14 @@ def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
 
     Hubert & Arabie 1985, as scikit-learn computes it. It is 1 if both labellings have one class only.
     """
-    return float(rand_indices(Confusion.of(truth, labels).counts[None])[0])
+    return rand_index(Confusion.of(truth, labels))
 
 
-def rand_indices(counts: np.ndarray) -> np.ndarray:
-    """Return the adjusted Rand index (s,) of each confusion matrix (s, k, k); NaN without rows."""
-    counts = counts.astype(np.int64)
-    sums = (
-        (counts**2).sum(axis=(1, 2)),
-        (counts.sum(axis=1) ** 2).sum(axis=1),
-        (counts.sum(axis=2) ** 2).sum(axis=1),
-    )
-    numbers = zip(counts.sum(axis=(1, 2)).tolist(), *(one.tolist() for one in sums), strict=True)
-    return np.array([_rand_index(*one) for one in numbers])
+def rand_index(confusion: Confusion) -> float:
+    """Return the adjusted Rand index of a confusion matrix; NaN without rows."""
+    counts = confusion.counts.astype(np.int64)
+    sums = (counts**2).sum(), (counts.sum(axis=0) ** 2).sum(), (counts.sum(axis=1) ** 2).sum()
+    return _rand_index(int(counts.sum()), *map(int, sums))
 
 
 def _rand_index(n: int, together: int, by_column: int, by_row: int) -> float:
@@ -45,10 +40,12 @@ def _rand_index(n: int, together: int, by_column: int, by_row: int) -> float:
     return 2.0 * (both * neither - of_truth * of_labels) / below
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    yield Column("error", None, block.shares(~block.whole.correct))
-    yield Column("accuracy", None, block.shares(block.whole.correct))
-    yield Column("ari", None, rand_indices(block.confusion))
+def rows(case: Case) -> Iterator[Row]:
+    """Yield error, accuracy and adjusted Rand index."""
+    n, correct = len(case.truth), int(np.count_nonzero(case.correct))
+    yield Row("error", None, ratio(n - correct, n))
+    yield Row("accuracy", None, ratio(correct, n))
+    yield Row("ari", None, rand_index(case.confusion))
 
 
 MEASURE = Measure(
@@ -74,5 +71,5 @@ MEASURE = Measure(
             heading="adjusted Rand index",
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -347,3 +347,9 @@ def _read_only(values: np.ndarray) -> np.ndarray:
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return (n,) the position of each label among the sorted ``classes``, -1 if it is not one of them."""
+    columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[columns] == labels, columns, -1)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from confml.measures.block import Block, fractions
-from confml.measures.measure import Column, Measure
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import (
     HIGHER,
     LEVEL,
@@ -111,22 +111,23 @@ def _count(rows: int, noun: str) -> str:
     return f"{rows} {noun}" if rows == 1 else f"{rows} {noun}s"
 
 
-def _compute(block: Block) -> Iterator[Column]:
+def rows(case: Case) -> Iterator[Row]:
     """Yield the metrics of regions; the label of an absent class is in no region.
 
     ``correct_of_one_class`` is NaN if no region has exactly one label.
     """
-    whole = block.whole
-    for level in block.levels if whole.prediction.has_regions else ():
-        size, covered = whole.sizes(level), whole.covered(level)
-        one = size == 1
-        total, ones = block.totals(size), block.totals(one)
-        yield Column("coverage", level, block.shares(covered))
-        yield Column("mean_region_size", level, block.per_row(total))
-        yield Column("one_class", level, block.per_row(ones))
-        yield Column("two_or_more", level, block.shares(size >= 2))
-        yield Column("no_class", level, block.shares(size == 0))
-        yield Column("correct_of_one_class", level, fractions(block.totals(covered & one), ones))
+    n = len(case.truth)
+    for level in case.levels if case.prediction.has_regions else ():
+        found = case.regions(level)
+        sizes, single = found.sizes, found.sizes == 1
+        singles = int(np.count_nonzero(single))
+        yield Row("coverage", level, ratio(int(np.count_nonzero(found.covered)), n))
+        yield Row("mean_region_size", level, ratio(int(sizes.sum()), n))
+        yield Row("one_class", level, ratio(singles, n))
+        yield Row("two_or_more", level, ratio(int(np.count_nonzero(sizes >= 2)), n))
+        yield Row("no_class", level, ratio(int(np.count_nonzero(sizes == 0)), n))
+        correct = int(np.count_nonzero(found.covered & single))
+        yield Row("correct_of_one_class", level, ratio(correct, singles))
 
 
 MEASURE = Measure(
@@ -181,5 +182,5 @@ MEASURE = Measure(
             tables=(RESULTS, PAGE),
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -53,6 +53,24 @@ class RejectionCurve:
         means = 0.5 * (self.errors[1:] + self.errors[:-1])
         return float(np.sum(means * np.diff(self.accepted))) / self.n**2
 
+    def aurc(self) -> float:
+        """Return the area under the risk-coverage curve, the mean risk over all coverages."""
+        if not self.n:
+            return float("nan")
+        k = np.arange(1, self.n + 1)
+        return float((np.interp(k, self.accepted, self.errors) / k).sum()) / self.n
+
+    def auroc(self) -> float:
+        """Return the probability that a correct prediction is more confident than a wrong one, ties half.
+
+        NaN if all predictions are correct, or all wrong.
+        """
+        wrong = np.diff(self.errors)
+        correct = np.diff(self.accepted) - wrong
+        pairs = correct.sum() * wrong.sum()
+        less_confident = self.errors[-1] - 0.5 * (self.errors[1:] + self.errors[:-1])
+        return float((correct * less_confident).sum() / pairs) if pairs else float("nan")
+
     # ---- points
 
     def errors_at_coverage(self, coverage) -> np.ndarray:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block, fractions
-from confml.measures.measure import Column, Measure, undefined
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import (
     HIGHER,
     LOWER,
@@ -21,46 +21,19 @@ _SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "auroc_correct")
 
 
-def _compute(block: Block) -> Iterator[Column]:
+def rows(case: Case) -> Iterator[Row]:
     """Yield the metrics; accepted predictions are sure, rejected ones unsure. The level is the threshold."""
-    n, whole = block.sizes, block.whole
-    if np.isnan(whole.certainty).any():  # which cannot be sorted
-        yield from undefined(block, AREAS)
-    else:
-        yield from (Column(name, None, values) for name, values in zip(AREAS, _areas(block), strict=True))
-    for threshold in block.thresholds:
-        accepted = whole.accepted(threshold)
-        taken, both = block.totals(accepted), block.totals(accepted & whole.correct)
-        correct, incorrect = block.per_row(both), block.per_row(taken - both)
-        yield Column("sure_correct", threshold, correct)
-        yield Column("sure_incorrect", threshold, incorrect)
-        yield Column("unsure", threshold, block.per_row(n - taken))
-        yield Column("expected_loss", threshold, 2.0 * incorrect - correct)
-
-
-def _areas(block: Block) -> tuple[np.ndarray, ...]:
-    """Return (s,) augrc, aurc and auroc_correct of the cases."""
-    n, groups = block.sizes, block.curve_groups
-    accepted, errors = block.curve_counts
-    of_case, first = groups.of_case, groups.first_group
-    sizes, wrong = groups.end - groups.first, groups.sums(~block.whole.correct)
-    halves = 0.5 * (errors + (errors - wrong))  # sums of multiples of 1/2 are exact
-    augrc = fractions(groups.totals(halves * sizes), n**2)
-    all_wrong = groups.totals(wrong)
-    right = n - all_wrong
-    ranks = groups.totals((sizes - wrong) * (all_wrong[of_case] - halves))
-    both = (right > 0) & (all_wrong > 0)
-    auroc = np.divide(ranks, right * all_wrong, out=np.full(len(n), np.nan), where=both)
-    # The curves one after another, with a 0 before the groups of each.
-    starts = block.starts + np.arange(len(n))
-    points, heights = np.zeros((2, len(accepted) + len(n)))
-    places = np.arange(len(accepted)) + of_case + 1
-    points[places], heights[places] = starts[of_case] + accepted, errors
-    points[first + np.arange(len(n))] = starts
-    rank = np.arange(len(block.of_case)) - block.starts[block.of_case] + 1
-    expected = np.interp(starts[block.of_case] + rank, points, heights)
-    aurc = block.means(expected / rank)
-    return augrc, aurc, auroc
+    n, curve = len(case.truth), case.curve
+    areas = (np.nan, np.nan, np.nan) if curve is None else (curve.augrc(), curve.aurc(), curve.auroc())
+    yield from (Row(name, None, value) for name, value in zip(AREAS, areas, strict=True))
+    for threshold in case.thresholds:
+        accepted = case.accepted(threshold)
+        sure, both = int(np.count_nonzero(accepted)), int(np.count_nonzero(accepted & case.correct))
+        correct, incorrect = ratio(both, n), ratio(sure - both, n)
+        yield Row("sure_correct", threshold, correct)
+        yield Row("sure_incorrect", threshold, incorrect)
+        yield Row("unsure", threshold, ratio(n - sure, n))
+        yield Row("expected_loss", threshold, 2.0 * incorrect - correct)
 
 
 MEASURE = Measure(
@@ -120,5 +93,5 @@ MEASURE = Measure(
             per=THRESHOLD,
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

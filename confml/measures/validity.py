@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures.block import Block
-from confml.measures.measure import Column, Measure
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row
 from confml.measures.metric import LOWER, OWN, Metric, share_per_level
 from confml.measures.p_values import has_counts
 
@@ -19,33 +19,23 @@ def distance_from_uniform(p: np.ndarray) -> float:
     independent, or as ranks among one fixed sample, rejects exchangeable examples too often. The distance of
     valid p-values of n test examples among N others is about 0.87 sqrt(1/n + 1/N) on average.
     """
-    return float(_distances(p[None])[0])
-
-
-def _distances(p: np.ndarray) -> np.ndarray:
-    """Return `distance_from_uniform` of each row of p-values (s, n)."""
-    n = p.shape[1]
+    n = len(p)
     if n == 0:
-        return np.full(len(p), np.nan)
-    ranked = np.sort(p, axis=1)
-    steps = np.arange(n + 1) / n
-    return np.maximum((steps[1:] - ranked).max(axis=1), (ranked - steps[:-1]).max(axis=1))
+        return float("nan")
+    ordered, steps = np.sort(p), np.arange(n + 1) / n
+    return float(max((steps[1:] - ordered).max(), (ordered - steps[:-1]).max()))
 
 
-def _compute(block: Block) -> Iterator[Column]:
-    if block.whole.prediction.kind != "p-value":
+def rows(case: Case) -> Iterator[Row]:
+    """Yield the distance from uniform, and the smallest coverage of a class at each level."""
+    if case.prediction.kind != "p-value":
         return
-    distances = np.full(len(block), np.nan)
-    if has_counts(block.whole.prediction):
-        p = block.smoothed
-        for n in np.unique(block.sizes).tolist():
-            mine = np.flatnonzero(block.sizes == n)
-            distances[mine] = _distances(p[block.starts[mine][:, None] + np.arange(n)])
-    yield Column("ks_statistic", None, distances)
-    for level in block.levels:
-        shares = block.covered_by_label(level) / np.maximum(block.label_counts, 1)
-        worst = np.where(block.label_counts > 0, shares, 2.0).min(axis=1)
-        yield Column("worst_class_coverage", level, np.where(block.sizes > 0, worst, np.nan))
+    nan = float("nan")
+    smoothed = has_counts(case.prediction)
+    yield Row("ks_statistic", None, distance_from_uniform(case.smoothed) if smoothed else nan)
+    for level in case.levels:
+        shares = [covered / n for n, covered in case.class_coverage(level).values()]
+        yield Row("worst_class_coverage", level, min(shares, default=nan))
 
 
 MEASURE = Measure(
@@ -66,5 +56,5 @@ MEASURE = Measure(
             heading="smallest coverage of a class",
         ),
     },
-    compute=_compute,
+    rows=rows,
 )

@@ -8,7 +8,6 @@ import numpy as np
 
 from confml.measures import Case, Context
 from confml.measures.coverage_band import coverage_band, covered_by_parts, covered_probabilities
-from confml.measures.p_values import counted_examples
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
@@ -80,7 +79,7 @@ class ExchangeabilityCheck:
             self.labelled[0, 0] += len(rows)
             return
         context = Context(facts.fitted_rows, facts.class_counts, facts.params)
-        counted = counted_examples(Case(prediction, prediction.classes[own], context=context))
+        counted = Case(prediction, prediction.classes[own], context=context).counted
         assert counted is not None  # no online pass
         groups = prediction.extra.get("group", np.zeros((len(rows), 1), dtype=np.int64))[:, 0]
         classes = own if facts.is_label_conditional else np.zeros(len(rows), dtype=np.int64)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.data.memory import dense, is_sparse
 from confml.data.new_rows import NewRows, RowCoder
 from confml.data.table_files import CHUNK_ROWS
 from confml.errors import ConfigError, ConfmlError, DataError, printable
@@ -191,7 +190,7 @@ class Model:
         smoothed p-values would not be uniform.
         """
         X = self.features(rows)
-        if not X.shape[0]:
+        if not len(X):
             return {self.view: self.none}
         with self.errors_of_file("its method cannot predict"):
             views = self._views(X, rows, chunk)
@@ -224,8 +223,7 @@ class Model:
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
-        given = rows.table[self.is_predicted(rows)] if is_sparse(rows.X) else self.chosen(rows)
-        given = hashlib.sha256(np.ascontiguousarray(given).tobytes()).hexdigest()
+        given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
         with contextlib.nullcontext() if self.file else named_errors(self.facts.method, "predict"):
             return self.method.confident_predict(X, rng)
@@ -233,16 +231,15 @@ class Model:
     def features(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, as the method takes them."""
         X = self.chosen(rows)
-        if not X.shape[0]:
+        if not len(X):
             return np.empty((0, X.shape[1]))
         X = self.transformed(X, self.steps)
         table = rows.table[self.is_predicted(rows)]
         return np.column_stack([X, table[:, self.by]]) if self.by else X
 
     def chosen(self, rows: NewRows) -> np.ndarray:
-        """Return (k, d) the complete ones of new rows, before the steps; sparse if those of the fit are."""
-        X = (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
-        return X if is_sparse(self.neighbours.X) else dense(X)
+        """Return (k, d) the complete ones of new rows, before the steps."""
+        return (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """Return (n,) bool, which of new rows have a prediction: all, or those without missing values."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.errors import ConfigError
 from confml.measures import Case, Context
-from confml.measures.p_values import counted_examples, has_counts, is_weighted, required_smoothed_p_values
+from confml.measures.p_values import has_counts, is_weighted
 from confml.measures.ranks import holm
 from confml.measures.validity import distance_from_uniform
 from confml.predictions.batch import Batch
@@ -85,9 +85,9 @@ class BatchMonitor:
         case = Case(prediction, truth, context=self._context)
         if is_weighted(prediction):
             raise ConfigError("--batch-rows cannot be used with shift", hint="remove shift")
-        counted = counted_examples(case)
+        counted = case.counted
         assert counted is not None  # no online pass
-        self._p += np.where(known, required_smoothed_p_values(case), np.nan).tolist()
+        self._p += np.where(known, case.smoothed, np.nan).tolist()
         self._counted += (counted - 1).tolist()
         self._classes += columns.tolist()
         self._wrong += (prediction.predicted_columns != columns).tolist()

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from confml.errors import ConfmlError
 from confml.report.captions import figure_file_name
-from confml.report.figures import figure_numbers, pictures
+from confml.report.figures import figure_functions, pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import natural, safe_name, write_csv
-from confml.report.numbers.metric_rows import Metrics, SplitSizes
+from confml.report.numbers.split_sizes import split_sizes
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.write import write_items
@@ -53,7 +53,7 @@ def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Pa
     Returns the files, and a note for each figure that was not drawn.
     """
     merged = merged_runs(runs)
-    for _ in merged.read(Metrics, *figure_numbers(merged)):
+    for _ in merged.collect(*figure_functions(merged)):
         pass  # one pass for all figures
     return write_items(pictures(merged), Path(folder))
 
@@ -111,31 +111,32 @@ def combined_curves(
     metrics, labels = set(), set()
     for run, config, rest in zip(runs, configs, rests, strict=True):
         said = [text for part in sorted(differing) if (text := _words(part, rest.get(part)))]
-        first_view: dict[str, str] = {}  # of each cell: the view that `predict` uses
-        for row in run.metrics:
-            cell = row.cell
-            if row.view:
-                first_view.setdefault(cell.key, row.view)
-            if row.level is not None or row.view not in ("", first_view.get(cell.key)):
-                continue
-            metrics.add(row.metric)
-            if row.metric != metric or math.isnan(row.value):
-                continue
-            if of_methods and key not in cell.params:
-                continue
-            others = {name: other for name, other in cell.params.items() if name != key}
-            label = run.short_label(cell.method, others)
-            labels.add(label)
-            if methods and label not in methods:
-                continue
-            if key == BAYES_ERROR:
-                value = _bayes_error(run, cell.dataset)
-            elif key == TRAIN_ROWS:
-                value = run.collected(SplitSizes).found[cell.key][0]
-            else:
-                value = cell.params[key] if of_methods else _value(config, key)
-            line = (*([cell.dataset] if many else []), label, *said)
-            found.setdefault(line, {}).setdefault(_number(value, key), []).append(row.value)
+        fit_rows = {}
+        if key == TRAIN_ROWS:
+            fit_rows = {name: sizes[0] for own in run.collected(split_sizes) for name, sizes in own.items()}
+        for cell, values in run.metrics:
+            first = next((view for view, _, _ in values if view), "")  # the view that `predict` uses
+            for (view, name, level), number in values.items():
+                if level is not None or view not in ("", first):
+                    continue
+                metrics.add(name)
+                if name != metric or math.isnan(number):
+                    continue
+                if of_methods and key not in cell.params:
+                    continue
+                others = {name: other for name, other in cell.params.items() if name != key}
+                label = run.short_label(cell.method, others)
+                labels.add(label)
+                if methods and label not in methods:
+                    continue
+                if key == BAYES_ERROR:
+                    value = _bayes_error(run, cell.dataset)
+                elif key == TRAIN_ROWS:
+                    value = fit_rows[cell.key]
+                else:
+                    value = cell.params[key] if of_methods else _value(config, key)
+                line = (*([cell.dataset] if many else []), label, *said)
+                found.setdefault(line, {}).setdefault(_number(value, key), []).append(number)
     if not found:
         wanted = next((one for one in methods if one not in labels), None)
         if metric in metrics and wanted is not None:

@@ -4,7 +4,6 @@ It computes differences of metrics with the test of `confml.report.answers.diffe
 data sets the Bayesian signed-rank test (`confml.measures.ranks`).
 """
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,11 +16,12 @@ from confml.errors import ConfmlError
 from confml.measures import known_metrics
 from confml.measures.ranks import signed_rank
 from confml.report.answers.differences import best_of
-from confml.report.answers.evidence import Evidence
+from confml.report.answers.evidence import evidence_of
 from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.files import remove_earlier, write_csv
+from confml.report.forms.grid import named_once
 from confml.report.items import Grid
 from confml.report.method_pairs import (
     Asked,
@@ -34,9 +34,7 @@ from confml.report.method_pairs import (
     run_names,
     variants_of,
 )
-from confml.report.numbers.metric_rows import Metrics
 from confml.report.run.stored import open_run
-from confml.report.tables.grid import named_once
 
 Families = dict[Asked, Family]
 
@@ -83,12 +81,13 @@ def compare(
     paired, because splits or data differ or the method or view is unknown.
     """
     opened = [open_run(run) for run in runs]
-    kind = functools.partial(RowValues, thresholds=opened[0].config.thresholds)
+    row_values = RowValues(tuple(opened[0].config.thresholds))
     values: dict[str, dict[str, ViewRows | None]] = {}
     for results in opened:
-        for _ in results.read(Metrics, Evidence, kind):
+        for _ in results.collect(evidence_of, row_values):
             pass  # one pass for all numbers
-        values |= results.collected(kind).found
+        for of_variant in results.collected(row_values):
+            values |= of_variant
     variants = [variants_of(results, values) for results in opened]
     labels = list(dict.fromkeys(label for found in variants for _, label in found))
     views = list(dict.fromkeys(name for own in values.values() for name in own))

@@ -6,19 +6,21 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from confml._json import from_json, to_json
 from confml.report.files import safe_name
+from confml.report.forms.grid import latex, plain_table, text_width
+from confml.report.forms.short_table import short_table
+from confml.report.forms.summary import summary_tables
 from confml.report.items import Mark
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section, has_content, sections_of
-from confml.report.sections.notes import notes_of
-from confml.report.sections.summary import counts_document, summary_document
-from confml.report.tables.grid import latex, plain_table, text_width
-from confml.report.tables.short_table import short_table
-from confml.report.tables.summary import summary_tables
+from confml.report.tables.known import outputs_of
+from confml.report.tables.notes import notes_of
+from confml.report.tables.summary import counts_document, summary_document
+from confml.report.tables.table import paths_of
 from confml.terminal import carried, folded, width_of
 
 PAGE = "report.html"
@@ -29,14 +31,13 @@ def print_run(
 ) -> None:
     """Print the results of a run whose reports are in ``folder``.
 
-    everything: also print all tables of the sections and the list of files.
+    everything: also print all tables and the list of files.
     """
     stream = stream or sys.stdout
-    sections = sections_of(results, folder)
     lines = print_short_table(results, stream)
     if everything:
-        for section in sections:
-            for table in section.printed():
+        for output in outputs_of(results):
+            for table in output.printed(results, folder):
                 print_table(
                     table.headings,
                     table.rows,
@@ -49,7 +50,7 @@ def print_run(
     notes = folder / "notes.txt"
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
-    lines += list_files(sections, folder) if everything else list_outputs(folder)
+    lines += list_files(results, folder) if everything else list_outputs(folder)
     width = width_of(stream)
     wrapped = (part for line in lines for part in folded(line, width))
     stream.write(carried("".join(f"{line}\n" for line in wrapped), getattr(stream, "encoding", None)))
@@ -154,9 +155,9 @@ def list_outputs(folder: Path) -> list[str]:
     return [*(f"{name + ':':<9}{path}" for name, path in found), f"{'files:':<9}{folder} (--all lists them)"]
 
 
-def list_files(sections: Sequence[Section], folder: Path) -> list[str]:
+def list_files(results: RunResults, folder: Path) -> list[str]:
     """Return one line per file of a report that is not empty, with its content."""
-    files = {name: about for section in sections for name, about in section.files.items()}
+    files = {name: about for output in outputs_of(results) for name, about in paths_of(output).items()}
     for name in [name for name in files if not (folder / name).exists()]:
         if (folder / f"{name}.zip").exists():
             files[f"{name}.zip"] = files[name]
@@ -167,3 +168,15 @@ def list_files(sections: Sequence[Section], folder: Path) -> list[str]:
         for name, about in present.items()
     ]
     return [f"files in {folder}:", *shown]
+
+
+def has_content(path: Path) -> bool:
+    """Return whether a file or folder has more than a header."""
+    if path.is_dir():
+        return any(path.iterdir())
+    if not path.exists():
+        return False
+    if path.suffix != ".csv":
+        return True
+    with path.open(encoding="utf-8") as file:
+        return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError
-from confml.measures import Metric
+from confml.measures import Metric, known_metrics
 
 
 class Declared(NamedTuple):
@@ -93,11 +93,11 @@ def describe_metric(name: str) -> dict[str, Any] | None:
 
 
 def _of_reports() -> list[Declared]:
-    from confml.report.sections.base import known_sections
+    from confml.report.tables.known import known_outputs
+    from confml.report.tables.table import paths_of
 
-    return [
-        Declared(name, one.named(name), file)
-        for section in known_sections().values()
-        for file, metrics in section.declared_metrics().items()
-        for name, one in metrics.items()
-    ]
+    found = [Declared(name, metric, "metrics.csv") for name, metric in known_metrics().items()]
+    for output in known_outputs():
+        path = next(iter(paths_of(output)))
+        found += [Declared(name, metric.named(name), path) for name, metric in output.metrics.items()]
+    return found

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean, family
 from confml.measures.guarantees import GUARANTEE, PROMISES
 from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
 from confml.report.declared import declared_metrics, describe_metric
-
-if TYPE_CHECKING:
-    from confml.report.sections.base import Section
 
 Entry = dict[str, Any]
 
@@ -86,23 +83,22 @@ def describe_figure(name: str) -> Entry:
     }
 
 
-def describe_section(name: str) -> Entry:
-    """Return name, text, source, needs, files, metrics (by file) and refits of a section of the report.
+def describe_output(name: str) -> Entry:
+    """Return name, text, needs, files and metrics of a table or other files of a report.
 
-    name: name of the section, or of one of its files.
+    name: of the output, or of one of its files.
     """
-    from confml.report.sections.base import known_sections, sections
+    from confml.report.tables.known import known_outputs
+    from confml.report.tables.table import paths_of, text_of
 
-    known = known_sections()
-    if name not in known:
-        name = next(section for section, cls in known.items() if name in _files_of(cls))
-    section_class = known[name]
-    described = sections.describe(name)
-    return {key: described[key] for key in ("name", "text", "source")} | {
-        "needs": section_class.needs,
-        "files": dict(section_class.files),
-        "metrics": {file: list(metrics) for file, metrics in section_class.declared_metrics().items()},
-        "refits": section_class.refits,
+    output = next(one for one in known_outputs() if name in (one.name, *paths_of(one)))
+    return {
+        "name": output.name,
+        "text": text_of(output),
+        "needs": output.needs,
+        "files": dict(paths_of(output)),
+        "columns": list(getattr(output, "columns", ())),
+        "metrics": list(output.metrics),
     }
 
 
@@ -209,8 +205,8 @@ def known_types() -> dict[str, Described]:
             lambda: [one.name for one in declared_metrics()], lambda name: describe_metric(name) or {}
         ),
         "figure": Described(known_figures, describe_figure),
-        "section": Described(_section_names, describe_section),
-        "table": Described(known_tables, describe_table),
+        "table": Described(_output_names, describe_output),
+        "published-table": Described(known_tables, describe_table),
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
         "term": Described(lambda: TERMS, lambda name: {"name": name, "about": TERMS[name]}),
         "setting": Described(known_settings, describe_setting),
@@ -274,14 +270,12 @@ def _views_of_methods() -> dict[str, list[str]]:
     return {name: views_of(cls) for name, cls in methods.items()}
 
 
-def _section_names() -> list[str]:
-    from confml.report.sections.base import known_sections
+def _output_names() -> list[str]:
+    from confml.report.tables.known import known_outputs
+    from confml.report.tables.table import paths_of
 
-    return [name for section, cls in known_sections().items() for name in (section, *sorted(_files_of(cls)))]
-
-
-def _files_of(section: type[Section]) -> set[str]:
-    return {*section.files, *section.declared_metrics()}
+    names = (name for output in known_outputs() for name in (output.name, *paths_of(output)))
+    return list(dict.fromkeys(names))
 
 
 def _parameters(options: Mapping[str, Parameter]) -> list[Entry]:

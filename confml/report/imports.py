@@ -16,9 +16,7 @@ def import_report(config: Config) -> None:
     """Import the modules of the report and what its figures and templates need, which takes a second."""
     from confml.report.figures.style import prepare
     from confml.report.page.render import compile_templates
-    from confml.report.sections.base import known_sections
 
-    known_sections()
     for name in MODULES:
         importlib.import_module(name)
     compile_templates()

@@ -1,6 +1,6 @@
 """The items of a report: tables, texts, figures and notes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,48 +10,12 @@ class NotApplicable(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
-
-    rows: numbers, texts and None, one sequence per row. read: as in `TableKind`.
-    """
+class CsvTable:
+    """A CSV file: ``path`` below the run's folder, and its rows of numbers, texts and None."""
 
     path: str
     header: Sequence[str]
-    rows: Iterable[Sequence[Any]]
-    read: bool = False
-
-
-@dataclass(frozen=True)
-class TableKind:
-    """A table of a report, declared once: its file and its columns, given as words of one text or apart.
-
-    read: whether the page uses its rows; otherwise they are not kept in memory.
-    """
-
-    path: str
-    columns: Sequence[str]
-    read: bool = False
-
-    def __post_init__(self):
-        if isinstance(self.columns, str):
-            object.__setattr__(self, "columns", tuple(self.columns.split()))
-
-    def of(self, rows: Iterable[Sequence[Any]]) -> Table:
-        """Return the table with these rows."""
-        return Table(self.path, self.columns, rows, self.read)
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """A CSV file of any number of rows, which is written while the rows are made and not kept in memory.
-
-    lines: finished lines without the line break, the header first; ``confml.report.files.field`` makes
-    fields.
-    """
-
-    path: str
-    lines: Iterable[str]
+    rows: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -116,7 +80,7 @@ class Grid:
         return [[cell.text if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
 
 
-Item = Table | Lines | Document | Picture | Note | Grid
+Item = CsvTable | Document | Picture | Note | Grid
 
 
 @dataclass(frozen=True, eq=False)

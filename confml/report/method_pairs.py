@@ -1,6 +1,7 @@
 """`Pair`: two methods on the same splits, with the values of their test rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -9,8 +10,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.report.answers.differences import Kind, LossTable, SplitLosses
 from confml.report.answers.standings import Line
-from confml.report.run.one_pass import Collector
-from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults, Variant
 from confml.runner.results import CellResult
 
 Asked = tuple[str, float | None]  # metric and threshold
@@ -46,20 +46,22 @@ class ViewRows(NamedTuple):
         return cls(result.rows, result.truth, result.split_train_rows, shared, found)
 
 
-class RowValues(Collector):
-    """The rows of every view at some thresholds, by cell key; None with an undefined confidence."""
+@dataclass(frozen=True)
+class RowValues:
+    """Function of a variant that returns the rows of every view at some thresholds, by cell key."""
 
-    def __init__(self, results: RunResults, thresholds: Sequence[float]):
-        super().__init__(results)
-        self._thresholds = thresholds
-        self.found: dict[str, dict[str, ViewRows | None]] = {}
+    thresholds: tuple[float, ...]
 
-    def add(self, result: CellResult) -> None:
-        self.found[result.cell.key] = {
-            view: ViewRows.of(result, view, self._thresholds)
-            if len(prediction) and not np.isnan(prediction.certainty).any()
-            else None
-            for view, prediction in result.views.items()
+    def __call__(self, variant: Variant) -> dict[str, dict[str, "ViewRows | None"]]:
+        """Return the rows of each view of each cell; None with an undefined confidence."""
+        return {
+            result.cell.key: {
+                view: ViewRows.of(result, view, self.thresholds)
+                if len(prediction) and not np.isnan(prediction.certainty).any()
+                else None
+                for view, prediction in result.views.items()
+            }
+            for result in variant.splits
         }
 
 

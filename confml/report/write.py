@@ -1,101 +1,128 @@
 """`write_report`: every file of a run's report, made from stored results."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from confml.report.archives import Archives, has_archives
 from confml.report.files import csv_lines, write_file, write_lines
-from confml.report.items import Document, Item, Lines, NotApplicable, Note, Picture, Table
+from confml.report.items import CsvTable, Document, Grid, Item, NotApplicable, Note, Picture
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
+from confml.report.report import Report
+from confml.report.run.cells import region_paths
 from confml.report.run.results import RunResults
-from confml.report.sections.base import Section, marked_items, overriding, sections_of
-from confml.report.sections.regions import region_paths
+from confml.report.tables.known import outputs_of, plugin_outputs
+from confml.report.tables.table import CellFiles, Files, Output, Table
 
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 
 
-def write_report(results: RunResults, folder: Path | str) -> list[Path]:
+def write_report(run: RunResults, folder: Path | str) -> list[Path]:
     """Write every file of a run's report and return the paths; stale files of the last report are removed.
 
     The same results give the same bytes. Numbers are written first and figures last, so the files written
     before an error are complete.
     """
-    folder = Path(folder)
-    notes: list[str] = []
-    sections = sections_of(results, folder)
-    with Archives(folder) as archives:
-        items = _items(results, sections, archives if has_archives(results) else None)
-        paths = list(_written(items, folder, notes, sections))
-        paths += archives.close()
-    paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
-    _remove_stale(folder, paths, _still_to_come(results))
+    outputs = outputs_of(run)
+    report = Report(run, Path(folder), outputs)
+    report.notes += [f"{error.message}; it is not written" for error in plugin_outputs()[1]]
+    paths = _written_in_one_pass(report, outputs)
+    for output in outputs:
+        items = [] if isinstance(output, Files) else _table_items(report, output)
+        paths += _written(output.items(report) if isinstance(output, Files) else items, report)
+        report.notes += output.notes(report)
+    if report.pictures:
+        paths.append(write_file(report.folder / "figures" / "index.md", figures_index(report.pictures)))
+    paths.append(write_file(report.folder / "notes.txt", "".join(f"{note}\n" for note in report.notes)))
+    _remove_stale(report.folder, paths, _still_to_come(run))
     return paths
 
 
 def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[str]]:
     """Write items that belong to several runs, such as their tables; return the files and the notes."""
-    notes: list[str] = []
-    return list(_written(items, folder, notes)), notes
+    report = Report(RunResults(None, (), {}), folder)  # type: ignore[arg-type]
+    paths = _written(items, report)
+    if report.pictures:
+        paths.append(write_file(folder / "figures" / "index.md", figures_index(report.pictures)))
+    return paths, report.notes
 
 
-def _items(results: RunResults, sections: Sequence[Section], archives: Archives | None) -> Iterator[Item]:
-    """Yield the items of all sections: first those of each cell, then those of all cells together.
-
-    Tables with packed parameters get a column for each parameter. Tables of one cell are written to the
-    archives instead, if there are any.
-    """
-    columns = parameter_columns(results)
-    seeing = overriding(sections, Section.see)
-    for item, of_cell in marked_items(results, sections):
-        if isinstance(item, Table):
-            item = with_parameters(item, columns)
-        if archives is not None and of_cell and isinstance(item, Table | Lines):
-            archives.write(item.path, _csv_text(item))
-            for section in seeing:
-                section.see(replace(item, rows=()) if isinstance(item, Table) else item)
-        else:
-            yield item
+def read_tables(report: Report, tables: Sequence[Table], functions: Sequence[Callable] = ()) -> None:
+    """Make the rows of some tables of a report without writing them. functions: of a variant, collected."""
+    _written_in_one_pass(report, tables, functions)
+    for table in tables:
+        for _ in _table_items(report, table):
+            pass
 
 
-def _csv_text(item: Table | Lines) -> str:
-    lines = item.lines if isinstance(item, Lines) else csv_lines(item.header, item.rows)
-    return "\n".join(lines) + "\n"
+def _written_in_one_pass(
+    report: Report, outputs: Sequence[Output], functions: Sequence[Callable] = ()
+) -> list[Path]:
+    """Read each cell once: collect what outputs need, make the rows of tables, write the files of cells."""
+    run, paths = report.run, []
+    functions = [
+        *functions,
+        *(
+            function
+            for output in outputs
+            if not isinstance(output, CellFiles)
+            for function in output.collects(run)
+        ),
+    ]
+    tables = [output for output in outputs if isinstance(output, Table) and not output.of_run]
+    folders = [output for output in outputs if isinstance(output, CellFiles)]
+    for table in tables:
+        report.rows[table.path] = []
+    with Archives(report.folder) as archives:
+        for variant in run.collect(*functions):
+            for table in tables:
+                report.rows[table.path] += table.rows(variant)
+            for cell_files in folders:
+                for name, lines in cell_files.files(variant):
+                    path = f"{cell_files.path}/{name}"
+                    report.paths.add(cell_files.path)
+                    if has_archives(run):
+                        archives.write(path, "\n".join(lines) + "\n")
+                    else:
+                        paths.append(write_lines(report.folder / path, lines))
+        return paths + archives.close()
 
 
-def _written(
-    items: Iterable[Item], folder: Path, notes: list[str], sections: Sequence[Section] = ()
-) -> Iterator[Path]:
-    """Write each item and yield its paths; append the texts of notes to ``notes``.
+def _table_items(report: Report, output: Table | CellFiles) -> Iterator[Item]:
+    """Yield the file of a table, unless it has no rows."""
+    if isinstance(output, Table):
+        rows = list(output.rows(report)) if output.of_run else report.rows[output.path]
+        report.rows[output.path], report.columns[output.path] = rows, output.columns
+        if rows or output.empty:
+            yield CsvTable(output.path, output.columns, rows)
 
-    The captions of the figures that were drawn are written to ``figures/index.md``. Each section sees each
-    item after it is written, and a note instead of a figure that is not drawn.
-    """
-    drawn, seeing = [], overriding(sections, Section.see)
+
+def _written(items: Iterable[Item], report: Report) -> list[Path]:
+    """Write each item and return the paths of all files."""
+    folder, paths = report.folder, []
+    parameters = parameter_columns(report.run)
     for item in items:
-        known = len(notes)
-        if isinstance(item, Table):
-            if item.read:
-                item = replace(item, rows=list(item.rows))  # sections read them again
-            yield write_lines(folder / item.path, csv_lines(item.header, item.rows))
-        elif isinstance(item, Lines):
-            yield write_lines(folder / item.path, item.lines)
+        if isinstance(item, Note):
+            report.notes.append(item.text)
+            continue
+        if isinstance(item, Grid):
+            report.grids[item.title] = item
+            continue
+        if isinstance(item, CsvTable):
+            report.rows.setdefault(item.path, list(item.rows))
+            report.columns.setdefault(item.path, item.header)
+            header, rows = with_parameters(item.header, item.rows, parameters)
+            paths.append(write_lines(folder / item.path, csv_lines(header, rows)))
         elif isinstance(item, Document):
-            yield write_file(folder / item.path, item.text)
-        elif isinstance(item, Picture):
-            paths = _drawn(item, folder, notes)
-            drawn += [item] if paths else []
-            yield from paths
-        elif isinstance(item, Note):
-            notes.append(item.text)
-        new_notes = [Note(text) for text in notes[known:]]
-        left_out = isinstance(item, Note) or (isinstance(item, Picture) and item not in drawn)
-        for section in seeing:
-            for one in new_notes if left_out else (item, *new_notes):
-                section.see(one)
-    if drawn:
-        yield write_file(folder / "figures" / "index.md", figures_index(drawn))
+            paths.append(write_file(folder / item.path, item.text))
+        else:
+            drawn = _drawn(item, folder, report.notes)
+            if not drawn:
+                continue
+            report.pictures.append(item)
+            paths += drawn
+        report.paths |= {item.path, item.path.partition("/")[0]}
+    return paths
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from confml._json import from_json, to_json
-from confml.measures import Case, Context
-from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
@@ -27,7 +24,7 @@ class CellResult:
     fitted to, after the steps. dropped_rows: rows of the training part that steps dropped,
     numbered like ``rows``. dropped_attributes: names of the features that steps dropped. tuning: None, or
     ``chosen`` (parameters), ``select_by``, ``scores`` (one entry per grid point: params, mean, sd, folds) and
-    ``seconds``. Seconds are those of one thread. costs: of decisions, from the config; they are not stored.
+    ``seconds``. Seconds are those of one thread.
     """
 
     cell: Cell
@@ -39,22 +36,11 @@ class CellResult:
     train_class_counts: Mapping[Any, int] = field(default_factory=dict)
     dropped_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     dropped_attributes: tuple[str, ...] = ()
-    costs: Costs | None = None
 
     @property
     def split_train_rows(self) -> int:
         """Number of training rows of the split: ``train_rows`` and those that steps dropped."""
         return self.train_rows + len(self.dropped_rows)
-
-    @cached_property
-    def cases(self) -> dict[str, Case]:
-        """The views with true labels and training part; they keep what measures compute from them."""
-        context = Context(self.train_rows, self.train_class_counts, self.cell.params, self.costs)
-        return {name: Case(view, self.truth, context=context) for name, view in self.views.items()}
-
-    def forget_cases(self) -> None:
-        """Free the memory of `cases`."""
-        self.__dict__.pop("cases", None)
 
     def write(self, store: Store) -> None:
         """Write the cell into the store."""

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from confml.cli import cli
 from confml.config import make_config
 from confml.errors import ConfigError, ConfigErrors
 from confml.measures import Case, Context
-from confml.measures.block import Block, blocks_of
 from confml.measures.costs import MEASURE, costs_of
 from confml.measures.prediction import Prediction
 
@@ -60,29 +60,28 @@ def test_the_measure_is_its_definition(kind):
                 context=Context(costs=costs_of(COSTS)),
             )
         )
-    for block in [*blocks_of(cases, thresholds=[0.6]), *(Block([case], (), [0.6]) for case in cases)]:
-        found = {column.metric: column.values for column in MEASURE.compute(block)}
+    for case in cases:
+        found = {row.metric: row.value for row in MEASURE.rows(replace(case, thresholds=[0.6]))}
         assert ("cost_with_abstaining" in found) == (kind == "probability")
-        for number, case in enumerate(block.cases):
-            plain, free, at = literal(case.prediction, case.truth, 0.6)
-            assert found["cost"][number] == pytest.approx(np.mean(plain))
-            assert found["cost_at_threshold"][number] == pytest.approx(np.mean(at))
-            if free:
-                assert found["cost_with_abstaining"][number] == pytest.approx(np.mean(free))
+        plain, free, at = literal(case.prediction, case.truth, 0.6)
+        assert found["cost"] == pytest.approx(np.mean(plain))
+        assert found["cost_at_threshold"] == pytest.approx(np.mean(at))
+        if free:
+            assert found["cost_with_abstaining"] == pytest.approx(np.mean(free))
 
 
 def test_a_case_without_costs_or_rows_has_no_metric():
     some = Prediction(ABC, np.eye(3), "probability")
-    assert list(MEASURE.compute(Block.of(Case(some, ABC)))) == []
+    assert list(MEASURE.rows(Case(some, ABC))) == []
     none = Case(some.take(np.arange(0)), ABC[:0], context=Context(costs=costs_of(COSTS)))
-    assert list(MEASURE.compute(Block.of(none))) == []
+    assert list(MEASURE.rows(none)) == []
 
 
 def test_an_absent_class_without_costs_is_undefined():
     case = Case(
         Prediction(ABC, np.eye(3), "vote"), np.array(["a", "b", "z"]), context=Context(costs=costs_of(COSTS))
     )
-    assert all(np.isnan(column.values).all() for column in MEASURE.compute(Block.of(case)))
+    assert all(np.isnan(row.value) for row in MEASURE.rows(case))
 
 
 CONFIG = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import math
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -13,14 +14,12 @@ from scipy.stats import binom
 
 from confml.measures import Case, Context, evaluate, known_metrics
 from confml.measures.coverage_band import coverage_band, covered_probabilities
-from confml.measures.p_values import counted_examples, smoothed_p_values
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
 from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.base import items_of
-from confml.report.sections.coverage import ClassCoverage, ClassRow
+from confml.report.tables import class_coverage
 from confml.report.write import write_report
 
 
@@ -87,7 +86,7 @@ def test_only_p_values_have_them():
 
 def test_smoothed_p_values_lie_between_their_counts():
     case = random_case(1, unseen=True)
-    p = smoothed_p_values(case)
+    p = case.smoothed
     extra = case.prediction.extra
     for i, (label, value) in enumerate(zip(case.truth, p, strict=True)):
         if label == 4:
@@ -95,8 +94,8 @@ def test_smoothed_p_values_lie_between_their_counts():
             continue
         greater, equal = extra["n_greater"][i, label], extra["n_equal"][i, label]
         assert greater / 20 - 1e-12 <= value <= (greater + equal) / 20
-    assert np.array_equal(p, smoothed_p_values(case)), "the same results, the same ties broken"
-    assert not np.array_equal(p, smoothed_p_values(random_case(2, unseen=True)))
+    assert np.array_equal(p, case.smoothed), "the same results, the same ties broken"
+    assert not np.array_equal(p, random_case(2, unseen=True).smoothed)
 
 
 def test_p_values_that_are_smoothed_already_stay():
@@ -105,16 +104,16 @@ def test_p_values_that_are_smoothed_already_stay():
     extra = dict(counts) | {"tau": np.full(40, 0.5)}
     scores = (counts["n_greater"] + 0.5 * counts["n_equal"]) / 20
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=extra), case.truth)
-    assert np.array_equal(smoothed_p_values(smoothed), scores[np.arange(40), case.truth])
-    known = counted_examples(Case(smoothed.prediction, case.truth, context=Context(train_rows=7)))
+    assert np.array_equal(smoothed.smoothed, scores[np.arange(40), case.truth])
+    known = Case(smoothed.prediction, case.truth, context=Context(train_rows=7)).counted
     assert known.tolist() == [20] * 40, "by the counts"
     without = {name: values for name, values in extra.items() if name == "tau"}
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=without), case.truth)
     context = Context(train_rows=19, train_class_counts=dict.fromkeys(range(4), 4))
     of_context = Case(smoothed.prediction, case.truth, context=context)
-    assert counted_examples(of_context).tolist() == [20] * 40
+    assert of_context.counted.tolist() == [20] * 40
     by_class = Context(19, context.train_class_counts, {"conformal__mondrian": True})
-    assert counted_examples(Case(smoothed.prediction, case.truth, context=by_class)).tolist() == [5] * 40
+    assert Case(smoothed.prediction, case.truth, context=by_class).counted.tolist() == [5] * 40
 
 
 def test_without_counts_there_is_no_distance():
@@ -195,7 +194,7 @@ def test_tcm_nn_leaves_the_band_as_seldom_as_it_says(classes, rows, k):
         X = rng.normal(size=(len(y), 2)) + 1.2 * np.column_stack([y % 4, y // 4])
         method = build("tcm-nn", {"k": k, "smoothed": True, "random_state": seed}).fit(X[:rows], y[:rows])
         case = Case(method.confident_predict(X[rows:])["p-value"], y[rows:])
-        (counted,) = set(counted_examples(case).tolist())
+        (counted,) = set(case.counted.tolist())
         assert counted == rows + 1
         covered = sum(covered for _, covered in case.class_coverage(0.1).values())
         low, high = coverage_band([(200, counted)], 0.1, smoothed=True)
@@ -238,8 +237,8 @@ def run_of(seeds, **options):
 
 def test_class_coverage_is_pooled_over_the_splits(tmp_path):
     run, cases = run_of([1, 2])
-    (table,) = items_of(run, [ClassCoverage(run, tmp_path)])
-    rows = [ClassRow(*row) for row in table.rows]
+    Row = namedtuple("Row", [name.replace("class", "label") for name in class_coverage.COLUMNS])
+    rows = [Row(*row) for variant in run.variants() for row in class_coverage.TABLE.rows(variant)]
     assert [(row.label, row.level) for row in rows] == [
         (label, level) for label in range(4) for level in (0.05, 0.2)
     ]

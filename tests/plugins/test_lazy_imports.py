@@ -3,11 +3,10 @@
 import pytest
 
 from confml.methods.registry import methods
-from confml.report.sections.base import sections
 from confml.steps.registry import steps
 
 
-@pytest.mark.parametrize("registry", [methods, steps, sections], ids=lambda registry: registry.noun)
+@pytest.mark.parametrize("registry", [methods, steps], ids=lambda registry: registry.noun)
 def test_every_class_is_listed_under_its_name(registry):
     for name, cls in registry.built_in.items():
         assert cls.name == name and issubclass(cls, registry.base)

@@ -149,7 +149,7 @@ def test_selection_parts_that_do_not_fit(tmp_path, monkeypatch):
 
 
 def test_a_run_says_that_the_bound_is_approximate():
-    from confml.report.sections.notes import step_notes
+    from confml.report.tables.notes import step_notes
 
     values = config_values({"name": "train", "csv": "train", "label": "y"}, "tcm-nn", steps=[])
     values["methods"] = [{"name": "tcm-nn", "tune": {"k": [1, 3]}}, {"name": "knn", "tune": {"k": [1, 3]}}]

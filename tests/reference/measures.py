@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.p_values import has_counts, smoothed_p_values
+from confml.measures.p_values import has_counts
 from confml.measures.rejection import curve_of, sureness
 
 NAN = math.nan
@@ -113,7 +113,7 @@ def validity(case: Case) -> Iterator[tuple]:
         return
     distance, n = NAN, len(case.truth)
     if has_counts(case.prediction) and n:
-        p, steps = np.sort(smoothed_p_values(case)), np.arange(n + 1) / n
+        p, steps = np.sort(case.smoothed), np.arange(n + 1) / n
         distance = float(max(np.max(steps[1:] - p), np.max(p - steps[:-1])))
     yield "ks_statistic", None, distance
     for level in case.levels:

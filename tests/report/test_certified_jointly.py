@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
+from confml.report.numbers.certificates import halves
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.certified import halves
 from confml.report.write import write_report
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])

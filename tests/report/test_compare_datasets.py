@@ -11,7 +11,7 @@ import confml.report.compare as module
 from confml.commands.compare import compare
 from confml.measures.ranks import signed_rank
 from confml.published import known_tables
-from confml.report.sections.published_tables import tables
+from confml.report.tables.published_tables import tables
 from confml.report.write import write_items
 
 LABELS = [f"tcm-nn k={k}" for k in (1, 2, 3, 4)]

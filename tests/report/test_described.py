@@ -19,7 +19,8 @@ from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
 from confml.report.described import describe_all, known_settings
 from confml.report.figures import known_figures
-from confml.report.sections.base import known_sections
+from confml.report.tables.known import known_outputs
+from confml.report.tables.table import paths_of
 from confml.steps.registry import known_steps
 
 REGISTRIES = {
@@ -29,8 +30,8 @@ REGISTRIES = {
     "protocol": lambda: PROTOCOLS,
     "metric": lambda: [one.name for one in declared_metrics()],
     "figure": known_figures,
-    "section": known_sections,
-    "table": known_tables,
+    "table": lambda: [output.name for output in known_outputs()],
+    "published-table": known_tables,
     "warning": lambda: WARNINGS,
     "term": lambda: TERMS,
     "setting": known_settings,
@@ -50,19 +51,19 @@ def test_every_name_of_a_registry_is_described(kind):
         assert description_lines(entry)[0].startswith(f"{name} ({kind}")
 
 
-def test_the_files_of_a_section_are_described_by_the_section():
-    for section, cls in known_sections().items():
-        for file in {*cls.files, *cls.metrics}:
-            assert describe_all(file, "section")[0]["name"] == section
+def test_files_are_described_by_their_table():
+    for output in known_outputs():
+        for file in paths_of(output):
+            assert describe_all(file, "table")[0]["name"] == output.name
     shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
-    assert shown.startswith("class-coverage (section)") and "files:\n  class-coverage.csv: " in shown
+    assert shown.startswith("class-coverage (table)") and "files:\n  class-coverage.csv: " in shown
 
 
 def test_a_name_with_two_meanings_is_described_twice():
     shown = CliRunner().invoke(cli, ["describe", "ranks"]).output
-    assert "ranks (figure)" in shown and "ranks (section)" in shown
+    assert "ranks (figure)" in shown and "ranks (table)" in shown
     both = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--json"]).output)
-    assert [entry["type"] for entry in both] == ["figure", "section"]
+    assert [entry["type"] for entry in both] == ["figure", "table"]
     one = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--type", "figure", "--json"]).output)
     assert {parameter["name"] for parameter in one["parameters"]} >= {"metric", "level"}
 

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from report.report_cases import golden_run
 
+from confml.report.forms.grid import latex
+from confml.report.forms.summary import summary_tables
 from confml.report.items import Grid, Mark
-from confml.report.tables.grid import latex
-from confml.report.tables.summary import summary_tables
 
 PREAMBLE = r"\documentclass{article}\usepackage{booktabs,longtable,siunitx,rotating}\begin{document}"
 GRID = Grid(

@@ -12,7 +12,7 @@ import confml
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, coverage_name
 from confml.report.console import print_run
 from confml.report.run.stored import open_run
-from confml.report.sections.leaderboard import tuned_text
+from confml.report.tables.leaderboard import tuned_text
 
 CONFIG = {
     "name": "board",

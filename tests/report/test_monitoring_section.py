@@ -11,7 +11,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.monitoring import Alarm
 from confml.measures.prediction import Prediction
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.online import alarm_words, martingale_words
+from confml.report.tables.monitoring import alarm_words, martingale_words
 from confml.report.write import write_report
 
 ROWS, CHANGE = 1500, 1000

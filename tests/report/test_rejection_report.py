@@ -20,7 +20,7 @@ from confml.methods.details import FitDetails
 from confml.report.console import print_run
 from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.rejection import matched_rows
+from confml.report.tables.matched import matched_rows
 from confml.report.write import write_report
 from confml.runner.results import CellResult
 

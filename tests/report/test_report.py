@@ -32,7 +32,7 @@ from confml.report.figures import known_figures
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.published_tables import combined_tables, compare, find, published_table
+from confml.report.tables.published_tables import combined_tables, compare, find, published_table
 from confml.report.write import write_items, write_report
 from confml.runner import manifest
 
@@ -284,7 +284,7 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     run = type(run)(run.config, [one, other], results, (), run.datasets)
     files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
     assert len(set(files)) == 1 or all(path.exists() for path in files)
-    from confml.report.sections.regions import region_paths
+    from confml.report.run.cells import region_paths
 
     assert len(set(region_paths(run).values())) == 2
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from confml.cli import cli
-from confml.report.sections.shift import advice_of
+from confml.report.tables.shift import advice_of
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

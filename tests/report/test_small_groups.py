@@ -11,7 +11,7 @@ import processes
 import pytest
 
 from confml.measures import Case, Prediction
-from confml.measures.p_values import calibration_parts
+from confml.measures.coverage_band import calibration_parts
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
 
 CONFIG = """

@@ -12,11 +12,11 @@ from confml.config import load_config
 from confml.methods.details import ClassTreeNode
 from confml.published import known_tables
 from confml.report.answers.datasets import ranking
+from confml.report.forms.grid import markdown
 from confml.report.numbers.outcomes import node_error
 from confml.report.run.stored import open_run
-from confml.report.sections.published_tables import Line, grid_of
-from confml.report.sections.ranks import published_ranks
-from confml.report.tables.grid import markdown
+from confml.report.tables.published_tables import Line, grid_of
+from confml.report.tables.ranks import published_ranks
 from confml.report.write import write_report
 from confml.runner.run import Execution, run
 

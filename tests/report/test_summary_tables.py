@@ -13,9 +13,9 @@ from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
 from confml.report.answers.standings import Line, Standings, standings_of
+from confml.report.forms.grid import markdown
+from confml.report.forms.summary import summary_tables
 from confml.report.run.cells import DatasetInfo, Failure
-from confml.report.tables.grid import markdown
-from confml.report.tables.summary import summary_tables
 from confml.report.write import write_report
 
 NAME = "a_b & 50 % #1 {x} ~^\\|"

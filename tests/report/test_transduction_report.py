@@ -12,7 +12,7 @@ from confml.report.figures import Subject
 from confml.report.figures.accuracy_rejection import draw_thresholds
 from confml.report.figures.version_space import Sphere, toy_of
 from confml.report.run.stored import open_run
-from confml.report.sections.published_tables import combined_tables
+from confml.report.tables.published_tables import combined_tables
 from confml.report.write import write_items, write_report
 from confml.runner.run import Execution, run
 

@@ -26,7 +26,7 @@ from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.report.run.cells import DatasetInfo
 from confml.report.run.stored import open_run
-from confml.report.sections.notes import result_warnings
+from confml.report.tables.notes import result_warnings
 from confml.report.write import write_report
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.warnings import audits, needs_scaling, run_warnings

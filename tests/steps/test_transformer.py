@@ -18,7 +18,7 @@ from confml.config import make_config, restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.plugins.imports import allow_imports
 from confml.report.described import describe_all
-from confml.report.sections.notes import step_notes
+from confml.report.tables.notes import step_notes
 from confml.steps.registry import build_pipeline, check_step, step_class, version_of_step
 
 PCA_NAME, SCALER = "sklearn.decomposition.PCA", "sklearn.preprocessing.StandardScaler"

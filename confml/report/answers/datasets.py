@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.answers.differences import SIGNIFICANCE
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.numbers.summaries import TIME_METRICS, training_times
-from confml.report.run.one_pass import Collector
-from confml.report.run.results import RunResults
-from confml.runner.results import CellResult
+from confml.report.run.results import RunResults, Variant
 
 MOST_MISSING = 0.2
 """A method without results on more than this share of the data sets is left out, not the data sets."""
@@ -250,36 +248,42 @@ def ranking(
     datasets = [name for name in datasets if not skip or skip not in name]
     found = ranking_of(metric, means, (labels, datasets), better, level, failed)
     if found is not None and metric in TIME_METRICS:
-        grids = results.collected(TrainingTimes).points
+        grids = {one.label: one.points for one in results.collected(training_times_of)}
         found = replace(found, points=[grids[label] for label in found.labels])
     return found
 
 
-class TrainingTimes(Collector):
-    """Training times of the splits by data set, label and metric, and points of the grid by label."""
+class TrainingTimes(NamedTuple):
+    """Training times of the splits of a variant by metric, and points of its grid."""
 
-    def __init__(self, results: RunResults):
-        super().__init__(results)
-        self.seconds: dict[tuple[str, str, str], list[float]] = {}
-        self.points: dict[str, int] = {}
+    dataset: str
+    label: str
+    seconds: dict[str, list[float]]
+    points: int
 
-    def add(self, result: CellResult) -> None:
-        tuning, label = result.tuning or {}, self.results.label(result.cell)
-        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
-        times = training_times(result.views.fit_seconds, seconds, points, result.views.prepare_seconds)
+
+def training_times_of(variant: Variant) -> TrainingTimes:
+    """Return the training times of a variant."""
+    seconds: dict[str, list[float]] = {}
+    points = 1
+    for result in variant.splits:
+        tuning = result.tuning or {}
+        grid, tuned = len(tuning.get("scores", ())), float(tuning.get("seconds") or 0.0)
+        times = training_times(result.views.fit_seconds, tuned, grid, result.views.prepare_seconds)
         for metric, value in times.items():
-            self.seconds.setdefault((result.cell.dataset, label, metric), []).append(value)
-        self.points[label] = len(tuning.get("scores", "-"))
+            seconds.setdefault(metric, []).append(value)
+        points = len(tuning.get("scores", "-"))
+    return TrainingTimes(variant.dataset, variant.label, seconds, points)
 
 
 def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
     """Return means by data set and label, of the first view that has the metric."""
     values: dict[tuple[str, str, str], list[float]] = {}
-    for one in results.metrics.cells:
-        for place, (view, name, level) in enumerate(one.names):
+    for cell, metrics in results.metrics:
+        for (view, name, level), value in metrics.items():
             if name == metric and level is None:
-                key = one.cell.dataset, results.label(one.cell), view
-                values.setdefault(key, []).append(one.values[place])
+                key = cell.dataset, results.label(cell), view
+                values.setdefault(key, []).append(value)
     means: dict[tuple[str, str], float] = {}
     for (dataset, label, _), numbers in values.items():
         # Means that differ only in their last bits are ties.
@@ -292,7 +296,6 @@ def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float
 def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
     """Return mean training times by data set and label."""
     return {
-        (dataset, label): math.fsum(numbers) / len(numbers)
-        for (dataset, label, name), numbers in results.collected(TrainingTimes).seconds.items()
-        if name == metric
+        (one.dataset, one.label): math.fsum(one.seconds[metric]) / len(one.seconds[metric])
+        for one in results.collected(training_times_of)
     }

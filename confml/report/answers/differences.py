@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from confml.measures.block import sums_of
 from confml.measures.distributions import student_quantile, student_sf
 from confml.measures.ranks import holm
 
@@ -185,6 +184,12 @@ class LossTable:
         x = self.row_means[first] - self.row_means[list(others)]
         gaps = self.split_means[first] - self.split_means[list(others)]
         return differences(x, gaps, self.ratio, self.kind, self.bound, self.rare)
+
+
+def sums_of(values: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the sums of ``values[start:end]``."""
+    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+    return np.array([values[start:end].sum() for start, end in pairs])
 
 
 def mean_interval(

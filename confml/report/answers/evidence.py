@@ -1,14 +1,14 @@
 """`Evidence`: losses of the test rows of all finished cells, in little memory."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures import Case
 from confml.measures.costs import row_costs
+from confml.measures.coverage_band import calibration_parts
 from confml.measures.p_values import (
-    calibration_parts,
     has_several_divisions,
     is_online,
     is_weighted,
@@ -16,9 +16,7 @@ from confml.measures.p_values import (
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
 from confml.report.answers.promises import promised
-from confml.report.run.cells import RunCells
-from confml.report.run.one_pass import Collector, ViewBlock
-from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults, Variant
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 
@@ -54,56 +52,50 @@ class ViewEvidence(NamedTuple):
     regions: dict[float, tuple[np.ndarray, int, np.ndarray | None]]
 
 
-class Evidence(Collector):
+class CellEvidence(NamedTuple):
+    """The test rows of one cell, the losses of its views, and the seconds of inner selection, fit and
+    prediction."""
+
+    cell: Cell
+    split: SplitRows
+    views: dict[str, ViewEvidence]
+    seconds: float
+
+
+def evidence_of(variant: Variant) -> list[CellEvidence]:
+    """Return the losses of the test rows of each split."""
+    found = []
+    for result in variant.splits:
+        order = np.argsort(result.rows, kind="stable")
+        rows, truth = np.asarray(result.rows)[order], np.asarray(result.truth)[order]
+        cases = {view: case for view, case in variant.of_split(result) if len(case.truth)}
+        online, counts = any(is_online(case.prediction) for case in cases.values()), result.train_class_counts
+        majority = max(counts, key=lambda label: counts[label], default=None)
+        digest = hashlib.sha256(rows.tobytes())
+        digest.update(repr(truth.tolist()).encode("utf-8", "surrogatepass"))
+        split = SplitRows(
+            *(rows, digest.hexdigest()[:16], result.split_train_rows, online),
+            *("" if majority is None else str(majority), np.packbits(truth != majority)),
+        )
+        views = {view: _of_view(result, case, order, variant.run) for view, case in cases.items()}
+        tuned = float((result.tuning or {}).get("seconds") or 0.0)
+        seconds = tuned + result.views.fit_seconds + result.views.predict_seconds
+        found.append(CellEvidence(result.cell, split, views, seconds))
+    return found
+
+
+class Evidence:
     """Errors, sizes and misses of regions of the test rows, in the order of row numbers.
 
-    splits: the rows of each cell by cell key; cells with the same rows share them. seconds: of inner
-    selection, fit and prediction, by cell key.
+    splits: the rows of each cell by cell key. seconds: of inner selection, fit and prediction, by cell key.
     """
 
     def __init__(self, results: RunResults):
-        super().__init__(results)
-        self.splits: dict[str, SplitRows] = {}
-        self.seconds: dict[str, float] = {}
-        self._sorted: dict[tuple, tuple[np.ndarray, np.ndarray, str]] = {}
-        self._shared: dict[tuple, SplitRows] = {}
-        self._views: dict[tuple[str, str], ViewEvidence] = {}
-
-    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
-        for one in blocks:
-            if len(one.block.of_case):
-                found = _of_block(one, self.results)
-                for case, own in zip(one.block.cases, found, strict=True):
-                    case.kept["evidence"] = own
-
-    def add(self, result: CellResult) -> None:
-        cell, counts = result.cell, result.train_class_counts
-        found = {view: case.kept.pop("evidence", None) for view, case in result.cases.items()}
-        online = any(is_online(result.cases[view]) for view, own in found.items() if own is not None)
-        rows, truth, digest = self._rows_of(result)
-        majority = max(counts, key=lambda label: counts[label], default=None)
-        key = (cell.dataset, cell.split, digest, result.split_train_rows, online, majority)
-        if key not in self._shared:
-            name, wrong = "" if majority is None else str(majority), np.packbits(truth != majority)
-            self._shared[key] = SplitRows(rows, digest, result.split_train_rows, online, name, wrong)
-        self.splits[cell.key] = self._shared[key]
-        tuned = float((result.tuning or {}).get("seconds") or 0.0)
-        self.seconds[cell.key] = tuned + result.views.fit_seconds + result.views.predict_seconds
-        self._views.update({(cell.key, view): own for view, own in found.items() if own is not None})
-
-    def _rows_of(self, result: CellResult) -> tuple[np.ndarray, np.ndarray, str]:
-        """Return the rows (n,) of a cell in their order, the true labels (n,), and the digest of both."""
-        given = np.asarray(result.rows), np.asarray(result.truth)
-        key = result.cell.dataset, *((one.dtype.str, _digest(one.tobytes())) for one in given)
-        if key not in self._sorted:
-            order = np.argsort(given[0], kind="stable")
-            rows, truth = (one[order] for one in given)
-            text = repr((rows.tolist(), truth.tolist()))
-            self._sorted[key] = rows, truth, _digest(text.encode("utf-8", "surrogatepass"))
-        return self._sorted[key]
-
-    def finish(self) -> None:
-        del self._sorted, self._shared
+        self.results = results
+        cells = [cell for found in results.collected(evidence_of) for cell in found]
+        self.splits = {one.cell.key: one.split for one in cells}
+        self.seconds = {one.cell.key: one.seconds for one in cells}
+        self._views = {(one.cell.key, view): own for one in cells for view, own in one.views.items()}
 
     def errors(self, cell: Cell, view: str) -> SplitLosses | None:
         """Return whether each prediction is wrong, as losses; None without predictions."""
@@ -157,37 +149,25 @@ class Evidence(Collector):
         return SplitLosses(split.rows, np.unpackbits(bits, count=len(split.rows)), split.train_rows)
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-def _of_block(one: ViewBlock, results: RunCells) -> Iterator[ViewEvidence]:
-    """Yield the losses of each case of a block with rows."""
-    block, whole = one.block, one.block.whole
-    order = np.lexsort((np.concatenate([result.rows for result in one.results]), block.of_case))
-
-    def bits(chosen: np.ndarray) -> list[np.ndarray]:
-        return list(map(np.packbits, block.parts(chosen[order])))
-
-    costs = row_costs(block)
+def _of_view(result: CellResult, case: Case, order: np.ndarray, run: RunResults) -> ViewEvidence:
+    """Return the losses of a view with rows. order: (n,) positions of the rows by their numbers."""
+    costs = row_costs(case)
     known = {} if costs is None else {"cost": costs.plain, "cost_with_abstaining": costs.with_abstaining}
-    plain = {name: block.parts(own[order]) for name, own in known.items() if own is not None}
-    first = one.results[0]
-    promise = promised(whole, results.config, first.tuning, results.has_groups(first.cell.dataset))
-    smoothed = "tau" in whole.prediction.extra
-    banded = promise is not None and (
-        not is_weighted(whole.prediction) or has_several_divisions(whole.prediction)
+    promise = promised(case, run.config, result.tuning, run.has_groups(result.cell.dataset))
+    weighted = is_weighted(case.prediction) and not has_several_divisions(case.prediction)
+    banded = promise is not None and not weighted
+    regions: dict[float, tuple[np.ndarray, int, np.ndarray | None]] = {}
+    for level in map(float, run.config.levels if case.prediction.has_regions else ()):
+        filled = np.maximum(case.regions(level).sizes[order], 1)
+        missed = ~case.covered(level)
+        errors = int(np.count_nonzero(missed & case.known if banded else missed))
+        sizes = filled.astype(np.min_scalar_type(int(filled.max())))
+        regions[level] = sizes, errors, None if banded else np.packbits(missed[order])
+    return ViewEvidence(
+        np.packbits(~case.correct[order]),
+        {name: values[order] for name, values in known.items() if values is not None},
+        promise,
+        calibration_parts(case) if banded else None,
+        "tau" in case.prediction.extra,
+        regions,
     )
-    regions: dict[float, tuple] = {}
-    for level in map(float, results.config.levels if whole.prediction.has_regions else ()):
-        filled = np.maximum(whole.sizes(level)[order], 1)
-        filled = filled.astype(np.min_scalar_type(int(filled.max())))
-        missed = ~whole.covered(level)
-        errors = block.totals(missed & whole.known if banded else missed).tolist()
-        regions[level] = block.parts(filled), errors, [None] * len(block) if banded else bits(missed)
-    for number, (case, wrong) in enumerate(zip(block.cases, bits(~whole.correct), strict=True)):
-        of_costs = {name: values[number] for name, values in plain.items()}
-        own = {level: tuple(column[number] for column in columns) for level, columns in regions.items()}
-        yield ViewEvidence(
-            wrong, of_costs, promise, calibration_parts(case) if banded else None, smoothed, own
-        )

@@ -21,8 +21,7 @@ from confml.report.answers.differences import (
     mean_interval,
 )
 from confml.report.answers.evidence import Evidence
-from confml.report.numbers.metric_rows import CellMetrics
-from confml.report.numbers.summaries import mean_and_sd
+from confml.report.numbers.summaries import CellMetrics, mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
@@ -144,8 +143,8 @@ class Standings:
         self._views: dict[tuple[str, str], list[str]] = {}
         self._names: dict[Line, tuple[str, str]] = {}
         for number, (name, results) in enumerate(runs):
-            evidence = results.collected(Evidence)
-            for one in results.metrics.cells:  # in the order of the CSV files
+            evidence = Evidence(results)
+            for one in results.metrics:  # in the order of the CSV files
                 for view in one.views:
                     line = self.line(name, results, one.cell, view)
                     own = self._cells.setdefault(line, {})
@@ -284,7 +283,7 @@ class Standings:
         return {
             split: value
             for split, (one, _) in self._cells[line].items()
-            if (value := one.value(line.view, metric, level)) is not None
+            if (value := one.values.get((line.view, metric, level))) is not None
         }
 
     @computed_once
@@ -380,8 +379,8 @@ class Standings:
         shares = []
         for split in common:
             one, _ = self._cells[line][split]
-            single = one.value(line.view, "one_class", level)
-            right = one.value(line.view, "correct_of_one_class", level)
+            single = one.values.get((line.view, "one_class", level))
+            right = one.values.get((line.view, "correct_of_one_class", level))
             shares.append((single or 0.0) * (right if right is not None and right == right else 0.0))
         return math.fsum(shares) / len(shares)
 
@@ -442,7 +441,7 @@ class Standings:
         }
 
 
-@functools.lru_cache(maxsize=1)  # several sections and the console use them
+@functools.lru_cache(maxsize=1)  # tables, page and console use them
 def standings_of(results: RunResults) -> Standings:
     """Return the standings of a run."""
     return Standings([("", results)])

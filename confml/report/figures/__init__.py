@@ -2,7 +2,7 @@
 
 To add a figure, write ``report/figures/mine.py`` with a `Figure`; its function draws the figure of one data
 set and raises `NotApplicable`, with the reason, if there is nothing to draw. A figure draws metrics and the
-numbers that it names (`confml.report.numbers.variant_numbers`), never cells.
+values that it collects of each variant (`numbers_of`), never cells.
 """
 
 import functools
@@ -19,10 +19,9 @@ from confml.report.figures.style import line_of
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.items import NotApplicable as NotApplicable
 from confml.report.items import Picture
-from confml.report.numbers.metric_rows import CellMetrics
-from confml.report.numbers.variant_numbers import Kind, OfVariants, VariantNumbers, ViewKey
+from confml.report.numbers.outcomes import ViewNumbers
 from confml.report.run.cells import with_details
-from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults, ViewKey
 from confml.runner.plan import Cell
 
 
@@ -35,7 +34,8 @@ class Figure:
     once for all data sets together. refits: whether it fits models again, which needs the data. check:
     called with the options of a config before anything runs; raises ConfmlError. caption: sentences on
     content and bands of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of
-    splits. numbers: classes of the numbers that it draws, which the one pass over the cells collects.
+    splits. collects: returns the functions of a variant whose values it draws, from a run and the options;
+    the one pass over the cells calls them.
     """
 
     name: str
@@ -46,11 +46,16 @@ class Figure:
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
     caption: "str | Callable[[Subject], str]" = ""
-    numbers: Sequence[type[VariantNumbers]] = ()
+    collects: Callable[[RunResults, Mapping[str, Any]], Sequence[Callable]] = lambda run, options: ()
 
     def is_across(self, options: Mapping[str, Any]) -> bool:
         """Return whether it is drawn once for all data sets: always, or by its option ``together``."""
         return self.across or bool(options.get("together", False))
+
+
+def numbers_of(*functions: Callable[..., dict[str, Any]]) -> Callable[..., list[ViewNumbers]]:
+    """Return what a `Figure` collects that draws what functions return for the views of a variant."""
+    return lambda run, options: [ViewNumbers.of(function, options) for function in functions]
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Subject:
     def variants(self) -> "dict[str, Variant]":
         """Views of the data set's finished cells, over the splits, by label, in the order of the config."""
         views: dict[str, list[str]] = {}
-        for one in self.results.metrics.cells:
+        for one in self.results.metrics:
             if one.cell.dataset == self.dataset:
                 views[one.cell.key] = one.views
         found: dict[str, Variant] = {}
@@ -115,21 +120,17 @@ class Subject:
 
     def values(self, variant: "Variant", metric: str, level: float | None = None) -> list[float]:
         """Return a metric of a variant on each of its splits."""
-        return [
-            value
-            for cell in variant.cells
-            if (value := self._metrics[cell.key].value(variant.view, metric, level)) is not None
-        ]
+        name = (variant.view, metric, level)
+        metrics = (self._metrics[cell.key] for cell in variant.cells)
+        return [values[name] for values in metrics if name in values]
 
     @functools.cached_property
-    def _metrics(self) -> dict[str, CellMetrics]:
-        return {one.cell.key: one for one in self.results.metrics.cells if one.cell.dataset == self.dataset}
+    def _metrics(self) -> dict[str, Mapping]:
+        return {cell.key: values for cell, values in self.results.metrics if cell.dataset == self.dataset}
 
-    def numbers(self, kind: type[Kind]) -> dict[str, Kind]:
-        """Return the numbers of a class of the variants that have them, by label."""
-        found = self.results.collected(OfVariants.of(kind, self.options)).found
-        if kind.of_dataset:
-            return {key[0]: one for key, one in found.items() if key[0] == self.dataset}
+    def numbers(self, function: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+        """Return what a function of `numbers_of` returned for the views that have numbers, by label."""
+        found = self.results.by_view(ViewNumbers.of(function, self.options))
         keys = {label: variant.key for label, variant in self.variants.items()}
         return {label: found[key] for label, key in keys.items() if key in found}
 
@@ -182,13 +183,13 @@ def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
     return figures[name]
 
 
-def figure_numbers(results: RunResults) -> tuple[OfVariants, ...]:
-    """Return the collectors of the numbers that the config's figures draw."""
-    asked = []
+def figure_functions(results: RunResults) -> list[Callable]:
+    """Return the functions of a variant whose values the config's figures draw."""
+    functions: list[Callable] = []
     for spec in results.config.figures:
         options = dict(spec.options)
-        asked += [OfVariants.of(kind, options) for kind in find_figure(spec.name, options).numbers]
-    return tuple(dict.fromkeys(asked))
+        functions += find_figure(spec.name, options).collects(results, options)
+    return functions
 
 
 def pictures(results: RunResults) -> Iterator[Picture]:

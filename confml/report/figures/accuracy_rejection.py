@@ -12,7 +12,7 @@ import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
 from confml.plugins.parameters import Choice, Flag, Integer, Parameter
-from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures import Figure, NotApplicable, Subject, numbers_of
 from confml.report.figures.curves import Word
 from confml.report.figures.style import (
     BLACK,
@@ -25,7 +25,14 @@ from confml.report.figures.style import (
     panel_columns,
     rate_band,
 )
-from confml.report.numbers.outcomes import MACHINES, VOLUMES, RejectionCurves, ThresholdCurve, limit_machines
+from confml.report.numbers.outcomes import (
+    MACHINES,
+    VOLUMES,
+    ThresholdCurve,
+    limit_machines,
+    rejection_curves,
+    threshold_curves,
+)
 from confml.report.numbers.published_points import rejections_of
 
 MOST = 28  # lines that differ in colour, dashes or marker
@@ -57,7 +64,7 @@ def curves_of(subject: Subject) -> Curves:
     without = subject.option("without", None)
     by_method = subject.option("panels", "view") == "method"
     found: Curves = {}
-    for name, one in subject.numbers(RejectionCurves).items():
+    for name, curves in subject.numbers(rejection_curves).items():
         variant = subject.variants[name]
         if views is not None and variant.view not in views:
             continue
@@ -65,7 +72,7 @@ def curves_of(subject: Subject) -> Curves:
         if without is not None and without in label:
             continue
         panel, line = (label, variant.view) if by_method else (variant.view, label)
-        found.setdefault(panel, {})[line] = one.curves
+        found.setdefault(panel, {})[line] = curves
     if views is not None and not by_method:
         found = {view: found[view] for view in views if view in found}
     return found
@@ -225,12 +232,12 @@ def _draw_line(
     return handle
 
 
-def threshold_curves(
+def volumes_and_machines(
     subject: Subject,
 ) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
     """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label."""
     volumes, machines = {}, {}
-    for label, curve in subject.numbers(ThresholdCurve).items():
+    for label, curve in subject.numbers(threshold_curves).items():
         variant = subject.variants[label]
         if (variant.method, variant.view) == (VOLUMES, "probability"):
             volumes[label.removesuffix(" (probability)")] = curve
@@ -241,7 +248,7 @@ def threshold_curves(
 
 
 def draw_thresholds(subject: Subject):
-    volumes, machines = threshold_curves(subject)
+    volumes, machines = volumes_and_machines(subject)
     if not volumes or not machines:
         raise NotApplicable("it needs bayes-transduction and kernel-svm on the same splits")
     everything = {**machines, **volumes}
@@ -285,7 +292,7 @@ ACCURACY_REJECTION = Figure(
     name="accuracy-rejection",
     about="risk-coverage curves: errors of the accepted predictions over all thresholds",
     draw=draw,
-    numbers=(RejectionCurves, ThresholdCurve),
+    collects=numbers_of(rejection_curves, threshold_curves),
     caption=caption,
     options={
         "form": Choice(

@@ -203,17 +203,17 @@ def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, li
     A line is a view of a method with equal other parameters; views with equal curves share a line.
     """
     results = subject.results
-    views: dict[str, set[str]] = {}
     groups: dict[tuple[str, str], dict[float, list[float]]] = {}
     places = {cell.key: place for place, cell in enumerate(results.cells)}
-    for row in sorted(results.metrics, key=lambda row: places[row.cell.key]):
-        value = row.cell.params.get(parameter)
-        fits = row.cell.dataset == subject.dataset and row.metric == metric and row.level is None
-        if fits and isinstance(value, Real) and not isinstance(value, bool):
-            others = {name: other for name, other in row.cell.params.items() if name != parameter}
-            label = _line_label(subject, row.cell.method, others, parameter)
-            groups.setdefault((label, row.view), {}).setdefault(float(value), []).append(row.value)
-            views.setdefault(label, set()).add(row.view)
+    for cell, metrics in sorted(results.metrics, key=lambda own: places[own.cell.key]):
+        swept = cell.params.get(parameter)
+        if cell.dataset != subject.dataset or not isinstance(swept, Real) or isinstance(swept, bool):
+            continue
+        others = {name: other for name, other in cell.params.items() if name != parameter}
+        label = _line_label(subject, cell.method, others, parameter)
+        for (view, name, level), value in metrics.items():
+            if name == metric and level is None:
+                groups.setdefault((label, view), {}).setdefault(float(swept), []).append(value)
     curves: dict[str, list[Point]] = {}
     for (label, view), found in groups.items():
         points = [Point.of(value, values) for value, values in sorted(found.items())]

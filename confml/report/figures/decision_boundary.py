@@ -13,10 +13,10 @@ import numpy as np
 
 from confml.data.generators import true_probability
 from confml.plugins.parameters import Integer
-from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures import Figure, NotApplicable, Subject, Variant, numbers_of
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, Panels
-from confml.report.numbers.outcomes import FirstSplit
+from confml.report.numbers.outcomes import first_split as details_of_first_split
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 
@@ -167,7 +167,7 @@ FIGURE = Figure(
     " crosses are examples that a step removed, the dashed line is the true Bayes boundary where it "
     "is known.",
     refits=True,
-    numbers=(FirstSplit,),
+    collects=numbers_of(details_of_first_split),
     options={
         "panels": Integer("largest number of variants; default 6", low=1),
         "grid": Integer("grid points per axis; default 150", low=10, high=1000),

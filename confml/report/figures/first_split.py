@@ -6,16 +6,16 @@ import numpy as np
 
 from confml.methods.details import ChainSummary, ClassTreeNode
 from confml.plugins.parameters import Integer
-from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures import Figure, NotApplicable, Subject, numbers_of
 from confml.report.figures.style import BLUE, COLUMN, GREY, PAGE, lines_of, new_figure
-from confml.report.numbers.outcomes import FirstSplit
+from confml.report.numbers.outcomes import FirstSplit, first_split
 
 
 def draw_traces(subject: Subject):
     """Draw one row per method (first split) and one column per quantity, with R-hat and effective sample
     size."""
     found: dict[str, tuple[str | None, ChainSummary]] = {}
-    for name, one in subject.numbers(FirstSplit).items():
+    for name, one in subject.numbers(first_split).items():
         if one.chains is not None:
             label = subject.results.label(subject.variants[name].cells[0])
             found.setdefault(label, (one.split, one.chains))
@@ -51,7 +51,7 @@ CHAIN_TRACES = Figure(
     name="chain-traces",
     about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
     draw=draw_traces,
-    numbers=(FirstSplit,),
+    collects=numbers_of(first_split),
     caption="Traces of the Markov chains of the first split, one colour per chain, with R-hat and the "
     "effective sample size (ESS).",
     options={"panels": Integer("largest number of methods; default 6", low=1)},
@@ -61,7 +61,7 @@ CHAIN_TRACES = Figure(
 def draw_tree(subject: Subject):
     """Draw each node with its cut and its test error; equal trees are drawn once."""
     found: list[tuple[str, FirstSplit, ClassTreeNode]] = []
-    for name, one in subject.numbers(FirstSplit).items():
+    for name, one in subject.numbers(first_split).items():
         if one.tree is not None and all(one.tree != tree for _, _, tree in found):
             found.append((subject.results.label(subject.variants[name].cells[0]), one, one.tree))
     if not found:
@@ -104,7 +104,7 @@ TREE = Figure(
     name="class-tree",
     about="class tree of smart-svm for its first split: cut and test error of each node",
     draw=draw_tree,
-    numbers=(FirstSplit,),
+    collects=numbers_of(first_split),
     caption="Class tree of the first split. At each node: its cut, and its error on the test examples of its "
     "classes.",
 )

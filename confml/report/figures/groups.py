@@ -5,13 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from confml.plugins.parameters import Number
-from confml.report.figures import Figure, Subject
+from confml.report.figures import Figure, Subject, numbers_of
 from confml.report.figures.style import BLACK, COLUMN, GREY, Panels, lines_of
-from confml.report.numbers.outcomes import (
-    AbsentClasses,
-    GroupErrorLines,
-    level_of,
-)
+from confml.report.numbers.groups import UNSEEN, ErrorLine, RegionsByGroup, error_lines
+from confml.report.numbers.outcomes import absent_classes, level_of
 from confml.report.run.cells import with_details
 
 METHODS = 6
@@ -27,8 +24,9 @@ def name_ticks(axes, names: Sequence[str], width: float) -> None:
 
 def draw_groups(subject: Subject):
     level = level_of(subject.results, subject.options)
-    found: dict[str, list] = {}
-    for line in (line for one in subject.numbers(GroupErrorLines).values() for line in one.lines):
+    found: dict[str, list[ErrorLine]] = {}
+    lines = error_lines(subject.results, (level,)).get(subject.dataset, [])
+    for line in (line for line in lines if line.group != UNSEEN):
         _, label, view = line.view
         name = with_details(label, view)
         found.setdefault(name if name in subject.variants else label, []).append(line)
@@ -55,7 +53,7 @@ GROUPS = Figure(
     name="groups",
     about="errors and sizes of regions in the groups of by, for each method",
     draw=draw_groups,
-    numbers=(GroupErrorLines,),
+    collects=lambda run, options: (RegionsByGroup((level_of(run, options),)),),
     caption="Above: error rate of the regions in each group of by, with Clopper-Pearson intervals at 95 % for"
     " one group; the line is the significance level. Below: mean number of labels of a region. Each test row "
     "counts once. At most six methods are drawn.",
@@ -68,7 +66,7 @@ CLASSES = 6  # absent classes with a line each
 
 
 def draw_absent(subject: Subject):
-    found = {label: one for label, one in subject.numbers(AbsentClasses).items() if len(one.values) > 1}
+    found = {label: one for label, one in subject.numbers(absent_classes).items() if len(one.values) > 1}
     shown, title = subject.some_of(
         found, PANELS, "no test example is of a class that is absent from training (protocol: absent)"
     )
@@ -107,7 +105,7 @@ ABSENT_CLASSES = Figure(
     name="absent-classes",
     about="credibility (or confidence) of test examples of absent classes and of known classes",
     draw=draw_absent,
-    numbers=(AbsentClasses,),
+    collects=numbers_of(absent_classes),
     caption="Share of test examples with at most this credibility (confidence for views without "
     "p-values), "
     "all splits pooled, per absent class (at most 6) and for the classes in training together. The "

@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.measures.martingales import POWER
 from confml.plugins.parameters import Number
-from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures import Figure, NotApplicable, Subject, numbers_of
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -24,8 +24,7 @@ from confml.report.figures.style import (
     new_figure,
     power,
 )
-from confml.report.numbers.outcomes import MartingalePath, Martingales, OnlineErrors
-from confml.report.numbers.variant_numbers import OfVariants
+from confml.report.numbers.outcomes import MartingalePath, martingale_paths, online_errors
 
 COLOURS = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY)
 RUIN = 0.01  # the significance of Ville's line
@@ -39,15 +38,16 @@ def draw(subject: Subject):
     begins: dict[str, int] = {}
     several = len({cell.dataset for cell in results.cells}) > 1
     variants = len({(cell.method, cell.variant) for cell in results.cells}) > 1
-    found = results.collected(OfVariants.of(Martingales, subject.options)).found
     for dataset in dict.fromkeys(cell.dataset for cell in results.cells):
-        for variant in subject.of_dataset(dataset).variants.values():
-            for path in found[variant.key].paths if variant.key in found else ():
+        of_dataset = subject.of_dataset(dataset)
+        for name, paths in of_dataset.numbers(martingale_paths).items():
+            variant = of_dataset.variants[name]
+            for path in paths:
                 given = path.split == "given"
                 label = results.label(variant.cells[0])
                 parts = [dataset if several else "", label if variants else ""]
-                name = ", ".join(filter(None, [*parts, "as given" if given else "shuffled"]))
-                lines.setdefault(name, []).append(path)
+                line = ", ".join(filter(None, [*parts, "as given" if given else "shuffled"]))
+                lines.setdefault(line, []).append(path)
                 if given and (rows := results.datasets[dataset].train_rows):
                     begins[dataset] = rows - path.begin
     if not lines:
@@ -93,7 +93,7 @@ FIGURE = Figure(
     name="exchangeability",
     about="exchangeability martingales of an online pass; large values are evidence against exchangeability",
     draw=draw,
-    numbers=(Martingales,),
+    collects=numbers_of(martingale_paths),
     caption="Martingales against exchangeability over an online pass, on a logarithmic scale: simple mixture "
     "(solid) and power martingale (dashed). If the examples are exchangeable, a martingale reaches "
     "the dotted line with probability 1 % at most.",
@@ -113,14 +113,13 @@ def draw_errors(subject: Subject):
     if not len(levels):
         raise NotApplicable("the config has no levels")
     shown, title = subject.some_of(
-        subject.numbers(OnlineErrors), PANELS, "there is no online pass (protocol: online)"
+        subject.numbers(online_errors), PANELS, "there is no online pass (protocol: online)"
     )
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
     widths = COLUMN * 1.15, PAGE * 0.75, PAGE
     grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, top=0.2, widths=widths, sharex=True, sharey=True)
-    for axes, (name, found) in zip(panels.axes, shown.items(), strict=True):
-        splits = found.paths
+    for axes, (name, splits) in zip(panels.axes, shown.items(), strict=True):
         steps = max((steps for steps, _ in splits), key=lambda one: one[-1])
         for place, level in enumerate(levels):
             colour = PALETTE[place % (len(PALETTE) - 1)]
@@ -146,7 +145,7 @@ ERRORS = Figure(
     name="online-errors",
     about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw_errors,
-    numbers=(OnlineErrors,),
+    collects=numbers_of(online_errors),
     caption="Share of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: pointwise central 95 % of the binomial "
     "distribution at the level, approximate if labels arrive later; none for data with groups. A valid path "

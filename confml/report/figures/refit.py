@@ -10,8 +10,8 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.report.figures import NotApplicable, Subject, Variant
-from confml.report.numbers.outcomes import FirstSplit
-from confml.report.numbers.variant_numbers import OfVariants
+from confml.report.numbers.outcomes import ViewNumbers
+from confml.report.numbers.outcomes import first_split as details_of_first_split
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
         seed=config.seed,
         method=cell.method,
     )
-    found = subject.results.collected(OfVariants(FirstSplit)).found[variant.key]
+    found = subject.results.by_view(ViewNumbers(details_of_first_split))[variant.key]
     point: dict[str, Any] = dict(found.chosen.get(cell.split, cell.params))
     parts = SplitData.outer(context, [point])
     (point,) = parts.with_nominal_columns([point])

@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Flag, Integer, Number
-from confml.report.figures import Figure, Subject, Variant
+from confml.report.figures import Figure, Subject, Variant, numbers_of
 from confml.report.figures.style import (
     BLACK,
     COLUMN,
@@ -21,14 +21,14 @@ from confml.report.figures.style import (
     log_ticks,
     new_figure,
 )
-from confml.report.numbers.region_levels import RegionErrors, RegionSizes
+from confml.report.numbers.region_levels import region_errors, region_sizes
 
 MOST_LINES = 20  # lines that are distinguishable
 
 
 def draw_errors(subject: Subject):
     curves, title = subject.some_of(
-        subject.numbers(RegionErrors), MOST_LINES, "no method has prediction regions"
+        subject.numbers(region_errors), MOST_LINES, "no method has prediction regions"
     )
     figure = new_figure(COLUMN, 3.1)
     axes = figure.add_subplot()
@@ -71,7 +71,7 @@ COVERAGE_BY_LEVEL = Figure(
     "valid p-values on one split. The band is exact for split conformal prediction; TCM-NN with k = 1 "
     "leaves it in 6 to 11 % of the splits. It is binomial where no method has p-values",
     draw=draw_errors,
-    numbers=(RegionErrors,),
+    collects=numbers_of(region_errors),
     caption="Share of regions without (or with) the true label against the level, mean over the splits. "
     "Other lines: views with p-values, which are valid if the examples are exchangeable; dotted "
     "lines: other views, without a guarantee. Grey band: pointwise 95 % range of valid p-values, as if all "
@@ -110,7 +110,7 @@ def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
 def draw_efficiency(subject: Subject):
     from matplotlib.lines import Line2D
 
-    found, title = subject.some_of(subject.numbers(RegionSizes), MOST_CURVES, "no method has p-values")
+    found, title = subject.some_of(subject.numbers(region_sizes), MOST_CURVES, "no method has p-values")
     levels = next(iter(found.values())).levels
     curves = {label: one.sizes for label, one in found.items()}
     figure = new_figure(PAGE, 2.9)
@@ -147,7 +147,7 @@ EFFICIENCY = Figure(
     name="efficiency",
     about="mean set size against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
     draw=draw_efficiency,
-    numbers=(RegionSizes,),
+    collects=numbers_of(region_sizes),
     caption="Left: mean set size (criterion N) against significance level. Right: the criteria S (sum of "
     "p-values), U (unconfidence), F (fuzziness), OU (observed unconfidence) and OF (observed "
     "fuzziness) of Vovk et al. 2016; smaller is better. Means over the splits.",

@@ -9,9 +9,9 @@ from confml.measures.distributions import beta_quantile
 from confml.measures.isotonic import IsotonicFit, isotonic
 from confml.measures.recalibration import Event
 from confml.plugins.parameters import Flag, Integer
-from confml.report.figures import Figure, Subject
+from confml.report.figures import Figure, Subject, numbers_of
 from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
-from confml.report.numbers.outcomes import ProbabilityEvents
+from confml.report.numbers.outcomes import probability_events
 
 PANELS = 12
 DRAWS = 1000
@@ -50,9 +50,8 @@ def binned(event: Event) -> tuple[np.ndarray, ...]:
 
 
 def draw(subject: Subject):
-    events = subject.numbers(ProbabilityEvents)
-    known = {label: one.event for label, one in events.items() if one.event is not None}
-    shown, title = subject.some_of(known, PANELS, "no method has probabilities or vote shares")
+    events = subject.numbers(probability_events)
+    shown, title = subject.some_of(events, PANELS, "no method has probabilities or vote shares")
     grouped = subject.results.has_groups(subject.dataset)
     panels = Panels(len(shown), height=2.3, sharex=True, sharey=True)
     for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
@@ -93,7 +92,7 @@ FIGURE = Figure(
     name="reliability",
     about="frequency of an event against its probability, with a band of calibrated probabilities",
     draw=draw,
-    numbers=(ProbabilityEvents,),
+    collects=numbers_of(probability_events),
     caption="Isotonic regression of the event on its probability: the second of two classes, and with more "
     "classes a correct prediction. Each test row counts once. Grey band: 5 % and 95 % quantiles, at each "
     "probability by itself, of fits to outcomes drawn with these probabilities: a tenth of the curve "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.plugins.parameters import Integer
-from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures import Figure, NotApplicable, Subject, numbers_of
 from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import (
     BLACK,
@@ -22,7 +22,7 @@ from confml.report.figures.style import (
     legend_below,
     new_figure,
 )  # fmt: skip
-from confml.report.numbers.outcomes import FirstSplit
+from confml.report.numbers.outcomes import first_split as details_of_first_split
 
 if TYPE_CHECKING:  # every run lists the figures, and these modules take long to import
     from confml.methods.version_space import BayesTransduction
@@ -331,7 +331,7 @@ VERSION_SPACE = Figure(
     "cell has the labels of the test examples (+ for the second class) and their joint probability. "
     "First split.",
     refits=True,
-    numbers=(FirstSplit,),
+    collects=numbers_of(details_of_first_split),
     options={
         "points": Integer("number of test examples that divide version space; default 3", low=1, high=6)
     },
@@ -346,7 +346,7 @@ LABELLINGS = Figure(
     "joint prediction is the most probable labelling; the labelwise one has the most probable label of each "
     "example. First split.",
     refits=True,
-    numbers=(FirstSplit,),
+    collects=numbers_of(details_of_first_split),
     options={
         "points": Integer("number of test examples that are labelled together; default 5", low=1, high=60),
         "labellings": Integer("largest number of labellings shown; default 12", low=1, high=40),

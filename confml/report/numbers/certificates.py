@@ -99,9 +99,5 @@ def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray
 
 def has_halves(case: Case) -> bool:
     """Return whether a view has rows with confidences for both halves, all predicted by one classifier."""
-    return case.once("has halves", lambda: _has_halves(case))
-
-
-def _has_halves(case: Case) -> bool:
     rows = case.prediction
     return len(rows) >= 2 and "learnt" not in rows.extra and not np.isnan(case.certainty).any()

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.data.text_table import number_text
 from confml.measures import Case
-from confml.measures.case import columns_of
 from confml.measures.conditional import (
     GroupCoverage,
     equal_mass_groups,
@@ -17,11 +17,13 @@ from confml.measures.conditional import (
     stratum_name,
 )
 from confml.measures.coverage_band import coverage_band, expected_deviation
-from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
+from confml.measures.p_values import is_weighted
 from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.report.numbers.region_levels import group_names
 from confml.report.numbers.row_set import RowSet
+from confml.report.run.results import RunResults, Variant
 from confml.runner.origins import MISSING
+from confml.runner.results import CellResult
 
 CLASS, SIZE = "class", "size"
 
@@ -79,7 +81,7 @@ class CoverageOfGroups:
         """Add the new test rows of one view of a finished cell. origins: `RowOrigins` of the data set."""
         new = self._seen.add(np.asarray(result.rows), [""])
         if new.any():
-            counted = counted_examples(case) if case.prediction.kind == "p-value" else None
+            counted = case.counted if case.prediction.kind == "p-value" else None
             prediction = case.prediction if new.all() else case.prediction.take(new)
             part = Case(prediction, case.truth[new], context=case.context)
             names = group_names(result, prediction)
@@ -96,7 +98,7 @@ class CoverageOfGroups:
         cases = [case for case, _, _ in self._parts]
         covered = np.concatenate([case.covered(level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
-        sizes = np.concatenate([case.sizes(level) for case in cases])
+        sizes = np.concatenate([case.regions(level).sizes for case in cases])
         first = cases[0].prediction
         banded = first.kind == "p-value" and not is_weighted(first) and not self._grouped
         bands = _Bands(self._parts, truth) if banded else None
@@ -122,7 +124,7 @@ class _Bands:
         self._counted = np.concatenate(counted) if len(counted) == len(parts) else None
         first = parts[0][0]
         self._smoothed = "tau" in first.prediction.extra
-        labels = truth if is_label_conditional(first) else np.zeros(len(truth), dtype=np.int64)
+        labels = truth if first.is_label_conditional else np.zeros(len(truth), dtype=np.int64)
         codes = [np.unique(own, return_inverse=True)[1] for own in (labels, np.concatenate(names))]
         self._groups = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -230,88 +232,110 @@ class ErrorLine(NamedTuple):
     size: float
 
 
-class _SeenRows(NamedTuple):
-    """Rows (n,) of one split, and for each level whether the region misses the label, and its size."""
+class SplitRegions(NamedTuple):
+    """Rows (n,) of one split, and for each level (l, n) whether a region misses the label, and its size."""
 
     rows: np.ndarray
     missed: np.ndarray
     sizes: np.ndarray
 
 
-class GroupErrors:
-    """Collect the cells of one data set. Of several splits that test a row, the first one counts."""
+class ViewRegions(NamedTuple):
+    """Regions of one view of a method on a data set, by split.
 
-    def __init__(self, levels: tuple[float, ...]):
-        self.levels = levels
-        self._groups: dict[tuple[Any, str, str], dict[int, str]] = {}  # by row, of a view and of any view
-        self._rows: dict[tuple[str, str], int] = {}
-        self._seen: dict[tuple[str, ...], dict[str, _SeenRows]] = {}
-        self._guaranteed: dict[tuple[str, ...], set[str]] = {}
+    key: method, label and view. groups: name of the group of each row, by division of ``by`` and split.
+    calibration: smallest number of calibration rows of each group, by division and name.
+    """
 
-    def add(self, result: Any, label: str) -> None:
-        """Add a finished cell, whose method has a label in tables."""
-        split = result.cell.split
-        for view, prediction in result.views.items():
-            if not prediction.has_regions:
+    key: tuple[str, str, str]
+    splits: dict[str, SplitRegions]
+    groups: dict[tuple[str, str], dict[int, str]]
+    calibration: dict[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class RegionsByGroup:
+    """Function of a variant that returns the regions of its views at some levels."""
+
+    levels: tuple[float, ...]
+
+    def __call__(self, variant: Variant) -> tuple[str, list[ViewRegions]]:
+        """Return the data set and the regions of each view that has some."""
+        views = []
+        method = variant.splits[0].cell.method
+        for view, splits in variant.views.items():
+            regions = ViewRegions((method, variant.label, view), {}, {}, {})
+            for result, case in splits:
+                if not case.prediction.has_regions:
+                    continue
+                found = [case.regions(level) for level in self.levels]
+                missed, sizes = (
+                    ~np.array([one.covered for one in found]),
+                    np.array([one.sizes for one in found]),
+                )
+                regions.splits[result.cell.split] = SplitRegions(np.asarray(result.rows), missed, sizes)
+                if GROUP in case.prediction.extra:
+                    _add_groups(regions, result, case)
+            if regions.splits:
+                views.append(regions)
+        return variant.dataset, views
+
+
+def _add_groups(regions: ViewRegions, result: CellResult, case: Case) -> None:
+    for division, details in enumerate(result.views.fit_details.other[DIVISIONS]):
+        codes, columns = case.prediction.extra[GROUP][:, division], case.true_columns
+        places = codes
+        if details["label"]:
+            unknown = (codes == UNKNOWN) | (columns < 0)
+            places = np.where(unknown, UNKNOWN, codes * len(case.prediction.classes) + columns)
+        names = np.array([*details["groups"], UNSEEN])[places].tolist()
+        by = details["name"]
+        regions.groups[by, result.cell.split] = dict(zip(result.rows.tolist(), names, strict=True))
+        for name, count in zip(details["groups"], details["rows"], strict=True):
+            regions.calibration[by, name] = min(regions.calibration.get((by, name), count), count)
+
+
+def error_lines(run: RunResults, levels: tuple[float, ...]) -> dict[str, list[ErrorLine]]:
+    """Return by data set the lines of every division, group, view and level."""
+    views: dict[str, list[ViewRegions]] = {}
+    for dataset, found in run.collected(RegionsByGroup(levels)):
+        views.setdefault(dataset, []).extend(found)
+    return {dataset: list(_of_dataset(own, levels)) for dataset, own in views.items()}
+
+
+def _of_dataset(views: Sequence[ViewRegions], levels: Sequence[float]) -> Iterator[ErrorLine]:
+    """Yield the lines of one data set. Of several splits that test a row, the first one counts."""
+    groups: dict[tuple[str, str], dict[int, str]] = {}  # of the first view that has the division
+    calibration: dict[tuple[str, str], int] = {}
+    for view in views:
+        groups = view.groups | groups
+        for key, count in view.calibration.items():
+            calibration[key] = min(calibration.get(key, count), count)
+    for by in dict.fromkeys(by for view in views for by, _ in view.groups):
+        for view in views:
+            known: set[int] = set()
+            parts = []
+            for split, regions in view.splits.items():
+                name_of = view.groups.get((by, split)) or groups.get((by, split))
+                if name_of is None:
+                    continue
+                rows = regions.rows.tolist()
+                new = [place for place, row in enumerate(rows) if row not in known]
+                known.update(rows[place] for place in new)
+                names = np.array([name_of.get(rows[place], UNSEEN) for place in new])
+                parts.append((names, regions.missed[:, new], regions.sizes[:, new]))
+            if not parts:
                 continue
-            columns = columns_of(result.truth, prediction.classes)
-            regions = [prediction.region(level) for level in self.levels]
-            held = [region[np.arange(len(columns)), columns] & (columns >= 0) for region in regions]
-            sizes = np.array([region.sum(axis=1) for region in regions])
-            key = (result.cell.method, label, view)
-            rows = np.asarray(result.rows)
-            self._seen.setdefault(key, {})[split] = _SeenRows(rows, ~np.array(held), sizes)
-            if GROUP in prediction.extra:
-                self._add_groups(
-                    result.views.fit_details.other[DIVISIONS], prediction, columns, split, rows, key
-                )
-
-    def _add_groups(self, divisions, prediction, columns, split, rows, key) -> None:
-        for division, details in enumerate(divisions):
-            codes = prediction.extra[GROUP][:, division]
-            places, c = codes, len(prediction.classes)
-            if details["label"]:
-                places = np.where((codes == UNKNOWN) | (columns < 0), UNKNOWN, codes * c + columns)
-            names = np.array([*details["groups"], UNSEEN])
-            by = details["name"]
-            found = dict(zip(rows.tolist(), names[places].tolist(), strict=True))
-            self._groups[key, by, split] = found
-            self._groups.setdefault((None, by, split), found)
-            self._guaranteed.setdefault(key, set()).add(by)
-            for name, count in zip(details["groups"], details["rows"], strict=True):
-                least = self._rows.get((by, name), count)
-                self._rows[by, name] = min(least, count)
-
-    def lines(self) -> Iterator[ErrorLine]:
-        """Yield the lines of every division, group, view and level."""
-        divisions = dict.fromkeys(by for _, by, _ in self._groups)
-        for by in divisions:
-            for key, splits in self._seen.items():
-                known: set[int] = set()
-                parts = []
-                for split, seen in splits.items():
-                    name_of = self._groups.get((key, by, split)) or self._groups.get((None, by, split))
-                    if name_of is None:
-                        continue
-                    new = [at for at, row in enumerate(seen.rows.tolist()) if row not in known]
-                    known.update(seen.rows[new].tolist())
-                    own = np.array([name_of.get(row, UNSEEN) for row in seen.rows[new].tolist()])
-                    parts.append((own, seen.missed[:, new], seen.sizes[:, new]))
-                if parts:
-                    yield from self._of_view(by, key, parts)
-
-    def _of_view(self, by: str, key: tuple[str, ...], parts: list[tuple]) -> Iterator[ErrorLine]:
-        names = np.concatenate([part[0] for part in parts])
-        missed, sizes = (np.concatenate([part[at] for part in parts], axis=1) for at in (1, 2))
-        guaranteed = int(by in self._guaranteed.get(key, ()))
-        for group in sorted(set(names.tolist()), key=lambda name: (name == UNSEEN, name)):
-            mine = names == group
-            n = int(mine.sum())
-            for at, level in enumerate(self.levels):
-                wrong = int(missed[at, mine].sum())
-                found = GroupCoverage.of(n, wrong)
-                calibration = self._rows.get((by, group), 0)
-                size = float(sizes[at, mine].mean())
-                yield ErrorLine(
-                    by, group, key, level, guaranteed, calibration, n, wrong / n, found.low, found.high, size
-                )
+            names = np.concatenate([part[0] for part in parts])
+            missed, sizes = (np.concatenate([part[at] for part in parts], axis=1) for at in (1, 2))
+            guaranteed = int(any(division == by for division, _ in view.groups))
+            for group in sorted(set(names.tolist()), key=lambda name: (name == UNSEEN, name)):
+                mine = names == group
+                n, rows_of_group = int(mine.sum()), calibration.get((by, group), 0)
+                for at, level in enumerate(levels):
+                    wrong = int(missed[at, mine].sum())
+                    interval = GroupCoverage.of(n, wrong)
+                    yield ErrorLine(
+                        *(by, group, view.key, level, guaranteed, rows_of_group, n),
+                        *(wrong / n, interval.low, interval.high, float(sizes[at, mine].mean())),
+                    )

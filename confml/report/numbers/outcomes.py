@@ -4,8 +4,10 @@ Curves, clouds, confusions, absent classes, probabilities and groups, each in li
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,98 +18,94 @@ from confml.measures.novelty import familiarity
 from confml.measures.p_values import is_online
 from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
-from confml.measures.rejection import RejectionCurve, curve_of, rejection_curve
+from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.methods.details import ChainSummary, ClassTreeNode
-from confml.report.numbers.groups import UNSEEN, ErrorLine, GroupErrors
-from confml.report.numbers.variant_numbers import VariantNumbers
+from confml.report.run.results import Variant, ViewKey
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
 
 
-class RejectionCurves(VariantNumbers):
-    """The accuracy-rejection curve of each split."""
+@dataclass(frozen=True)
+class ViewNumbers:
+    """Function of a variant that returns the numbers of its views, as ``function`` makes them, by key."""
 
-    def start(self, options):
-        self.curves: list[RejectionCurve] = []
+    function: Callable[..., dict[str, Any]]
+    options: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def takes(cls, result, case):
-        return len(case.prediction) > 0 and not np.isnan(case.certainty).any()
+    def of(cls, function: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> "ViewNumbers":
+        """Return it with those options of a figure that the function takes."""
+        names = list(signature(function).parameters)[1:]
+        return cls(function, tuple((name, options[name]) for name in names if name in options))
 
-    def add(self, result, view, case):
-        self.curves.append(curve_of(case.prediction, case.truth))
+    def __call__(self, variant: Variant) -> dict[ViewKey, Any]:
+        found = self.function(variant, **dict(self.options))
+        return {(*variant.key, view): numbers for view, numbers in found.items()}
 
 
-class AbsentClasses(VariantNumbers):
+def rejection_curves(variant: Variant) -> dict[str, list[RejectionCurve]]:
+    """Return the accuracy-rejection curves of the splits."""
+    found: dict[str, list[RejectionCurve]] = {}
+    for view, splits in variant.views.items():
+        for _, case in splits:
+            if len(case.truth) and case.curve is not None:
+                found.setdefault(view, []).append(case.curve)
+    return found
+
+
+class AbsentClasses(NamedTuple):
     """Sorted credibility (confidence for views without p-values) over all splits.
 
     values: by absent class, and of all other classes together by None. kind: of the view.
     """
 
-    def start(self, options):
-        self.values: dict = {}
-        self.kind = ""
-
-    def add(self, result, view, case):
-        self.kind = case.prediction.kind
-        shown, unseen = familiarity(case), case.true_columns < 0
-        self.values.setdefault(None, []).append(shown[~unseen])
-        for label in np.unique(case.truth[unseen]).tolist():
-            self.values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
-
-    def finish(self):
-        self.values = {label: np.sort(np.concatenate(parts)) for label, parts in self.values.items()}
+    values: dict[Any, np.ndarray]
+    kind: str
 
 
-class ProbabilityEvents(VariantNumbers):
-    """The event of the test rows of one repeat, so that no row counts twice; None without shares."""
+def absent_classes(variant: Variant) -> dict[str, AbsentClasses]:
+    """Return the credibility of absent and known classes."""
+    found = {}
+    for view, splits in variant.views.items():
+        values: dict[Any, list[np.ndarray]] = {}
+        for _, case in splits:
+            shown, unseen = familiarity(case), ~case.known
+            values.setdefault(None, []).append(shown[~unseen])
+            for label in np.unique(case.truth[unseen]).tolist():
+                values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
+        kind = splits[-1].case.prediction.kind
+        ordered = {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
+        found[view] = AbsentClasses(ordered, kind)
+    return found
 
-    def start(self, options):
-        self.event: Event | None = None
-        self._parts: list[Event] = []
-        self._seen: set[int] = set()
-        self._known = True
 
-    def add(self, result, view, case):
-        prediction, rows = case.prediction, result.rows.tolist()
-        new = [place for place, row in enumerate(rows) if row not in self._seen]
-        self._seen.update(rows)
-        self._known = self._known and prediction.kind in SHARES and not np.isnan(prediction.scores).any()
-        if self._known and new:
-            self._parts.append(event_of(Case(prediction.take(new), result.truth[new])))
-
-    def finish(self):
-        if self._known and self._parts:
-            p, happened = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+def probability_events(variant: Variant) -> dict[str, Event]:
+    """Return the event of the test rows of views with shares; each row counts once."""
+    found = {}
+    for view, splits in variant.views.items():
+        if not all(
+            case.prediction.kind in SHARES and not np.isnan(case.prediction.scores).any()
+            for _, case in splits
+        ):
+            continue
+        seen: set[int] = set()
+        parts = []
+        for result, case in splits:
+            rows = result.rows.tolist()
+            new = [at for at, row in enumerate(rows) if row not in seen]
+            seen.update(rows)
+            if new:
+                parts.append(event_of(Case(case.prediction.take(new), case.truth[new])))
+        if parts:
+            p, happened = (np.concatenate(part) for part in zip(*parts, strict=True))
             every = -(-len(p) // MOST_ROWS)
-            self.event = Event(p[::every], happened[::every])
-        del self._parts, self._seen
+            found[view] = Event(p[::every], happened[::every])
+    return found
 
 
 def level_of(results, options) -> float:
     """Return the significance level of a figure: its option, or the smallest of the config."""
     return float(options.get("level", min(map(float, results.config.levels), default=0.1)))
-
-
-class GroupErrorLines(VariantNumbers):
-    """Errors and sizes of the regions of all views of a data set in the groups of ``by``, at one level."""
-
-    options = ("level",)
-    of_dataset = True
-
-    def start(self, options):
-        self._found = GroupErrors((level_of(self.results, options),))
-        self._last = ""
-        self.lines: list[ErrorLine] = []
-
-    def add(self, result, view, case):
-        if result.cell.key != self._last:  # it takes all views of a cell together
-            self._last = result.cell.key
-            self._found.add(result, self.results.label(result.cell))
-
-    def finish(self):
-        self.lines = [line for line in self._found.lines() if line.group != UNSEEN]
-        self._found = GroupErrors(())
 
 
 def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
@@ -123,29 +121,31 @@ def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tu
     return (float(wrong.mean()) if here.any() else float("nan")), int(here.sum())
 
 
-class FirstSplit(VariantNumbers):
+class FirstSplit(NamedTuple):
     """The first split of a variant, and the parameters of each split.
 
     split: its name. chains, tree: None without them. errors: error rate and number of the test examples of
     each inner node of the tree. chosen: parameters of each split that inner cross-validation chose.
     """
 
-    def start(self, options):
-        self.split: str | None = None
-        self.chains: ChainSummary | None = None
-        self.tree: ClassTreeNode | None = None
-        self.errors: list[tuple[float, int]] = []
-        self.chosen: dict[str, dict[str, Any]] = {}
+    split: str
+    chains: ChainSummary | None
+    tree: ClassTreeNode | None
+    errors: list[tuple[float, int]]
+    chosen: dict[str, dict[str, Any]]
 
-    def add(self, result, view, case):
-        if result.tuning:
-            self.chosen[result.cell.split] = dict(result.tuning["chosen"])
-        if self.split is None:
-            self.split = result.cell.split
-            self.chains, self.tree = result.views.fit_details.chains, result.views.fit_details.tree
-            labels = case.prediction.labels
-            nodes = [] if self.tree is None else self.tree.inner_nodes()
-            self.errors = [node_error(node, result.truth, labels) for node in nodes]
+
+def first_split(variant: Variant) -> dict[str, FirstSplit]:
+    """Return the details of the first split."""
+    chosen = {result.cell.split: dict(result.tuning["chosen"]) for result in variant.splits if result.tuning}
+    found = {}
+    for view, splits in variant.views.items():
+        result, case = splits[0]
+        details = result.views.fit_details
+        nodes = [] if details.tree is None else details.tree.inner_nodes()
+        errors = [node_error(node, case.truth, case.prediction.labels) for node in nodes]
+        found[view] = FirstSplit(result.cell.split, details.chains, details.tree, errors, chosen)
+    return found
 
 
 MOST_POINTS = 2000  # points of a line
@@ -161,50 +161,38 @@ class MartingalePath(NamedTuple):
     begin: int
 
 
-class Martingales(VariantNumbers):
-    """Martingales against exchangeability, one path for each split."""
-
-    options = ("epsilon",)
-
-    def start(self, options):
-        self.epsilon = float(options.get("epsilon", POWER))
-        self.paths: list[MartingalePath] = []
-
-    def add(self, result, view, case):
-        p = online_p_values(case)
-        if p is not None and len(p):
-            steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
-            mixture, power = simple_mixture(p), power_martingale(p, self.epsilon)
-            begin = int(case.prediction.extra["learnt"][0])
-            path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
-            self.paths.append(path)
+def martingale_paths(variant: Variant, epsilon: float = POWER) -> dict[str, list[MartingalePath]]:
+    """Return the martingales against exchangeability of each split of an online pass."""
+    found: dict[str, list[MartingalePath]] = {}
+    for view, splits in variant.views.items():
+        for result, case in splits:
+            p = online_p_values(case)
+            if p is not None and len(p):
+                steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
+                mixture, power = simple_mixture(p), power_martingale(p, float(epsilon))
+                begin = int(case.prediction.extra["learnt"][0])
+                path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
+                found.setdefault(view, []).append(path)
+    return found
 
 
-class OnlineErrors(VariantNumbers):
-    """Share of regions without the true label among the examples so far.
+def online_errors(variant: Variant) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+    """Return for each split steps (m,), and the shares (levels, m) of regions without the true label so far.
 
-    levels: those of the config in ascending order. paths: (steps (m,), shares (levels, m)) of each split.
+    The levels are those of the config in ascending order.
     """
-
-    def start(self, options):
-        self.levels = np.array(sorted(map(float, self.results.config.levels)))
-        self.paths: list[tuple[np.ndarray, np.ndarray]] = []
-
-    @classmethod
-    def takes(cls, result, case):
-        return len(case.prediction) > 0 and is_online(case)
-
-    def add(self, result, view, case):
-        p = case.prediction.scores[np.arange(len(case.truth)), case.true_columns]
-        n = len(p)
-        steps = np.union1d(
-            *(
-                np.unique(np.rint(space(1, n, MOST_POINTS)).astype(int))
-                for space in (np.geomspace, np.linspace)
-            )
-        )
-        missed = np.cumsum(p <= self.levels[:, None], axis=1)
-        self.paths.append((steps, missed[:, steps - 1] / steps))
+    levels = np.array(sorted(map(float, variant.run.config.levels)))
+    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for view, splits in variant.views.items():
+        for _, case in splits:
+            n = len(case.truth)
+            if n and is_online(case.prediction):
+                p = case.prediction.scores[np.arange(n), case.true_columns]
+                spaces = (np.geomspace(1, n, MOST_POINTS), np.linspace(1, n, MOST_POINTS))
+                steps = np.union1d(*(np.unique(np.rint(space).astype(int)) for space in spaces))
+                missed = np.cumsum(p <= levels[:, None], axis=1)
+                found.setdefault(view, []).append((steps, missed[:, steps - 1] / steps))
+    return found
 
 
 VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"
@@ -213,28 +201,15 @@ ERROR = 0.023  # error at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
 
 
-class ThresholdCurve(VariantNumbers):
+class ThresholdCurve:
     """Confidence (n,) and correctness (n,) of one view on each split; thresholds up to ``top``.
 
     A threshold theta on the confidence, which is 2 max(p) - 1 of Bayesian transduction (Graepel, Herbrich and
     Obermayer, NIPS 12, equation 7) and |f| of a support vector machine, rejects the examples below it.
     """
 
-    def start(self, options):
-        self.confidence: list[np.ndarray] = []
-        self.correct: list[np.ndarray] = []
-        self.top = math.inf
-
-    @classmethod
-    def takes(cls, result, case):
-        return result.cell.method in (VOLUMES, MACHINES, POINTS)
-
-    def add(self, result, view, case):
-        prediction = case.prediction
-        volume = result.cell.method == VOLUMES
-        self.top = 1.0 if volume else math.inf
-        self.confidence.append(2.0 * prediction.confidence - 1.0 if volume else prediction.confidence)
-        self.correct.append(case.correct)
+    def __init__(self, confidence: list[np.ndarray], correct: list[np.ndarray], top: float):
+        self.confidence, self.correct, self.top = confidence, correct, top
 
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""
@@ -273,6 +248,19 @@ class ThresholdCurve(VariantNumbers):
             share = (y[place - 1] - error) / (y[place - 1] - y[place])
             return float(x[place - 1] + share * (x[place] - x[place - 1]))
         return float("nan")
+
+
+def threshold_curves(variant: Variant) -> dict[str, ThresholdCurve]:
+    """Return the curves of Bayesian transduction, Bayes point machines and support vector machines."""
+    found = {}
+    method = variant.splits[0].cell.method
+    for view, splits in variant.views.items() if method in (VOLUMES, MACHINES, POINTS) else ():
+        confidence = [case.prediction.confidence for _, case in splits]
+        if method == VOLUMES:
+            confidence = [2.0 * values - 1.0 for values in confidence]
+        top = 1.0 if method == VOLUMES else math.inf
+        found[view] = ThresholdCurve(confidence, [case.correct for _, case in splits], top)
+    return found
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:

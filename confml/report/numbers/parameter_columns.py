@@ -1,13 +1,11 @@
 """Parameters of method variants as columns of their own, after those of a table with packed ``params``."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confml.plugins.parameters import value_text
-from confml.report.items import Table
 from confml.report.run.results import RunResults
-from confml.runner.plan import Cell
 
 PACKED, PREFIX = "params", "params."
 
@@ -24,35 +22,23 @@ def parameter_columns(results: RunResults) -> dict[str, dict[tuple[str, str], An
     return dict(sorted(columns.items()))
 
 
-def values_of(cell: Cell, columns: Mapping[str, Mapping[tuple[str, str], Any]]) -> list[Any]:
-    """Return the values of the columns for one cell; None for parameters that it does not have."""
-    key = cell.method, cell.variant
-    return [_plain(column[key]) if key in column else None for column in columns.values()]
-
-
-def with_parameters(table: Table, columns: Mapping[str, Mapping[tuple[str, str], Any]]) -> Table:
-    """Return the table with a column ``params.<name>`` for each parameter, if it has ``method`` and
+def with_parameters(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    columns: Mapping[str, Mapping[tuple[str, str], Any]],
+) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+    """Return a table with a column ``params.<name>`` for each parameter, if it has ``method`` and
     ``params``."""
-    header = list(table.header)
     if not columns or PACKED not in header or "method" not in header:
-        return table
-    keys = header.index("method"), header.index(PACKED)
-    return replace(
-        table,
-        header=(*header, *(f"{PREFIX}{name}" for name in columns)),
-        rows=_rows(table, keys, list(columns.values())),
-    )
+        return header, rows
+    method, packed = list(header).index("method"), list(header).index(PACKED)
 
+    @functools.cache
+    def values(key: tuple[str, str]) -> tuple:
+        return tuple(_plain(column[key]) if key in column else None for column in columns.values())
 
-def _rows(
-    table: Table, keys: tuple[int, int], columns: Sequence[Mapping[tuple[str, str], Any]]
-) -> Iterator[tuple]:
-    known: dict[tuple[Any, Any], tuple] = {}
-    for row in table.rows:
-        key = row[keys[0]], row[keys[1]]
-        if key not in known:
-            known[key] = tuple(_plain(column[key]) if key in column else None for column in columns)
-        yield (*row, *known[key])
+    longer = ((*row, *values((row[method], row[packed]))) for row in rows)
+    return (*header, *(f"{PREFIX}{name}" for name in columns)), longer
 
 
 def _plain(value: Any) -> Any:

@@ -1,16 +1,16 @@
 """Errors and sizes of prediction regions at many significance levels, for figures."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
-from confml.measures.p_values import counted_examples, is_label_conditional
 from confml.measures.prediction import Prediction, of_sums_before
 from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.report.numbers.row_set import RowSet
-from confml.report.numbers.variant_numbers import VariantNumbers
+from confml.report.run.results import Split, Variant
 from confml.runner.results import CellResult
 
 
@@ -31,13 +31,13 @@ class CalibrationParts:
     def add(self, case: Case, rows: np.ndarray, groups: np.ndarray | None = None) -> None:
         """Add one split: its case, the row number of each test example, and its group (`group_names`)."""
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
-        self._by_class = self._by_class or is_label_conditional(case)
+        self._by_class = self._by_class or case.is_label_conditional
         labels, codes = case.labels
         groups = np.full(len(codes), "") if groups is None else groups
         names, of_names = np.unique(groups, return_inverse=True)
         keys = [(label, name) for label in labels.tolist() for name in names.tolist()]
         places = (codes * len(names) + of_names).astype(np.intp)
-        counted = counted_examples(case)
+        counted = case.counted
         fewest = np.full(len(keys), np.iinfo(np.int64).max)
         np.minimum.at(fewest, places, 0 if counted is None else counted)
         self._rows.add(np.asarray(rows), keys, places)
@@ -108,85 +108,93 @@ def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
     )
 
 
-class RegionErrors(VariantNumbers):
-    """Fraction of regions without the true label at each of ``levels``.
+class RegionErrors(NamedTuple):
+    """Fraction of regions without the true label at each level.
 
-    errors: (levels,) mean over the splits. rows: number of different test rows. conformal: whether the view
-    has p-values. counted: number of examples that p-values are counted among; None without p-values and for
-    an online pass; 0, for which there is no band, if all are weighted.
-
-    The option ``instances`` limits the test examples of each split, to the same ones for every method.
+    levels, errors: (levels,) mean over the splits. rows: number of different test rows. conformal: whether
+    the view has p-values. counted: number of examples that p-values are counted among; None without p-values
+    and for an online pass; 0, for which there is no band, if all are weighted.
     """
 
-    options = ("max_level", "instances")
+    levels: np.ndarray
+    errors: np.ndarray
+    rows: int
+    conformal: bool
+    counted: int | None
 
-    def start(self, options):
-        self.levels = level_grid(float(options.get("max_level", 1.0)))
-        self._instances = options.get("instances")
-        self._errors: list[np.ndarray] = []
-        self._rows: list[np.ndarray] = []
-        self._parts = CalibrationParts()
-        self.conformal = True
 
-    @classmethod
-    def takes(cls, result, case):
-        return case.prediction.has_regions and len(case.prediction) > 0
+def region_errors(
+    variant: Variant, max_level: float = 1.0, instances: int | None = None
+) -> dict[str, RegionErrors]:
+    """Return the errors of the regions of each view.
 
-    def add(self, result, view, case):
-        prediction, numbers = case.prediction, result.rows
-        self.conformal = self.conformal and prediction.kind == "p-value"
-        if prediction.kind == "p-value":
-            self._parts.add(case, numbers, group_names(result, prediction))
-        if self._instances is not None and self._instances < len(numbers):
-            some = self._some(numbers, result.cell.dataset)
-            case, numbers = Case(prediction.take(some), case.truth[some]), numbers[some]
-        if prediction.kind == "p-value":
-            missed = np.searchsorted(np.sort(true_p_values(case)), self.levels, side="right")
+    instances: number of test examples of each split, the same ones for every method; None for all.
+    """
+    levels = level_grid(float(max_level))
+    found = {}
+    for view, splits in variant.views.items():
+        usable = [split for split in splits if split.case.prediction.has_regions and len(split.case.truth)]
+        if usable:
+            found[view] = _errors(usable, levels, variant, instances)
+    return found
+
+
+def _errors(
+    splits: Sequence[Split], levels: np.ndarray, variant: Variant, instances: int | None
+) -> RegionErrors:
+    parts, errors, rows = CalibrationParts(), [], []
+    for result, case in splits:
+        numbers = result.rows
+        if case.prediction.kind == "p-value":
+            parts.add(case, numbers, group_names(result, case.prediction))
+        if instances is not None and instances < len(numbers):
+            some = _some(numbers, instances, variant)
+            case, numbers = Case(case.prediction.take(some), case.truth[some]), numbers[some]
+        if case.prediction.kind == "p-value":
+            missed = np.searchsorted(np.sort(true_p_values(case)), levels, side="right")
         else:
-            columns = case.true_columns
-            counts = level_counts(case.prediction, self.levels)[np.arange(len(columns)), columns]
-            last = len(self.levels)
-            counts = np.where(columns >= 0, counts, 0)
+            counts = level_counts(case.prediction, levels)[np.arange(len(numbers)), case.true_columns]
+            counts, last = np.where(case.known, counts, 0), len(levels)
             missed = np.bincount(counts, minlength=last + 1).cumsum()[:last]
-        self._errors.append(missed / len(numbers))
-        self._rows.append(numbers)
-
-    def _some(self, numbers: np.ndarray, dataset: str) -> np.ndarray:
-        """Return positions of random test examples from those with these row numbers, by the run's seed."""
-        rng = stable_generator("instances", self.results.config.seed, dataset, sorted(numbers.tolist()))
-        drawn = rng.choice(np.sort(numbers), self._instances, replace=False)
-        return np.flatnonzero(np.isin(numbers, drawn))
-
-    def finish(self):
-        self.errors = np.mean(self._errors, axis=0)
-        self.rows = len(np.unique(np.concatenate(self._rows)))
-        sizes = [counted for _, counted in self._parts.all_classes()]
-        known = [size for size in sizes if size is not None]
-        self.counted: int | None = None
-        if self._parts.classes() and not sizes:
-            self.counted = 0
-        elif sizes and len(known) == len(sizes):
-            self.counted = sum(known)  # label-conditional classes add up to about one sample of all of them
-        del self._errors, self._rows, self._parts
+        errors.append(missed / len(numbers))
+        rows.append(numbers)
+    sizes = [counted for _, counted in parts.all_classes()]
+    known = [size for size in sizes if size is not None]
+    counted: int | None = None
+    if parts.classes() and not sizes:
+        counted = 0
+    elif sizes and len(known) == len(sizes):
+        counted = sum(known)  # label-conditional classes add up to about one sample of all of them
+    conformal = all(case.prediction.kind == "p-value" for _, case in splits)
+    different = len(np.unique(np.concatenate(rows)))
+    return RegionErrors(levels, np.mean(errors, axis=0), different, conformal, counted)
 
 
-class RegionSizes(VariantNumbers):
-    """Mean set size of p-values at each of ``levels`` (criterion N). sizes: (levels,) mean over splits."""
+def _some(numbers: np.ndarray, instances: int, variant: Variant) -> np.ndarray:
+    """Return positions of random test examples from those with these row numbers, by the run's seed."""
+    seed = variant.run.config.seed
+    rng = stable_generator("instances", seed, variant.dataset, sorted(numbers.tolist()))
+    drawn = rng.choice(np.sort(numbers), instances, replace=False)
+    return np.flatnonzero(np.isin(numbers, drawn))
 
-    options = ("max_level",)
 
-    def start(self, options):
-        self.levels = level_grid(float(options.get("max_level", 0.2)))
-        self._sizes: list[np.ndarray] = []
+class RegionSizes(NamedTuple):
+    """Mean set size of p-values (criterion N) at each level, mean over the splits; (levels,) each."""
 
-    @classmethod
-    def takes(cls, result, case):
-        return case.prediction.kind == "p-value" and len(case.prediction) > 0
+    levels: np.ndarray
+    sizes: np.ndarray
 
-    def add(self, result, view, case):
-        p = np.sort(case.prediction.scores, axis=None)
-        larger = p.size - np.searchsorted(p, self.levels, side="right")
-        self._sizes.append(larger / len(case.prediction))
 
-    def finish(self):
-        self.sizes = np.mean(self._sizes, axis=0)
+def region_sizes(variant: Variant, max_level: float = 0.2) -> dict[str, RegionSizes]:
+    """Return the set sizes of each view with p-values."""
+    levels = level_grid(float(max_level))
+    found = {}
+    for view, splits in variant.views.items():
+        sizes = []
+        for _, case in splits:
+            if case.prediction.kind == "p-value" and len(case.truth):
+                p = np.sort(case.prediction.scores, axis=None)
+                sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
+        if sizes:
+            found[view] = RegionSizes(levels, np.mean(sizes, axis=0))
+    return found

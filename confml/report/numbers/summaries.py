@@ -10,7 +10,7 @@ from confml._json import from_json
 from confml.measures import Metric
 from confml.measures.metric import OWN
 from confml.plugins.parameters import parameters_text
-from confml.report.numbers.metric_rows import CellMetrics, MetricRows, Name
+from confml.runner.plan import Cell
 
 TIME_METRICS = {
     "training_seconds": Metric(
@@ -43,6 +43,22 @@ DATA_METRICS = {
 """Declarations of the numbers of `dataset_rows`."""
 
 
+MetricName = tuple[str, str, float | None]
+"""View, metric and level. The view is empty for a method's own quantities."""
+
+
+class CellMetrics(NamedTuple):
+    """The metrics of one cell in the order of ``metrics.csv``."""
+
+    cell: Cell
+    values: Mapping[MetricName, float]
+
+    @property
+    def views(self) -> list[str]:
+        """Names of the views."""
+        return [view for view in dict.fromkeys(view for view, _, _ in self.values) if view]
+
+
 class SummaryRow(NamedTuple):
     """One metric over the splits: mean and sd (denominator n - 1; NaN for n < 2) of its n defined values."""
 
@@ -58,33 +74,24 @@ class SummaryRow(NamedTuple):
     n: int
 
 
-def summarise(rows: MetricRows) -> list[SummaryRow]:
-    """Return means over the splits, in the order in which metrics first appear in the rows."""
+def summarise(cells: Sequence[CellMetrics]) -> list[SummaryRow]:
+    """Return means over the splits, in the order in which metrics first appear in the cells."""
     variants: dict[tuple[str, str, str], list[CellMetrics]] = {}
-    for one in rows.cells:
-        variants.setdefault((one.cell.dataset, one.cell.method, one.cell.variant), []).append(one)
+    for metrics in cells:
+        cell = metrics.cell
+        variants.setdefault((cell.dataset, cell.method, cell.variant), []).append(metrics)
     summary = []
-    for (dataset, method, variant), cells in variants.items():
-        values: dict[Name, Sequence[float]] = {}
-        first = cells[0]
-        if len(first.places) == len(first.names) and all(one.names is first.names for one in cells):
-            values.update(zip(first.names, zip(*(one.values for one in cells), strict=True), strict=True))
-        else:
-            values = _by_name(cells)
-        for (view, metric, level), own in values.items():
-            found = mean_and_sd(own)
-            params = cells[0].cell.params
-            summary.append(SummaryRow(dataset, method, params, variant, view, metric, level, *found))
+    for (dataset, method, variant), splits in variants.items():
+        values: dict[MetricName, list[float]] = {}
+        for split in splits:
+            for name, value in split.values.items():
+                values.setdefault(name, []).append(value)
+        params = splits[0].cell.params
+        summary += [
+            SummaryRow(dataset, method, params, variant, view, metric, level, *mean_and_sd(own))
+            for (view, metric, level), own in values.items()
+        ]
     return summary
-
-
-def _by_name(cells: Sequence[CellMetrics]) -> dict[Name, Sequence[float]]:
-    """Return the values of each name, whose names may differ between the cells."""
-    values: dict[Name, list[float]] = {}
-    for one in cells:
-        for name, value in zip(one.names, one.values, strict=True):
-            values.setdefault(name, []).append(value)
-    return dict(values)
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from confml._version import PACKAGE
 from confml.errors import ConfmlError
+from confml.report.forms.page_table import PageTable
 from confml.report.run.results import RunResults
-from confml.report.tables.page_table import PageTable
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def provenance_table(manifest: Mapping[str, Any]) -> PageTable:
 def citations(results: RunResults) -> list[Citation]:
     """Return the works to cite: confml, the data sets by their cards, the published tables."""
     from confml.data.cards import read_card
-    from confml.report.sections.published_tables import published_table
+    from confml.report.tables.published_tables import published_table
 
     found = [Citation("software", software_citation())]
     for spec in results.config.datasets:

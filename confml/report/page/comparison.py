@@ -10,25 +10,24 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.report.answers.answer import Answer
 from confml.report.answers.datasets import first_means, ranking_of
-from confml.report.answers.evidence import Evidence
+from confml.report.answers.evidence import evidence_of
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.files import write_file
+from confml.report.forms.page_table import PageTable
 from confml.report.page.about_run import Citation, citations, manifest_of
 from confml.report.page.headline import answer_of, answer_table, question
 from confml.report.page.material import Material, ViewData
 from confml.report.page.render import render
 from confml.report.page.result_parts import interval_text, p_text
 from confml.report.page.run_page import RankPart, dataset_parts, glossary, rank_part
+from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
-from confml.report.sections.base import items_of
-from confml.report.sections.certified import Certified
-from confml.report.sections.of_cells import Timings, Tuning
-from confml.report.sections.rejection import RejectionCurves
-from confml.report.tables.page_table import PageTable
+from confml.report.tables import certified, rejection_curves, timings, tuning
+from confml.report.write import read_tables
 
-SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
+TABLES = (timings.TABLE, tuning.TABLE, rejection_curves.TABLE, certified.SPLITS, certified.TABLE)
 
 
 def write_comparison_page(runs: Sequence[Path | str], folder: Path | str) -> tuple[Path, list[str]]:
@@ -94,11 +93,9 @@ def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
 
 
 def _material(results: RunResults, folder: Path, name: str) -> Material:
-    found = Material(results, name)
-    sections = [section(results, folder) for section in SECTIONS if section.applies(results)]
-    for item in items_of(results, sections, Evidence):
-        found.see(item)
-    return found
+    report = Report(results, folder)
+    read_tables(report, [table for table in TABLES if table.applies(results)], [evidence_of])
+    return Material(report, name)
 
 
 # ---- ranks

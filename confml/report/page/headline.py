@@ -8,13 +8,11 @@ from confml.report.answers.answer import Answer, RunAnswer, answer, run_answer
 from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed, points
 from confml.report.answers.thresholds import decided, observed_shares
+from confml.report.forms.page_table import PageTable
 from confml.report.numbers.certificates import ALL
 from confml.report.page.material import Material
-from confml.report.sections.certified import group_columns
-from confml.report.sections.certified_jointly import JOINTLY
-from confml.report.sections.rejection import CURVES
-from confml.report.tables.page_table import PageTable
 
+CURVES, JOINTLY = "rejection-curves.csv", "certified-jointly.csv"
 DASH = "\N{EN DASH}"
 
 
@@ -26,11 +24,11 @@ def answer_of(material: Sequence[Material], standings: Standings) -> RunAnswer:
         observed, joint = {}, []
         for one in material:
             own = {view.key: view.label for view in one.of_dataset(name)}
-            shares = observed_shares(one.rows_of(CURVES, name))
+            shares = observed_shares(one.report.dicts(CURVES, dataset=name))
             observed.update({own[key]: share for key, share in shares.items() if key in own})
             # The best of several runs has no guarantee.
-            if len(material) == 1 and name not in group_columns(one.results):
-                joint += [row for row in one.rows_of(JOINTLY, name) if row["scope"] == ALL]
+            if len(material) == 1 and not one.results.has_groups(name):
+                joint += one.report.dicts(JOINTLY, dataset=name, scope=ALL)
         missing = [label for one in material for label in one.missing(name)]
         new = answer(standings, name, decided(observed, joint, labels), missing, aim)
         found += [] if new is None else [new]

@@ -1,19 +1,16 @@
-"""`Material`: the numbers of one run that its page shows, collected while the sections write their files."""
+"""`Material`: the numbers of one run that its page shows."""
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from confml.report.answers.standings import Line, Standings
-from confml.report.items import Grid, Item, Note, Picture, Table, TableKind
-from confml.report.numbers.variant_numbers import ViewKey
+from confml.report.report import Report
 from confml.report.run.cells import with_details
-from confml.report.run.results import RunResults
+from confml.report.run.results import ViewKey
 from confml.runner.plan import Cell
-
-KEY_COLUMNS = ("dataset", "method", "params", "view")
 
 
 @dataclass
@@ -32,31 +29,24 @@ class ViewData:
 
 
 class Material:
-    """The numbers of a run for its page.
+    """The numbers of a run for its page, from its report.
 
-    results: the run. tables: those that the page reads, by path. grids: by title. paths: of all items and
-    their folders. notes: as the sections yield them. pictures: the figures that were drawn. views: by data
-    set, method, params and view, in the order of the CSV files.
+    run: name of the run on a page of several. views: by data set, method, params and view, in the order of
+    the CSV files.
     """
 
-    def __init__(self, results: RunResults, run: str = ""):
-        self.results, self.run = results, run
-        self.tables: dict[str, Table] = {}
-        self.grids: dict[str, Grid] = {}
-        self.paths: set[str] = set()
-        self.notes: list[str] = []
-        self.pictures: list[Picture] = []
-        self.cells = results.ordered_cells
-        self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
+    def __init__(self, report: Report, run: str = ""):
+        self.report, self.results, self.run = report, report.run, run
+        self.cells = report.run.ordered_cells
 
     @functools.cached_property
     def views(self) -> dict[ViewKey, ViewData]:
         """The views of the run with test examples, once its cells are read."""
         found: dict[ViewKey, ViewData] = {}
-        for metrics in self.results.metrics.cells:
+        for metrics in self.results.metrics:
             cell = metrics.cell
             for view in metrics.views:
-                error = metrics.value(view, "error", None)
+                error = metrics.values.get((view, "error", None))
                 if error is None or math.isnan(error):
                     continue
                 key = (cell.dataset, cell.method, cell.variant, view)
@@ -93,46 +83,10 @@ class Material:
     def _first_cells(self) -> dict[tuple[str, str, str], Cell]:
         return {(one.dataset, one.method, one.variant): one for one in reversed(self.cells)}
 
-    def see(self, item: Item) -> None:
-        """Keep a table, a note or a picture that a section has yielded."""
-        path = getattr(item, "path", "")
-        self.paths |= {path, path.partition("/")[0]}
-        if isinstance(item, Table):
-            if item.read:
-                self.tables[item.path] = replace(item, rows=list(item.rows))
-        elif isinstance(item, Grid):
-            self.grids[item.title] = item
-        elif isinstance(item, Note):
-            self.notes.append(item.text)
-        elif isinstance(item, Picture):
-            self.pictures.append(item)
-
-    def rows_of(self, kind: TableKind, of: str | ViewData | None = None) -> list[Mapping[str, Any]]:
-        """Return the rows of a section's table as mappings; none without it. of: a data set, or a view."""
-        path = kind.path
-        if path not in self.tables:
-            return []
-        table = self.tables[path]
-        if path not in self._indexed:
-            own: dict[Any, list[Sequence[Any]]] = {}
-            place = list(table.header).index("dataset") if "dataset" in table.header else None
-            for row in table.rows:
-                own.setdefault(None if place is None else row[place], []).append(row)
-            self._indexed[path] = own
-        by_dataset = self._indexed[path]
-        dataset = of.dataset if isinstance(of, ViewData) else of
-        parts = by_dataset.values() if dataset is None else [by_dataset.get(dataset, [])]
-        found: list[Mapping[str, Any]] = [
-            dict(zip(table.header, row, strict=True)) for rows in parts for row in rows
-        ]
-        if isinstance(of, ViewData):
-            found = [row for row in found if tuple(row[name] for name in KEY_COLUMNS) == of.key]
-        return found
-
-    def by_method(self, kind: TableKind, dataset: str) -> dict[str, list[Mapping[str, Any]]]:
-        """Return the rows of a section's table on a data set by the label of their method."""
+    def by_method(self, path: str, dataset: str) -> dict[str, list[Mapping[str, Any]]]:
+        """Return the rows of a table on a data set by the label of their method."""
         found: dict[str, list[Mapping[str, Any]]] = {}
-        for row in self.rows_of(kind, dataset):
+        for row in self.report.dicts(path, dataset=dataset):
             found.setdefault(self._labels[row["method"], row["params"]], []).append(row)
         return found
 

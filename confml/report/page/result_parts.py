@@ -14,15 +14,14 @@ from confml.report.answers.standings import COSTS, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
 from confml.report.files import natural
+from confml.report.forms.page_table import Cell, PageTable, fixed, short, spread
+from confml.report.forms.summary import standing_text
 from confml.report.numbers.summaries import SummaryRow
 from confml.report.page.material import Material, ViewData
-from confml.report.sections.certified import CERTIFIED
-from confml.report.sections.of_cells import TIMINGS, TUNING
-from confml.report.sections.rejection import CURVES
-from confml.report.sections.summary import SUMMARY
-from confml.report.tables.page_table import Cell, PageTable, fixed, short, spread
-from confml.report.tables.summary import standing_text
+from confml.report.tables.table import KEY
 
+CURVES, CERTIFIED, SUMMARY = "rejection-curves.csv", "certified.csv", "summary.csv"
+TIMINGS, TUNING = "timings.csv", "tuning.csv"
 Summary = dict[tuple, SummaryRow]
 UNRANKED = ("auroc_correct", "ece")
 """Metrics without bold values: a worse classifier, or one that rejects everything, can have the best one."""
@@ -115,7 +114,7 @@ class DatasetTables:
             "risk-coverage curve. ECE: expected calibration error. Majority class: always the most frequent "
             f"class of training, not compared as a method.{self.cut}{self._failures_text}",
             most=self.most,
-            file=SUMMARY.path,
+            file=SUMMARY,
         )
         decided = self._decided()
         for own, view in self.views:
@@ -174,7 +173,7 @@ class DatasetTables:
         return {
             (one.run, key): share
             for one in self.material
-            for key, share in observed_shares(one.rows_of(CURVES, self.dataset)).items()
+            for key, share in observed_shares(one.report.dicts(CURVES, dataset=self.dataset)).items()
         }
 
     def regions(self) -> PageTable:
@@ -191,7 +190,7 @@ class DatasetTables:
             + unpromised(self.standings, next(iter(self.material[0].results.config.levels), 0.05))
             + self.cut,
             most=self.most,
-            file=SUMMARY.path,
+            file=SUMMARY,
         )
         return self._filled(table, columns, "levels")
 
@@ -205,7 +204,7 @@ class DatasetTables:
             heads=2,
             note="A prediction is accepted (sure) if its confidence reaches the threshold.",
             most=self.most,
-            file=SUMMARY.path,
+            file=SUMMARY,
         )
         return self._filled(table, columns, "thresholds")
 
@@ -246,10 +245,10 @@ class DatasetTables:
                 "(certified-jointly.csv has one for all methods)."
             ),
             most=self.most,
-            file=CERTIFIED.path,
+            file=CERTIFIED,
         )
         for one, view in self.views:
-            for row in one.rows_of(CERTIFIED, view):
+            for row in one.report.dicts(CERTIFIED, **dict(zip(KEY, view.key, strict=True))):
                 splits = f"{row['certified']} of {row['splits']}"
                 table.add(
                     *(view.label, f"{100 * row['risk']:g}", splits),
@@ -270,7 +269,7 @@ class DatasetTables:
             f"Run times on {self.dataset} (mean seconds per split, one thread).",
             ["method", "fit", "inner selection", "grid points", "prediction", "total"],
             most=self.most // 3,
-            file=TIMINGS.path,
+            file=TIMINGS,
         )
         totals = {}
         for label, rows in found.items():
@@ -299,7 +298,7 @@ class DatasetTables:
             ["method", "chosen", "splits", "inner score, mean", "grid points", "selected by"],
             heads=2,
             most=self.most,
-            file=TUNING.path,
+            file=TUNING,
         )
         for label, points in found.items():
             splits = sum(row["chosen"] for rows in points.values() for row in rows)

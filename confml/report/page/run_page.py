@@ -9,7 +9,7 @@ from confml.published import known_tables
 from confml.report.answers.answer import Answer, RunAnswer, causes, of_dataset
 from confml.report.answers.datasets import Ranking, ranking
 from confml.report.answers.standings import Standings, standings_of
-from confml.report.items import TableKind
+from confml.report.forms.page_table import PageTable, slug, unique
 from confml.report.page.about_run import (
     audit_sentence,
     audit_table,
@@ -25,11 +25,8 @@ from confml.report.page.material import Material
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.run.results import RunResults
-from confml.report.sections.leaderboard import LEADERBOARD, TITLE
-from confml.report.sections.of_cells import FAILURES
-from confml.report.sections.published_tables import COMPUTED, path_of
-from confml.report.sections.summary import SUMMARY
-from confml.report.tables.page_table import PageTable, slug, unique
+from confml.report.tables.leaderboard import TITLE
+from confml.report.tables.published_tables import COMPUTED, path_of
 
 RESERVED = (
     "answer answer-table warnings ranks published failures failures-table files figures data glossary "
@@ -70,7 +67,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         "question": question([material], found.found),
         "headline": found.sentences,
         "summary": answer_table(found.found, found.aim) if len(found.complete) > 1 else None,
-        "notes": [note.removeprefix("warning: ") for note in material.notes],
+        "notes": [note.removeprefix("warning: ") for note in material.report.notes],
         "ranks": rank_parts(material),
         "leaderboard": leaderboard(material),
         "parts": dataset_parts([material], standings_of(results), found.found, folder),
@@ -86,7 +83,7 @@ def run_page(material: Material, folder: Path, found: RunAnswer, files: Sequence
         about=" ".join((results.config.about or "").split()),
         cells=f"{results.done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         files=files,
-        figures=[page_figure(one, folder) for one in material.pictures if not one.dataset],
+        figures=[page_figure(one, folder) for one in material.report.pictures if not one.dataset],
         audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
@@ -155,7 +152,7 @@ def dataset_parts(
                 {name: table for name, table in shown.items() if table or name == "results"},
                 [
                     page_figure(picture, folder, inline=place < WITH_FIGURES)
-                    for picture in material[0].pictures
+                    for picture in material[0].report.pictures
                     if picture.dataset == one.dataset
                 ],
                 many,
@@ -195,7 +192,7 @@ def rank_part(found: Ranking) -> RankPart:
         f"ranks-{slug(found.metric)}",
         f"Mean ranks by {words} (1 is best).",
         ["method", "mean rank", "data sets won", "difference from best", "shown to differ from the best"],
-        file=SUMMARY.path,
+        file="summary.csv",
     )
     best = float(outcome.mean_ranks.min())
     wins = (outcome.ranks == outcome.ranks.min(axis=1, keepdims=True)).sum(axis=0)
@@ -205,7 +202,7 @@ def rank_part(found: Ranking) -> RankPart:
     return RankPart(title, text, table)
 
 
-# ---- tables of other sections
+# ---- tables that a paper prints, failures, leaderboard
 
 
 def published(material: Material) -> list[tuple[str, PageTable]]:
@@ -213,7 +210,7 @@ def published(material: Material) -> list[tuple[str, PageTable]]:
     found = []
     for name, one in known_tables().items():
         path = path_of(one)
-        rows = material.rows_of(TableKind(path, ()))
+        rows = material.report.dicts(path)
         here = {row["dataset"] for row in rows if row["status"] == COMPUTED}
         if not rows:
             continue
@@ -245,8 +242,8 @@ def failures(results: RunResults) -> PageTable:
         "failures-table",
         "Failed cells by method and error.",
         ["method", "cells", "data sets", "failure"],
-        note=f"{FAILURES.path} has each cell with the calls that led to its error.",
-        file=FAILURES.path,
+        note="failures.csv has each cell with the calls that led to its error.",
+        file="failures.csv",
     )
     for cause in causes(results.failures, results.label):
         table.add(cause.label, sum(cause.cells.values()), ", ".join(cause.cells), cause.error)
@@ -255,5 +252,5 @@ def failures(results: RunResults) -> PageTable:
 
 def leaderboard(material: Material) -> PageTable | None:
     """Return mean ranks and means of all methods by every column of the leaderboard."""
-    grid = material.grids.get(TITLE)
-    return None if grid is None else PageTable.of("leaderboard-table", grid, LEADERBOARD.path)
+    grid = material.report.grids.get(TITLE)
+    return None if grid is None else PageTable.of("leaderboard-table", grid, "leaderboard.csv")

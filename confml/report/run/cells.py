@@ -1,7 +1,8 @@
 """`RunCells`: the planned cells of a run and the results of the finished ones."""
 
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -9,8 +10,9 @@ from typing import Any
 
 from confml.config import Config
 from confml.config.warnings import Warned
+from confml.measures.costs import Costs, costs_of
 from confml.plugins.parameters import value_text
-from confml.report.files import natural
+from confml.report.files import natural, safe_name, safe_names
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -92,6 +94,11 @@ class RunCells:
         for cell in self.ordered_cells:
             if cell.key in self.results:
                 yield self.results[cell.key]
+
+    @cached_property
+    def costs(self) -> Costs | None:
+        """Costs of decisions, from the config."""
+        return None if self.config.costs is None else costs_of(self.config.costs)
 
     @cached_property
     def ordered_cells(self) -> list[Cell]:
@@ -186,3 +193,33 @@ def params_order(params: Mapping[str, Any]) -> tuple:
         else (name, 1, 0.0, str(value))
         for name, value in params.items()
     )
+
+
+def view_ending(view: str, views: Collection[str]) -> str:
+    """Return the ending of a view's file; it contains the view if the method has several."""
+    return f".{safe_name(view)}.csv" if len(views) > 1 else ".csv"
+
+
+@functools.lru_cache(maxsize=1)  # several tables use them
+def region_paths(results: RunCells) -> dict[str, str]:
+    """Return the path of each cell's tables below ``regions/``, by key, without ending; all are different."""
+    datasets = safe_names(cell.dataset for cell in results.cells)
+    names = {cell.key: _folder_name(results, cell) for cell in results.cells}
+    variants = safe_names(names.values())
+    taken: dict[tuple, list[Cell]] = {}
+    for cell in results.cells:
+        taken.setdefault((cell.dataset, names[cell.key], cell.split), []).append(cell)
+    paths, splits = {}, {split: safe_name(split) for split in {cell.split for cell in results.cells}}
+    for (dataset, variant, split), cells in taken.items():
+        for cell in cells:  # several only where a config has one method twice with different grids
+            name = splits[split] if len(cells) == 1 else f"{splits[split]}-{cell.key[:8]}"
+            paths[cell.key] = f"{datasets[dataset]}/{variants[variant]}/{name}"
+    return paths
+
+
+def _folder_name(results: RunCells, cell: Cell) -> str:
+    """Return the config's label of a cell's method, else its name and parameters; ``;`` between words."""
+    label = results.given_label(cell.method, cell.params)
+    if label is not None:
+        return ";".join(label.split())
+    return f"{cell.method};{cell.variant}" if cell.variant else cell.method

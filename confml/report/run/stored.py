@@ -1,13 +1,11 @@
 """`open_run`: the stored results of a run's folder as input of reports."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
 from pathlib import Path
 
 from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
-from confml.measures.costs import Costs, costs_of
 from confml.report.run.cells import DatasetInfo, Failure, calls_of
 from confml.report.run.results import RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
@@ -19,36 +17,26 @@ from confml.runner.store import Store
 
 
 class StoredResults(Mapping[str, CellResult]):
-    """The finished cells of a plan by key, read when they are used. The last few are kept in memory."""
+    """The finished cells of a plan by key, read when they are used."""
 
     def __init__(
         self,
         store: Store,
         cells: list[Cell],
-        keep_last: int = 20,
-        costs: Costs | None = None,
     ):
-        self._costs = costs
-        self._store, self._keep_last = store, keep_last
+        self._store = store
         self._cells = {cell.key: cell for cell in cells}
-        self._last: dict[str, CellResult] = {}
 
     def __getitem__(self, key: str) -> CellResult:
-        found = self._last.get(key)
-        if found is None:
-            cell = self._cells[key]
-            result = CellResult.read(self._store, cell)
-            if result is None:
-                raise ConfmlError(
-                    f"the result of {cell.title} is damaged",
-                    where=str(self._store.folder),
-                    hint="run the config again to compute damaged results again",
-                )
-            found = result if self._costs is None else replace(result, costs=self._costs)
-            while len(self._last) >= self._keep_last:
-                self._last.pop(next(iter(self._last)))
-            self._last[key] = found
-        return found
+        cell = self._cells[key]
+        result = CellResult.read(self._store, cell)
+        if result is None:
+            raise ConfmlError(
+                f"the result of {cell.title} is damaged",
+                where=str(self._store.folder),
+                hint="run the config again to compute damaged results again",
+            )
+        return result
 
     def __contains__(self, key: object) -> bool:  # the one of `Mapping` would read the cell
         return key in self._cells
@@ -95,7 +83,6 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         results=StoredResults(
             store,
             [cell for cell in cells if cell.key in state.done],
-            costs=None if config.costs is None else costs_of(config.costs),
         ),
         failures=failures,
         datasets=datasets,

@@ -1,1 +1,1 @@
-"""Tables as text: console, CSV, Markdown, LaTeX and HTML."""
+"""Tables of a run's report: one module each, listed in `confml.report.tables.known`."""

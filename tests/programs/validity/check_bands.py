@@ -13,7 +13,6 @@ from confml.measures import Case
 from confml.measures.bounds import sparse_svm_bound
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.coverage_band import coverage_band
-from confml.measures.p_values import counted_examples
 from confml.methods.registry import build
 
 LEVEL, TESTS, DELTA = 0.1, 200, 0.05
@@ -25,7 +24,7 @@ def coverage(rng, classes, rows, method="tcm-nn", **params):
     if case is None:
         return [False]
     covered = sum(right for _, right in case.class_coverage(LEVEL).values())
-    low, high = coverage_band([(TESTS, int(counted_examples(case)[0]))], LEVEL, smoothed)
+    low, high = coverage_band([(TESTS, int(case.counted[0]))], LEVEL, smoothed)
     return [not low <= covered / TESTS <= high]
 
 
@@ -37,7 +36,7 @@ def coverage_of_a_class(rng, classes, rows, method="tcm-nn", **params):
     examples, covered = case.class_coverage(LEVEL).get(0, (0, 0))
     if not examples:
         return [False]
-    counted = int(counted_examples(case)[case.truth == 0][0])
+    counted = int(case.counted[case.truth == 0][0])
     low, high = coverage_band([(examples, counted)], LEVEL, smoothed)
     return [not low <= covered / examples <= high]
 

@@ -7,7 +7,6 @@ from _entries import Claim, Entry, sample
 
 from confml.measures import Case
 from confml.measures.monitoring import BETTORS, cusum_alarms, log_martingale, shiryaev_roberts_alarms
-from confml.measures.p_values import smoothed_p_values
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
 STEPS = 100
@@ -17,7 +16,7 @@ def monitoring(rng, classes, ties):
     """Maximum of each martingale, and an alarm of either statistic within a tenth of its mean run."""
     X, y = sample(rng, STEPS, classes, ties)
     online = OnlineTCMNN(np.arange(classes), smoothed=True, random_state=int(rng.integers(2**31)))
-    p = smoothed_p_values(Case(online.predict_then_learn(X, y), y))
+    p = Case(online.predict_then_learn(X, y), y).smoothed
     found = [log_martingale(p, bettor).max() >= np.log(20) for bettor in BETTORS.values()]
     found += [bool(alarms(p, 10 * STEPS)) for alarms in (cusum_alarms, shiryaev_roberts_alarms)]
     return found

@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 from confml.measures import Case
 from confml.measures.martingales import power_martingale, simple_mixture
-from confml.measures.p_values import smoothed_p_values
 from confml.methods.registry import build
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
@@ -139,7 +138,7 @@ def martingale_claims(setting):
 def _online_p_values(rng, classes, ties):
     X, y = sample(rng, STEPS, classes, ties)
     online = OnlineTCMNN(np.arange(classes), smoothed=True, random_state=int(rng.integers(2**31)))
-    return smoothed_p_values(Case(online.predict_then_learn(X, y), y))
+    return Case(online.predict_then_learn(X, y), y).smoothed
 
 
 EXACT = "true label's p-value at most any given level with at most that probability"

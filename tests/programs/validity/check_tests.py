@@ -10,7 +10,7 @@ from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.uncertainty import leave_block_out_intervals
 from confml.measures import Case, Prediction
-from confml.measures.p_values import calibration_parts
+from confml.measures.coverage_band import calibration_parts
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
 from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval

@@ -12,8 +12,8 @@ from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
+from confml.report.forms.summary import summary_tables
 from confml.report.run.cells import DatasetInfo, Failure
-from confml.report.tables.summary import summary_tables
 
 SPLITS = ("r0", "r1", "r2", "r3", "r4")
 
@@ -26,7 +26,7 @@ def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config)
         scores, kind = methods[cell.method](cell, truth)
         found = result_of(cell, {kind: Prediction(np.array([0, 1]), scores, kind)}, truth, train_rows=200)
         found.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
-        return replace(found, costs=costs, train_class_counts={0: 100, 1: 100})
+        return replace(found, train_class_counts={0: 100, 1: 100})
 
     infos = {name: DatasetInfo(name, rows + 200, 2, 2) for name in datasets}
     if costs is not None:

@@ -1,7 +1,5 @@
 """The majority class, regions without a promised coverage, and intervals of mean costs in every output."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from report.answers.test_advice import p_values, probabilities, run_of
@@ -10,7 +8,6 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml import KNN, Conformal
 from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
-from confml.measures.costs import costs_of
 from confml.measures.prediction import Prediction
 from confml.report.answers.advice import advise, unpromised
 from confml.report.answers.differences import SplitLosses, mean_interval
@@ -18,9 +15,9 @@ from confml.report.answers.majority import beats_majority, majority_of
 from confml.report.answers.promises import promised
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.thresholds import Decided
+from confml.report.forms.short_table import short_table
+from confml.report.forms.summary import csv_rows, summary_tables
 from confml.report.run.cells import DatasetInfo
-from confml.report.tables.short_table import short_table
-from confml.report.tables.summary import csv_rows, summary_tables
 
 
 def test_the_majority_class_is_a_row_of_tables_and_no_method():
@@ -76,7 +73,7 @@ def test_mean_costs_have_an_interval():
         truth = np.arange(40) % 2
         scores = np.where((truth ^ (np.arange(40) % 7 == 0))[:, None] == [0, 1], 0.9, 0.1)
         found = result_of(cell, {"probability": Prediction(np.array([0, 1]), scores, "probability")}, truth)
-        return replace(found, costs=costs_of(matrix))
+        return found
 
     infos = {"d": DatasetInfo("d", 120, 2, 2)}
     run = make_run(make_config([entry("a")], costs=matrix), predict, infos, ("r0", "r1"))

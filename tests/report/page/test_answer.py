@@ -10,14 +10,18 @@ from report.report_cases import dataset, entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.answers.answer import run_answer
 from confml.report.answers.standings import Standings
+from confml.report.forms.short_table import short_table
 from confml.report.page.headline import answer_of, answer_table
 from confml.report.page.material import Material
+from confml.report.report import Report
 from confml.report.run.cells import DatasetInfo
-from confml.report.sections.base import items_of
-from confml.report.sections.certified import CERTIFIED, Certified
-from confml.report.sections.certified_jointly import CertifiedJointly
-from confml.report.sections.rejection import CURVES, RejectionCurves
-from confml.report.tables.short_table import short_table
+from confml.report.tables import certified, certified_jointly, rejection_curves
+from confml.report.write import read_tables
+
+TABLES = (
+    *(rejection_curves.TABLE, certified.SPLITS, certified.TABLE),
+    *(certified_jointly.SPLITS, certified_jointly.TABLE),
+)
 
 
 def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
@@ -36,11 +40,9 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
 
 
 def material_of(run, tmp_path):
-    found = Material(run)
-    sections = [one(run, tmp_path) for one in (RejectionCurves, Certified, CertifiedJointly)]
-    for item in items_of(run, sections):
-        found.see(item)
-    return found
+    report = Report(run, tmp_path)
+    read_tables(report, TABLES)
+    return Material(report)
 
 
 def whole_answer(material):
@@ -90,7 +92,7 @@ def test_runs_on_other_examples_are_not_compared(tmp_path):
     first = material_of(run_with_errors({"a": [2, 3, 4]}), tmp_path)
     other = run_with_errors({"b": [9, 9, 9]})
     moved = {key: replace(one, rows=one.rows + 1) for key, one in other.results.items()}
-    second = Material(replace(other, results=moved), "second")
+    second = Material(Report(replace(other, results=moved), tmp_path), "second")
     (one,) = answers([first, second])
     assert [(other.label, other.reason) for other in one.others] == [
         ("b (second)", "different test examples")
@@ -122,7 +124,7 @@ def test_an_interrupted_run_says_first_what_is_missing(tmp_path):
 def test_decided_predictions(tmp_path):
     material = material_of(run_with_errors({"a": [5, 5, 5]}), tmp_path)
     (one,) = answers([material])
-    curve = {1 - row["rejection_rate"]: row["risk"] for row in material.rows_of(CURVES, "d")}
+    curve = {1 - row["rejection_rate"]: row["risk"] for row in material.report.dicts("rejection-curves.csv")}
     assert one.decided.observed == pytest.approx(max(x for x, risk in curve.items() if risk <= 0.01))
     assert f"{100 * one.decided.observed:.0f} %" in one.decided.sentence
     assert "chosen on these rows, so expect a higher risk" in one.decided.sentence
@@ -147,7 +149,10 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
     two_methods = material_of(run, tmp_path)
     (best,) = answers([two_methods])
-    assert [row["coverage"] for row in two_methods.rows_of(CERTIFIED) if row["risk"] == 0.01] == [1, 1]
+    assert [row["coverage"] for row in two_methods.report.dicts("certified.csv") if row["risk"] == 0.01] == [
+        1,
+        1,
+    ]
     assert best.decided.certified == 0.0 and best.decided.needed == 368
     assert (
         "needs 368 accepted rows without an error, and the calibration half of a test part has 350"

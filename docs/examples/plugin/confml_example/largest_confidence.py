@@ -1,26 +1,17 @@
-"""Section of the report with the largest confidence of each cell."""
+"""Table of a run's report: the largest confidence of each method."""
 
-from typing import ClassVar
-
-from confml.report.items import TableKind
-from confml.report.sections.base import Section
-
-LARGEST = TableKind("largest-confidence.csv", ("dataset", "view", "confidence"))
+from confml.report.tables.table import KEY, Table, by_view
 
 
-class LargestConfidence(Section):
-    """Write the largest confidence of each cell to ``largest-confidence.csv``."""
+def rows(splits, variant):
+    """Return the largest confidence of the test examples of each split."""
+    for result, case in splits:
+        yield result.cell.split, case.confidence.max()
 
-    name: ClassVar = "largest-confidence"
-    place: ClassVar = 125  # order in the report
-    files: ClassVar = {"largest-confidence.csv": "largest confidence of the test examples of a cell"}
 
-    def start(self):
-        self._rows = []
-
-    def add(self, result):
-        for view, prediction in result.views.items():
-            self._rows.append((result.cell.dataset, view, f"{prediction.confidence.max():g}"))
-
-    def items(self):
-        yield LARGEST.of(self._rows)
+TABLE = Table(
+    "largest-confidence.csv",
+    "largest confidence of the test examples of a cell",
+    (*KEY, "split", "confidence"),
+    by_view(rows),
+)

@@ -1,0 +1,1 @@
+"""Tables as text: console, CSV, Markdown, LaTeX and HTML."""

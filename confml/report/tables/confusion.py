@@ -1,0 +1,92 @@
+"""``confusion.csv`` and ``class-metrics.csv``: counts of labels; precision, recall and F1 of each class."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from confml.measures import Metric
+from confml.measures.confusion_matrix import Confusion
+from confml.measures.metric import HIGHER
+from confml.report.run.results import Split, Variant
+from confml.report.tables.table import KEY, Row, Table, by_view
+
+_SOURCE = "Sokolova and Lapalme 2009"
+METRICS = {
+    "precision": Metric(
+        "share of correct predictions among the rows predicted as the class; 0 for a class that is never "
+        "predicted",
+        HIGHER,
+        "#{i: predicted c, y_i = c} / #{i: predicted c}",
+        _SOURCE,
+    ),
+    "recall": Metric(
+        "share of correct predictions among the rows of the class; 0 for a class without test rows",
+        HIGHER,
+        "#{i: predicted c, y_i = c} / #{i: y_i = c}",
+        _SOURCE,
+    ),
+    "f1": Metric(
+        "harmonic mean of precision and recall of the class",
+        HIGHER,
+        "2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
+        _SOURCE,
+    ),
+}
+"""Declarations of the metrics of ``class-metrics.csv``."""
+
+
+def counts_of(splits: Sequence[Split]) -> dict[tuple[Any, Any], int]:
+    """Return the number of test rows of each pair of a true and a predicted label, over all splits."""
+    counts: dict[tuple[Any, Any], int] = {}
+    for _, case in splits:
+        labels = case.confusion.labels.tolist()
+        for true, row in zip(labels, case.confusion.counts.tolist(), strict=True):
+            for predicted, count in zip(labels, row, strict=True):
+                if count:
+                    counts[true, predicted] = counts.get((true, predicted), 0) + count
+    return dict(sorted(counts.items()))
+
+
+def confusion_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
+    """Count the test rows of each pair of a true and a predicted label that occurs.
+
+    ``label``: true label; ``prediction``: predicted label; ``count``: number of rows over all splits.
+    """
+    for pair, count in counts_of(splits).items():
+        yield *pair, count
+
+
+def class_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
+    """Compute the measures of each class.
+
+    ``rows``: its test rows; ``predicted``: the rows that are predicted as it; ``correct``: those of both; and
+    its precision, recall and F1. All are computed from the counts of all splits together. The means over the
+    classes and then over the splits are in ``summary.csv`` (``precision_macro``, ``recall_macro``,
+    ``f1_macro``).
+    """
+    counts = counts_of(splits)
+    labels = sorted({label for pair in counts for label in pair})
+    position = {label: i for i, label in enumerate(labels)}
+    matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    for (true, predicted), count in counts.items():
+        matrix[position[true], position[predicted]] = count
+    all_splits = Confusion(np.array(labels), matrix)
+    columns = [all_splits.rows, all_splits.predicted, all_splits.correct]
+    columns += [all_splits.precision, all_splits.recall, all_splits.f1]
+    yield from zip(labels, *(column.tolist() for column in columns), strict=True)
+
+
+CONFUSION = Table(
+    "confusion.csv",
+    "confusion matrices: counts of true and predicted labels over all splits",
+    "dataset method params view label prediction count",
+    by_view(confusion_rows),
+)
+CLASS_METRICS = Table(
+    "class-metrics.csv",
+    "precision, recall and F1 of each class over all splits",
+    (*KEY, "class", "rows", "predicted", "correct", *METRICS),
+    by_view(class_rows),
+    metrics=METRICS,
+)

@@ -1,0 +1,115 @@
+"""``matched.csv``: views of Bayesian k-NN at the proportions of the envelope.
+
+Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the threshold of reject with the
+same sure-incorrect proportion (the largest of several), and the multiple of the standard deviation at which
+the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of the envelope's threshold).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from confml.measures import Metric
+from confml.measures.rejection import Match, curve_of, match, sureness
+from confml.report.numbers.summaries import SummaryRow, lines_of_variants, with_params
+from confml.report.run.results import RunResults, Variant
+from confml.report.tables.table import Row, Table
+from confml.runner.results import CellResult
+
+VIEWS = {"envelope", "reject", "posterior"}
+_SOURCE = "Krzanowski et al. 2006, table 2"
+METRICS = {
+    "matched_threshold": Metric(
+        "threshold of reject, or multiple of the posterior's sd, that matches the envelope",
+        None,
+        "largest t with sure_incorrect of reject at t = that of the envelope; for the posterior the c with "
+        "the sure_correct of the envelope",
+        _SOURCE,
+    ),
+    "matched_sure_correct": Metric(
+        "share of test examples accepted at matched_threshold and predicted correctly",
+        "higher",
+        "#{accepted and correct} / n",
+        _SOURCE,
+    ),
+    "matched_unsure": Metric(
+        "share of test examples rejected at matched_threshold", "lower", "#{rejected} / n", _SOURCE
+    ),
+    "matched_sure_incorrect": Metric(
+        "share of test examples accepted at matched_threshold and predicted wrongly",
+        "lower",
+        "#{accepted and wrong} / n",
+        _SOURCE,
+    ),
+    "matched_exactly": Metric(
+        "1 if the proportions are equal, 0 if ties prevent it",
+        None,
+        "1{proportion = that of the envelope}",
+        _SOURCE,
+    ),
+}
+
+
+def has_thresholds(run: RunResults) -> bool:
+    return bool(run.config.thresholds)
+
+
+def rows(variant: Variant) -> Iterator[Row]:
+    """One number per row, ``level`` the envelope's threshold.
+
+    matched_threshold is the threshold of reject, or the multiple of the posterior's sd. It is empty if no
+    prediction is accepted at it. matched_exactly: 1 if the proportions are equal, 0 if ties prevent it.
+    """
+    for result in variant.splits:
+        if set(result.views) >= VIEWS and len(result.truth):
+            key = *variant.key, result.cell.split
+            yield from ((*key, *row) for row in _matched(result, variant.run.config.thresholds))
+
+
+def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
+    """Yield (view, metric, level, value) of one cell."""
+    from scipy.special import ndtri
+
+    envelope = result.views["envelope"]
+    reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
+    for level in thresholds:
+        reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
+        found = {
+            "reject": match(reject, reference, by="incorrect"),
+            "posterior": match(posterior, reference, by="correct", near=float(ndtri(level))),
+        }
+        for view, one in found.items():
+            for metric, value in _numbers(one).items():
+                yield view, metric, level, value
+
+
+def _numbers(found: Match) -> dict[str, float]:
+    return {
+        "matched_threshold": found.threshold if np.isfinite(found.threshold) else math.nan,
+        "matched_sure_correct": found.sureness.correct,
+        "matched_unsure": found.sureness.unsure,
+        "matched_sure_incorrect": found.sureness.incorrect,
+        "matched_exactly": float(found.exact),
+    }
+
+
+def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return the means over the splits of a ``matched.csv``, for the variants of a summary."""
+    found: dict[tuple, list[float]] = {}
+    for key, line in lines_of_variants(path, summary):
+        own = (*key, line["view"], line["metric"], float(line["level"]))
+        found.setdefault(own, []).append(float(line["value"] or "nan"))
+    return with_params(found, summary)
+
+
+TABLE = Table(
+    "matched.csv",
+    "reject and posterior at the envelope's proportions",
+    "dataset method params split view metric level value",
+    rows,
+    needs="thresholds in the config, and a method with the views envelope, reject and posterior",
+    applies=has_thresholds,
+    metrics=METRICS,
+)

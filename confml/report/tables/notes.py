@@ -1,0 +1,244 @@
+"""Notes on the numbers of a run: missing cells, warnings from its results, chains that did not converge."""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from confml.config import Config
+from confml.config.warnings import Warned, unsilenced, warning_texts
+from confml.measures.guarantees import region_promise
+from confml.measures.p_values import has_label_conditional_p_values
+from confml.measures.regions import smallest_p_notes
+from confml.methods.details import ChainSummary
+from confml.methods.divisions import DIVISIONS
+from confml.report.answers.promises import StepFacts, has_only_p_values
+from confml.report.items import Item, Note
+from confml.report.report import Report
+from confml.report.run.results import RunResults, Variant
+from confml.report.tables.table import Files
+from confml.runner.results import CellResult
+
+CONSTANT_ROWS = 10
+"""Number of test rows of a method from which the same prediction for all of them is a warning."""
+
+
+def result_warnings(results: RunResults) -> tuple[Warned, ...]:
+    """Return the warnings that follow from the finished cells."""
+    fewest: dict[str, dict[Any, Fewest]] = {}
+    facts = results.collected(warning_facts)
+    for one in facts:
+        known = fewest.setdefault(one.dataset, {})
+        for label, found in one.fewest.items():
+            if label not in known or found.rows < known[label].rows:
+                known[label] = found
+    return (*_small_levels(results, fewest), *_constant(facts))
+
+
+class Fewest(NamedTuple):
+    """Smallest number of examples that p-values are counted among, the method, and one of them by name."""
+
+    rows: int
+    method: str
+    noun: str
+
+
+class Group(NamedTuple):
+    """A group of ``by`` by name, to tell it from a class."""
+
+    name: str
+
+
+class WarningFacts(NamedTuple):
+    """Numbers of the splits of a variant that warnings depend on.
+
+    fewest: by label of label-conditional p-values, `Group` of ``by``, None for others. predicted, true:
+    labels of the first view; rows: number of test rows.
+    """
+
+    dataset: str
+    label: str
+    fewest: dict[Any, Fewest]
+    predicted: set
+    true: set
+    rows: int
+
+
+def warning_facts(variant: Variant) -> WarningFacts:
+    """Return the numbers of a variant that warnings depend on."""
+    facts = WarningFacts(variant.dataset, variant.label, {}, set(), set(), 0)
+    rows = 0
+    for result in variant.splits:
+        first = next(iter(result.views.values()), None)
+        if first is not None and len(facts.predicted) < 2:
+            facts.predicted.update(first.labels.tolist())
+            facts.true.update(result.truth.tolist())
+        rows += len(result.truth)
+        if any(view.kind == "p-value" for view in result.views.values()):
+            for label, fewest in _counted(result, variant.label).items():
+                if label not in facts.fewest or fewest.rows < facts.fewest[label].rows:
+                    facts.fewest[label] = fewest
+    return facts._replace(rows=rows)
+
+
+def _counted(result: CellResult, method: str) -> dict[Any, Fewest]:
+    """Return the number of examples that the p-values of one split are counted among, by label or group."""
+    # P-values of a conformal method are counted among its calibration examples only.
+    calibration, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
+    of_training = calibration is None and "calibration_rows" not in metrics
+    noun = "training row" if of_training else "calibration row"
+    counts: dict = {None: int(metrics.get("calibration_rows", result.train_rows))}
+    divisions = result.views.fit_details.other.get(DIVISIONS)
+    if divisions:
+        counts = {
+            Group(group): rows
+            for division in divisions
+            for group, rows in zip(division["groups"], division["rows"], strict=True)
+        }
+    elif has_label_conditional_p_values(result.cell.params):
+        counts = dict(result.train_class_counts.items() if calibration is None else calibration)
+    return {label: Fewest(n, method, noun) for label, n in counts.items()}
+
+
+def _small_levels(results: RunResults, fewest: Mapping[str, Mapping[Any, Fewest]]) -> Iterator[Warned]:
+    for name, known in fewest.items():
+        groups = [label for label in known if isinstance(label, Group)]
+        classes = sorted(set(known) - {None, *groups})
+        given: list[tuple[dict[str, Any], Fewest]] = []
+        for label in (*({None} & set(known)), *classes):
+            rows = known[label].rows
+            counts = {"counted_rows": rows} if label is None else {"class_counts": {label: rows}}
+            given.append((counts, known[label]))
+        for method in dict.fromkeys(known[group].method for group in groups):
+            own = {group.name: known[group] for group in groups if known[group].method == method}
+            rows_of = {group: fewest.rows for group, fewest in own.items()}
+            given.append(({"group_counts": rows_of}, next(iter(own.values()))))
+        for counts, fewest_one in given:
+            _, method, noun = fewest_one
+            for note in smallest_p_notes(results.config.levels, **counts, of=method, noun=noun):
+                yield Warned("level-too-small", note, "use larger levels or more rows", name)
+
+
+def _constant(facts: Sequence[WarningFacts]) -> Iterator[Warned]:
+    for one in facts:
+        if len(one.predicted) == 1 and len(one.true) > 1 and one.rows >= CONSTANT_ROWS:
+            sentence = f"{one.label} predicts class {next(iter(one.predicted))} for all {one.rows} test rows"
+            remedy = "check its parameters and the scale of the features"
+            yield Warned("constant-predictions", sentence, remedy, one.dataset)
+
+
+class ChainWarnings(NamedTuple):
+    """Number of splits of a variant with chains, and number and worst of those whose chains have warnings."""
+
+    dataset: str
+    label: str
+    splits: int
+    bad: int
+    worst: ChainSummary | None
+
+
+def chain_warnings(variant: Variant) -> ChainWarnings:
+    """Return the warnings of the chains of a variant."""
+    chains = [chains for one in variant.splits if (chains := one.views.fit_details.chains) is not None]
+    bad = [one for one in chains if one.warnings]
+    worst = max(bad, key=lambda one: (one.worst_rhat, -one.least_ess), default=None)
+    return ChainWarnings(variant.dataset, variant.label, len(chains), len(bad), worst)
+
+
+@functools.lru_cache(maxsize=1)  # they need all cells, and several files show them
+def notes_of(results: RunResults) -> list[str]:
+    """Return notes on missing cells and the data, warnings, and notes on steps and chains."""
+    notes = []
+    planned, done = len(results.cells), results.done
+    if done < planned:
+        failed = f", {len(results.failures)} failed (failures.csv)" if results.failures else ""
+        notes.append(
+            f"{done} of {planned} cells are done{failed}; all numbers are from the cells that are done"
+        )
+    for name, info in sorted(results.datasets.items()):
+        notes += [f"{name}: {note}" for note in info.notes]
+    notes += _origin_notes(results)
+    warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
+    notes += [f"warning: {text}" for text in warning_texts(warned)]
+    notes += step_notes(results.config)
+    return [*notes, *_chain_notes(results)]
+
+
+def _origin_notes(results: RunResults) -> list[str]:
+    """Return a note for each table file whose lines an older version of confml did not store."""
+    return [
+        f"{spec.name}: regions/ has no lines of the file, because the run was started by an older version of "
+        "confml; run its config again, which keeps the finished cells"
+        for spec in results.config.datasets
+        if spec.csv is not None and spec.name in results.datasets and spec.name not in results.origins
+    ]
+
+
+def _chain_notes(results: RunResults) -> list[str]:
+    """Return one note per variant and data set whose chains have warnings; it quotes the worst split."""
+    notes = []
+    for dataset, label, splits, bad, worst in results.collected(chain_warnings):
+        if worst is not None:
+            where = f" on {bad} of {splits} splits, at worst" if splits > 1 else ""
+            notes.append(
+                f"{dataset}, {label}: the chains did not converge{where}: {'; '.join(worst.warnings)}"
+            )
+    return notes
+
+
+def step_notes(config: Config) -> list[str]:
+    """Return notes on the steps of a config that break exchangeability and make p-values too small, and on
+    the methods whose bound is approximate: steps are fitted to the rows that p-values are counted among, or
+    parameters are selected with their labels.
+
+    Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
+    fitted to, not from the calibration part.
+    """
+    affected = [
+        one
+        for one in config.methods
+        if one.conformal is None and (config.steps or one.tune) and has_only_p_values(one.name)
+    ]  # without steps and tune the methods are not imported
+    if not affected:
+        return []
+    steps = StepFacts.of(config)
+    names = steps.breaking
+    notes: dict[str, None] = {}
+    for entry in affected:
+        promise = region_promise(False, steps.breaking, steps.fitted, list(entry.tune or ()), False)
+        if reasons := promise.approximate:
+            name, why = entry.label or entry.name, ", and ".join(reasons)
+            text = f"{name}: the bound of its p-values is approximate, because {why}"
+            notes[text] = None
+    for name in steps.unknown:
+        notes[
+            f"step {name} is not imported here, so it is not known if it makes p-values too small; "
+            f"add --allow-import {name.partition('.')[0]} to find out"
+        ] = None
+    if not names:
+        return list(notes)
+    what = "makes" if len(names) == 1 else "make"
+    methods = " and ".join(dict.fromkeys(entry.name for entry in affected))
+    return [
+        *notes,
+        f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
+        f"{methods} are too small, and regions err more often than their level; "
+        "use a method with conformal: split, whose calibration part is not changed by steps",
+    ]
+
+
+def items(report: Report) -> Iterator[Item]:
+    """Caveats about the numbers, one sentence per line.
+
+    Warnings end with their code in brackets, such as ``[unscaled-features]``. ``confml describe --type
+    warning`` lists the codes, and ``silence: [unscaled-features]`` in the config leaves out the warnings of
+    a code.
+    """
+    yield from map(Note, notes_of(report.run))
+
+
+NOTES = Files(
+    "notes",
+    {"notes.txt": "notes on the numbers, one per line"},
+    items,
+    collects=lambda run: (chain_warnings, warning_facts),
+)

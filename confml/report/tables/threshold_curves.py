@@ -1,0 +1,132 @@
+"""``threshold-curves.csv``: Bayesian transduction and support vector machines at common thresholds.
+
+Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12, section 4: a threshold theta on the
+confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| of a support vector machine,
+rejects the examples below it.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from confml.measures import Metric
+from confml.report.figures import Subject
+from confml.report.figures.accuracy_rejection import volumes_and_machines
+from confml.report.numbers.outcomes import (
+    ERROR,
+    MACHINES,
+    POINTS,
+    RATES,
+    VOLUMES,
+    ViewNumbers,
+    theta_max,
+    threshold_curves,
+)
+from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd
+from confml.report.report import Report
+from confml.report.run.results import RunResults
+from confml.report.tables.table import Row, Table
+
+_GRAEPEL = "Graepel, Herbrich and Obermayer 2000, section 4"
+METRICS = {
+    "risk_at_rejection": Metric(
+        "error of the accepted test examples at a rejection rate",
+        "lower",
+        "#{accepted and wrong} / #{accepted}",
+        _GRAEPEL,
+    ),
+    "rejection_at_one": Metric(
+        "rejection rate of Bayesian transduction at threshold 1", None, "#{rejected at 1} / n", _GRAEPEL
+    ),
+    "error_at_one": Metric(
+        "error of the test examples accepted at threshold 1",
+        "lower",
+        "#{accepted at 1 and wrong} / #{accepted at 1}",
+        _GRAEPEL,
+    ),
+    "theta_max": Metric(
+        "threshold at which the first SVM rejects as many examples as Bayesian transduction does at 1",
+        None,
+        "smallest t with #{rejected by the SVM at t} >= #{rejected at 1}",
+        _GRAEPEL,
+    ),
+    "fewer_rejections": Metric(
+        "rejection rate of the first SVM minus that of Bayesian transduction, at the same error",
+        "higher",
+        "difference of the smallest rejection rates with this error",
+        _GRAEPEL,
+    ),
+}
+COLUMNS = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
+
+
+def has_both(run: RunResults) -> bool:
+    return {VOLUMES, MACHINES} <= {cell.method for cell in run.cells}
+
+
+def rows(report: Report) -> Iterator[Row]:
+    """Bayesian transduction and support vector machines at common thresholds."""
+    for name in sorted({cell.dataset for cell in report.run.cells}):
+        for row in threshold_rows(Subject(report.run, name, {})):
+            yield row.dataset, row.method, row.variant, *row[4:]
+
+
+def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
+    """Return numbers of the curves of one data set; none without Bayesian transduction and an SVM.
+
+    For each variant, also of Bayes point machines: ``risk_at_rejection`` at the rates `RATES`. For Bayesian
+    transduction: ``rejection_at_one`` and ``error_at_one`` (theta = 1). In comparison with the config's first
+    SVM: ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values
+    are fractions, with sd over splits where defined.
+    """
+    volumes, machines = volumes_and_machines(subject)
+    if not volumes or not machines:
+        return
+    machine = next(iter(machines.values()))
+    found = subject.numbers(threshold_curves)
+    variants = {curve: subject.variants[label] for label, curve in found.items()}
+    points = [curve for curve, variant in variants.items() if variant.method == POINTS]
+    for curve in (*machines.values(), *points, *volumes.values()):
+
+        def row(metric: str, values: Sequence[float], level: float | None = None, of=variants[curve]):
+            key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
+            return SummaryRow(*key, *mean_and_sd(values))
+
+        for rate in RATES:
+            risks = [float(one.risk_at_coverage(1.0 - rate)) for one in curve.curves]
+            yield row("risk_at_rejection", risks, rate)
+        if curve in volumes.values():
+            rejected, errors = curve.at(1.0)
+            fewer = machine.rejection_at_error(ERROR) - curve.rejection_at_error(ERROR)
+            yield row("rejection_at_one", rejected.tolist())
+            yield row("error_at_one", errors.tolist())
+            for metric, value, level in (
+                ("theta_max", theta_max(machine, curve.rejected(1.0)), None),
+                ("fewer_rejections", fewer, ERROR),
+            ):  # of all splits together
+                yield row(metric, [value], level)._replace(n=len(curve.correct))
+
+
+def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return the rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    rows = []
+    for key, line in lines_of_variants(path, summary):
+        level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
+        moments = (math.nan if one is None else one for one in (mean, sd))
+        own = (line["view"], line["metric"], level, *moments, int(line["n"]))
+        rows.append(SummaryRow._make((*key[:2], params[key], key[2], *own)))
+    return rows
+
+
+TABLE = Table(
+    "threshold-curves.csv",
+    "error and rejection rate of Bayesian transduction and support vector machines",
+    COLUMNS,
+    rows,
+    needs=f"the methods {VOLUMES} and {MACHINES} in one run",
+    applies=has_both,
+    metrics=METRICS,
+    of_run=True,
+    collects=lambda run: (ViewNumbers(threshold_curves),),
+)
