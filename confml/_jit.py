@@ -27,6 +27,7 @@ from typing import Any, Literal
 from confml._cache import cache_folder, close_to_others, is_of_the_system, make_private
 
 _FRESH = "confml-kernels-"
+_LOCK = "lock"  # file in the folder that a process locks while it compiles
 _SOURCES = ("**/_kernels*.py", "neighbours/*.py")  # of kernels, in the package
 
 
@@ -77,7 +78,8 @@ def _link_kernels(folder: Path, fresh: Path) -> None:
     """
     for path in filter(is_of_the_system, folder.iterdir()):
         if not path.is_dir():
-            (fresh / path.name).symlink_to(path)
+            if path.name != _LOCK:  # this user cannot open it
+                (fresh / path.name).symlink_to(path)
             continue
         (fresh / path.name).mkdir(mode=0o700)
         for file in filter(is_of_the_system, path.iterdir()):
@@ -140,7 +142,8 @@ def _lock_compilation() -> None:
                 with self._mutex:
                     if self._depth == 0:
                         with contextlib.suppress(OSError):  # not a folder or no locks: compile without
-                            path = cache_dir() / "lock"
+                            cache_dir().mkdir(parents=True, exist_ok=True)  # as numba makes it later
+                            path = cache_dir() / _LOCK
                             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                             fcntl.lockf(self._file, fcntl.LOCK_EX)  # a forked child does not inherit it
                     self._depth += 1

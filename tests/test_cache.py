@@ -62,7 +62,8 @@ def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
 @pytest.mark.parametrize("lax", [None, "root", "folder", "kernels", "file"])
 def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
     folder = _jit.cache_dir()
-    (folder / "compiled-knn").touch()
+    for name in ("compiled-knn", "lock"):
+        (folder / name).touch()
     (folder / "kernels").mkdir()
     (folder / "kernels" / "one.nbi").write_text("of root")
     for path in (cache, folder, folder / "kernels"):
@@ -73,6 +74,7 @@ def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     fresh = _jit.cache_dir()
     assert cache not in fresh.parents and mode(fresh) == 0o700
+    assert not (fresh / "lock").exists()  # the user cannot open it
     assert (fresh / "compiled-knn").exists() == (lax in (None, "kernels", "file"))
     assert (fresh / "kernels" / "one.nbi").exists() == (lax is None)
     if lax is None:

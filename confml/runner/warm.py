@@ -9,6 +9,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ from confml._threads import one_thread_per_library
 from confml.config import make_config
 from confml.data.dataset import DataSet
 from confml.methods.registry import known_methods, method_class
+from confml.plugins.by import BEST_OF, named
 from confml.runner.plan import Plan, load_datasets, make_plan, steps_for
 from confml.runner.provenance import machine
 from confml.runner.split_data import SplitData
 from confml.runner.splits import split_rows
 from confml.runner.tasks import TaskContext
 from confml.runner.worker import stdout_on_stderr
-from confml.steps.registry import known_steps
+from confml.steps.registry import known_steps, step_class
 
 ROWS = 20
 _SECONDS = 1.0  # after which a message says what takes so long
@@ -68,16 +70,22 @@ def warm_method(
 ) -> None:
     """Fit a method of confml to a few of these rows of a data set and predict two, unless that was done.
 
-    Methods of other packages run in workers only. A method that cannot be fitted to so few rows compiles its
-    kernels in the run.
+    Methods of other packages run in workers only, which they may end; steps of other packages are left out. A
+    method that cannot be fitted to so few rows compiles its kernels in the run.
     """
-    if "." in context.method or not method_class(context.method).__module__.startswith("confml."):
+    candidates = (named(candidate)[0] for candidate in point.get(BEST_OF) or ())
+    if not all(_is_of_confml(name, method_class) for name in (context.method, *candidates)):
         return
-    steps = [name for name, _ in context.steps]
+    own = tuple((name, params) for name, params in context.steps if _is_of_confml(name, step_class))
+    context, steps = replace(context, steps=own), [name for name, _ in own]
     key = context.method, _choices(point), steps, context.split.kind, data.table.shape[1]
     with _once(repr(key), context.method, say) as is_new:
         if is_new:
             _fit(context, data, _few(data, rows), point)
+
+
+def _is_of_confml(name: str, class_of: Callable[[str], type]) -> bool:
+    return "." not in name and class_of(name).__module__.startswith("confml.")
 
 
 def _few(data: DataSet, rows: np.ndarray) -> np.ndarray:

@@ -56,7 +56,8 @@ def _end_with_parent() -> None:
         while os.getppid() == parent.pid:
             time.sleep(_WATCH_SECONDS)
     else:
-        parent.join()
+        with contextlib.suppress(ValueError):  # no pipe: joblib's main process ended before this check
+            parent.join()
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -256,3 +256,37 @@ def test_which_engine():
         make_engine("dask", 2)
     with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are joblib, serial and dask"):
         make_engine("dusk", 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups")
+def test_a_worker_whose_main_process_was_killed_while_it_started_ends(tmp_path):
+    program = """
+import multiprocessing, os, signal, sys, time
+from pathlib import Path
+from joblib.externals.loky import ProcessPoolExecutor
+from confml.runner.worker import begin_worker
+
+def begin_late(folder):
+    os.kill(multiprocessing.parent_process().pid, signal.SIGKILL)
+    while os.getppid() == multiprocessing.parent_process().pid:
+        time.sleep(0.05)
+    (folder / "worker").write_text(str(os.getpid()))
+    begin_worker(folder / "log", dict(os.environ))
+    time.sleep(60)
+
+if __name__ == "__main__":
+    ProcessPoolExecutor(1, initializer=begin_late, initargs=(Path(sys.argv[1]),)).submit(os.getpid).result()
+"""
+    (tmp_path / "main.py").write_text(program)
+    subprocess.run([sys.executable, str(tmp_path / "main.py"), str(tmp_path)], timeout=60)
+    while not (tmp_path / "worker").exists() or not (tmp_path / "worker").read_text():
+        time.sleep(0.05)
+    worker = int((tmp_path / "worker").read_text())
+    for _ in range(100):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    raise AssertionError("the worker is still there after 10 s")
