@@ -107,6 +107,8 @@ def open_atomically(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
     try:
         temporary, opened = create_temporary(path.parent)
         with opened as file:
+            with contextlib.suppress(OSError):  # a private file stays private when it is replaced
+                temporary.chmod(temporary.stat().st_mode & path.lstat().st_mode & 0o777)
             yield file
             file.flush()
             if durable:

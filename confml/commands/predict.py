@@ -195,6 +195,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.writers import CsvWriter, JsonWriter
 
     source, new = arguments(files, options)
+    if options["out"] == Path("-"):  # standard output, as without --out
+        options["out"] = None
     check_source(source, new)
     divide_sheet(new, options)
     check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)

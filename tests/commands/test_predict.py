@@ -435,7 +435,7 @@ def test_the_output_file_is_complete_or_absent(files, wine):
     _, told = run(*WITHOUT_CONFIG, "new.csv", "--out", "answers/regions.csv")
     assert "58 rows in answers/regions.csv" in told
     rows = list(csv.DictReader((files / "answers" / "regions.csv").open()))
-    assert rows == run(*WITHOUT_CONFIG, "new.csv")[0]
+    assert rows == run(*WITHOUT_CONFIG, "new.csv", "--out", "-")[0] and not (files / "-").exists()
     run(*WITHOUT_CONFIG, "gone.csv", "--out", "answers/other.csv", fails=DataError)
     assert [path.name for path in (files / "answers").iterdir()] == ["regions.csv"]
 

@@ -92,3 +92,12 @@ def test_no_command_writes_through_a_link(runs, name, tmp_path, monkeypatch):
     for path in targets:  # of no other test
         if os.path.islink(path):
             os.unlink(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are those of POSIX")
+def test_a_private_file_stays_private(runs, monkeypatch):
+    monkeypatch.chdir(runs)
+    execute(COMMANDS["predict"])
+    os.chmod("made.csv", 0o600)
+    execute(COMMANDS["predict"])
+    assert os.stat("made.csv").st_mode & 0o777 == 0o600
