@@ -78,7 +78,7 @@ class ConformalSpec(WrapperSpec):
     by: Annotated[Any, Rule(By("groups"))] | None = None
     best_of: Annotated[Any, Rule(Candidates("methods"))] | None = None
     best_of_level: Level | None = None
-    shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = None
+    shift: Annotated[str, one_of("covariate", "label")] | None = None
     randomised: Switch | None = None
     penalty: Share | None = None
     k_reg: Whole | None = None

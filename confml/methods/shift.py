@@ -20,7 +20,7 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.ranks import mid_ranks
 
-COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"
+COVARIATE, LABEL = "covariate", "label"
 LOW, HIGH = 0.01, 0.99  # probabilities of a test example are clipped to this range
 FOLDS = 5
 SHIFT_METRICS = {
@@ -43,7 +43,6 @@ SHIFT_METRICS = {
         "calibration examples the weights are hardly determined, and 0 means that they are not",
         None,
     ),
-    "shift_rounds": Metric("number of rounds of EM until the class frequencies did not change", None),
 }
 
 

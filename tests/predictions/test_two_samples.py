@@ -80,25 +80,24 @@ def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path, monkeypatch)
     rest = frame[400:]
     ill = pd.concat([rest[rest["y"] == 1], rest[rest["y"] == 0][:30]])
     ill.to_csv("new.csv", index=False)
-    for kind in ("label", "label-em"):
-        Path("c.yaml").write_text(
-            "datasets: [{csv: train.csv, label: 'y'}]\nsteps: [standardise]\n"
-            "methods: [{name: naive-bayes, conformal: {kind: split, shift: " + kind + "}}]\n"
-            "protocol: {kind: k-fold}\nlevels: [0.1]\n"
-        )
-        told = invoke("predict", "c.yaml", "new.csv", "--save", f"{kind}.confml", "--out", "a.csv")
-        assert told.exit_code == 0, told.output + str(told.exception)
-        assert "differ from the training rows only in the frequencies of the 2 classes" in told.stderr
-        stored = invoke("predict", f"{kind}.confml", "new.csv", "--out", "b.csv")
-        assert stored.exit_code == 0 and Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
-        covered = coverage("a.csv")
-        few = invoke("predict", f"{kind}.confml", "new.csv", "--batch-rows", "50")
-        assert "--batch-rows cannot be used with shift" in str(few.exception)
+    Path("c.yaml").write_text(
+        "datasets: [{csv: train.csv, label: 'y'}]\nsteps: [standardise]\n"
+        "methods: [{name: naive-bayes, conformal: {kind: split, shift: label}}]\n"
+        "protocol: {kind: k-fold}\nlevels: [0.1]\n"
+    )
+    told = invoke("predict", "c.yaml", "new.csv", "--save", "model.confml", "--out", "a.csv")
+    assert told.exit_code == 0, told.output + str(told.exception)
+    assert "differ from the training rows only in the frequencies of the 2 classes" in told.stderr
+    stored = invoke("predict", "model.confml", "new.csv", "--out", "b.csv")
+    assert stored.exit_code == 0 and Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    covered = coverage("a.csv")
+    few = invoke("predict", "model.confml", "new.csv", "--batch-rows", "50")
+    assert "--batch-rows cannot be used with shift" in str(few.exception)
     plain = ("--train", "train.csv", "--label", "y", "--method", "naive-bayes", "--conformal", "split")
     invoke("predict", *plain, "new.csv", "--level", "0.1", "--out", "p.csv")
     assert covered > coverage("p.csv")  # most new rows are ill, which unweighted regions miss more often
     ill[:30].to_csv("few.csv", index=False)
-    warned = invoke("predict", "label.confml", "few.csv", "--quiet")
+    warned = invoke("predict", "model.confml", "few.csv", "--quiet")
     assert "class frequencies are estimated from only 30 rows" in warned.stderr
 
 

@@ -133,7 +133,7 @@ def read(path):
 def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
     methods = [
         {"name": "naive-bayes"},
-        {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label-em"}},
+        {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label"}},
         {"name": "tcm-nn"},
     ]
     out = grouped_run(

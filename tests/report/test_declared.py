@@ -67,7 +67,7 @@ def test_a_method_declares_exactly_what_it_reports(name):
 def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
     emitted = set()
-    settings = [{"shift": shift} for shift in (None, "covariate", "label", "label-em")]
+    settings = [{"shift": shift} for shift in (None, "covariate", "label")]
     others = {"best_of": [KNN(k=k) for k in range(2, 11)]}
     for given in [*settings, others]:
         method = Conformal(KNN(), **given).fit(X, y)

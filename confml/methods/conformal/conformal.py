@@ -30,7 +30,7 @@ from confml.methods.conformal.settings import (
     check_settings,
 )
 from confml.methods.conformal.shifted import CalibrationPart, Shifted
-from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, SHIFT_METRICS
+from confml.methods.shift import COVARIATE, LABEL, SHIFT_METRICS
 from confml.methods.validation import rows_of
 
 LEVEL = 0.1  # of best_of
@@ -128,12 +128,8 @@ class Conformal(Grouped, Shifted, PValueMethod):
             self.fitted_.append(part)
             scores, name = self._scores(part, rows_of(X, rows), u[rows])
             if self.shift:
-                prior = part.class_counts / part.class_counts.sum()
-                shares = self._shares(part, rows_of(X, rows)) if self.shift == LABEL_EM else None
                 known = X if self.shift == COVARIATE else np.empty((0, 0))
-                self.calibration_ = CalibrationPart(
-                    known, rows, codes[rows], scores.argmin(axis=1), prior, shares
-                )
+                self.calibration_ = CalibrationPart(known, rows, codes[rows], scores.argmin(axis=1))
             own = scores[np.arange(len(rows)), codes[rows]]
             if self.by is not None:
                 self._add_groups(part, X, values, rows, own, codes[rows], name)
@@ -178,7 +174,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
             if not (self.shift and n):
                 add_counts(groups, self.places_, scores, size, greater, equal)
                 continue
-            weights = self._shift_weights(part, X, scores)
+            weights = self._shift_weights(X, scores)
             equal[:] = weights.new
             sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
             counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
@@ -239,7 +235,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
                 "does not have",
                 hint="give the classifier itself",
             )
-        if self.shift in (LABEL, LABEL_EM) and self.mondrian:
+        if self.shift == LABEL and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
 
     def _keeps_frame(self, X: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.shift import COVARIATE, LABEL, LABEL_EM
+from confml.methods.shift import COVARIATE, LABEL
 from confml.methods.wrapper_method import (
     check_given,
     check_needed,
@@ -50,7 +50,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     f"{KEY}__shift": or_null(
         "weight examples for a test part of another distribution, by its features without labels",
-        Choice(f"{COVARIATE}, {LABEL}, {LABEL_EM}", options=(COVARIATE, LABEL, LABEL_EM)),
+        Choice(f"{COVARIATE}, {LABEL}", options=(COVARIATE, LABEL)),
     ),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps and raps"),
     f"{KEY}__penalty": Number("penalty of raps for each rank after k_reg", low=0),
@@ -90,7 +90,7 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
         message = f"nonconformity {score} needs probabilities, and {name} has margins"
         raise ConfigError(message, hint="use nonconformity: margin")
     check_needed(settings, ONLY_FOR)
-    if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
+    if settings.get(f"{KEY}__shift") == LABEL and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
     if settings.get(f"{KEY}__by") is not None:
         parts = {part.name for division in divisions_in(settings[f"{KEY}__by"]) for part in division}

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
-from confml.methods.conformal.scores import on_all_classes, values_for
+from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.details import FitDetails
-from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
-from confml.methods.shift import COVARIATE, LABEL_EM, ShiftWeights, covariate_weights, label_weights
+from confml.methods.label_shift import bbse_intervals
+from confml.methods.shift import COVARIATE, ShiftWeights, covariate_weights, label_weights
 
 CLASS_SHIFT = "class_shift"  # in the details of a fit
 
@@ -18,16 +17,13 @@ class CalibrationPart(NamedTuple):
     """The calibration part with what weights need.
 
     X: (m, d) training examples before the steps, for ``covariate``, else empty. rows, codes, predicted: (k,)
-    rows, class codes and predicted classes of the calibration part. prior: (c,) class frequencies of the
-    proper training part. shares: (k, c) probabilities of the calibration part, for ``label-em``.
+    rows, class codes and predicted classes of the calibration part.
     """
 
     X: np.ndarray
     rows: np.ndarray
     codes: np.ndarray
     predicted: np.ndarray
-    prior: np.ndarray
-    shares: np.ndarray | None
 
 
 class Shifted(CalibratedMethod):
@@ -44,27 +40,17 @@ class Shifted(CalibratedMethod):
         details, given = super().fit_details_, getattr(self, "shift_inputs_", None)
         if given is None:
             return details
-        found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
-        return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
+        frequencies = bbse_intervals(*given).rows(self.classes_)
+        return replace(details, other={**details.other, CLASS_SHIFT: frequencies})
 
-    def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+    def _shift_weights(self, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
         """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
         part = self.calibration_
         if self.shift == COVARIATE:
             weights = covariate_weights(part.X, X, part.rows)
-        elif self.shift == LABEL_EM:
-            shares = self._shares(fitted, X)
-            self.shift_inputs_ = shares, part.prior, part.shares, part.codes
-            weights = em_weights(shares, part.prior, part.codes)
         else:
             predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
             weights = label_weights(*predicted)
             self.shift_inputs_ = predicted
         self.shift_metrics_ = weights.metrics
         return weights
-
-    def _shares(self, fitted: FittedPart, X: np.ndarray) -> np.ndarray:
-        """Return (n, c) probabilities of examples X (n, d), of the view ``venn`` where there is one."""
-        views = self._views(fitted, X)
-        one = {"venn": views["venn"]} if "venn" in views else views
-        return on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)

@@ -56,7 +56,7 @@ def label(rng, rows, mondrian, shift="label"):
     return rejected(method.predict_p_values(T)[0, y_T[0]])
 
 
-def frequencies(rng, rows, tests, probabilities, correlation=0.0, distance=1.5, new=NEW, shift="label-em"):
+def frequencies(rng, rows, tests, probabilities, correlation=0.0, distance=1.5, new=NEW, shift="label"):
     """Class frequencies of a test part outside their 95 % interval; priors 0.7, 0.2, 0.1 become ``new``."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, tests, p=new)
     y[:3] = 0, 1, 2
@@ -90,9 +90,6 @@ ENTRIES = (
     Entry("shift-bbse", "weighted p-value, label shift, estimated weights",
           "the error rate is about the level",
           [{"rows": 400, "mondrian": False}], p_value_claims(ABOUT), label, fraction=0.1),
-    Entry("shift-em", "weighted p-value, label shift, EM", "the error rate is about the level",
-          [{"rows": 400, "mondrian": False, "shift": "label-em"}], p_value_claims(ABOUT), label,
-          fraction=0.1),
     Entry("shift-frequencies-bbse", "class frequency of the test part, label",
           "the interval holds the frequency in about 95 % of test parts (90 % with 100 calibration rows)",
           [{"rows": rows, "tests": tests, "probabilities": "calibrated", "shift": "label", **others}
@@ -101,17 +98,6 @@ ENTRIES = (
                (400, 200, {"new": (0.9, 0.08, 0.02)}), (4000, 2000, {}))],
           lambda setting: [Claim(f"frequency of class {code} outside its interval",
                                  0.1 if setting["rows"] == 200 else 0.05, ABOUT)
-                           for code in range(3)],
-          frequencies, fraction=0.1),
-    Entry("shift-frequencies", "class frequency of the test part, label-em",
-          "the interval holds the frequency in about 95 % of test parts, calibrated probabilities or not",
-          [{"rows": 200, "tests": 100, "probabilities": "calibrated"},
-           {"rows": 400, "tests": 200, "probabilities": "calibrated"},
-           {"rows": 400, "tests": 200, "probabilities": "calibrated", "distance": 0.5},
-           {"rows": 400, "tests": 200, "probabilities": "calibrated", "new": (0.9, 0.08, 0.02)},
-           {"rows": 400, "tests": 200, "probabilities": "naive", "correlation": 0.8},
-           {"rows": 4000, "tests": 2000, "probabilities": "naive", "correlation": 0.8}],
-          lambda setting: [Claim(f"frequency of class {code} outside its interval", 0.05, ABOUT)
                            for code in range(3)],
           frequencies, fraction=0.1),
 )  # fmt: skip
