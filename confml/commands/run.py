@@ -73,7 +73,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that are already in
     the folder are not computed again: run the same command to continue after an interruption, or after adding
-    methods, data sets or repeats. Each cell is stored as soon as it is computed.
+    methods, data sets or repeats. Finished cells are stored within about a second.
 
     \b
     confml run configs/usps.yaml

@@ -10,6 +10,7 @@ import numpy as np
 from confml.data.dataset import DataSet, label_variants
 from confml.data.findings import HAS, MOST, Finding, of_columns
 from confml.data.identifiers import identifiers
+from confml.data.memory import is_sparse
 from confml.data.text_table import at_lines, counted, quoted, short
 
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
@@ -42,7 +43,7 @@ def audit(data: DataSet, coded: bool = True) -> list[Finding]:
         *identifiers(data, train),
         *_given_away(data, rows, y, train),
         *_constant_and_duplicate(data, train),
-        *_unscaled(data, train, coded),
+        *_unscaled(data, train, coded and not is_sparse(data.X)),
     ]
 
 

@@ -5,20 +5,26 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confml.data.text_table import Texts, TextTable, is_number, is_numeric, quoted
+from confml.data.memory import require_memory
+from confml.data.text_table import Texts, TextTable, is_number, is_numeric, quoted, short
 from confml.errors import DataError, in_quotes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
 SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")  # between thousands
 _NAMES = {"%": "percent signs", ",": "commas", ".": "points", "'": "apostrophes", "’": "apostrophes"}
 Marks = tuple[str, ...]
 CODINGS = ("dummy", "dummy-drop-first", "integer")
+FEWEST_SPARSE = 1000  # columns from which X may be sparse
+SPARSENESS = 10  # it is if at most one of so many values is stored
 _BLOCK = 2048  # rows coded at a time, so that they stay in the processor's cache
 
 
@@ -35,14 +41,14 @@ def code_columns(
     names: Sequence[str],
     categories: Sequence[Sequence[str] | None],
     coding: str = "dummy",
-) -> tuple[np.ndarray, tuple[str, ...]]:
+) -> tuple[Any, tuple[str, ...]]:
     """Return the columns of X, and their names.
 
     table: (n, a) numbers, and for a nominal attribute places in its ``categories`` (None: numeric).
     coding: ``dummy`` makes one 0/1 column a category, called ``colour=red``; ``dummy-drop-first`` leaves
         out the first of each attribute (full rank with an intercept); ``integer`` keeps the place.
-    Returns (n, d) float64 and d names. A missing value (NaN) is NaN in all columns of its attribute. Raises
-    ValueError for another coding.
+    Returns X (n, d) float64, a CSR matrix where categories make very many columns, and d names. A
+    missing value (NaN) is NaN in all columns of its attribute. Raises ValueError for another coding.
     """
     if coding not in CODINGS:
         raise ValueError(f"coding is one of {', '.join(CODINGS)}, got {coding!r}")
@@ -55,6 +61,9 @@ def code_columns(
         starts.append(len(columns))
         columns += [name] if known is None else [f"{name}={category}" for category in known[skipped:]]
     starts.append(len(columns))
+    if _is_sparse(table, categories, starts):
+        return _sparse_columns(table, categories, starts, skipped), tuple(columns)
+    require_memory_to_code(len(table), len(columns), names, categories)
     X = np.zeros((len(table), len(columns)))
     for first in range(0, len(table), _BLOCK):
         block, coded = table[first : first + _BLOCK], X[first : first + _BLOCK]
@@ -69,6 +78,60 @@ def code_columns(
             coded[ones, start + places[ones]] = 1.0
             coded[missing, start : starts[j + 1]] = np.nan
     return X, tuple(columns)
+
+
+def _is_sparse(table: np.ndarray, categories: Sequence[Sequence[str] | None], starts: Sequence[int]) -> bool:
+    """Return whether X is sparse. starts: the first column of each attribute, and the number of columns."""
+    if starts[-1] < FEWEST_SPARSE:
+        return False
+    nominal = [j for j, known in enumerate(categories) if known is not None]
+    widths = np.diff(starts)[nominal]
+    entries = table.size + int(np.isnan(table[:, nominal]).sum(axis=0) @ widths)
+    return SPARSENESS * entries <= len(table) * starts[-1]
+
+
+def _sparse_columns(
+    table: np.ndarray, categories: Sequence[Sequence[str] | None], starts: Sequence[int], skipped: int
+) -> "csr_matrix":
+    """Return the columns of `code_columns` as a sparse matrix, which stores all numbers, also 0."""
+    from scipy.sparse import coo_matrix
+
+    rows, columns, entries = [], [], []
+    for j, known in enumerate(categories):
+        values, start, width = table[:, j], starts[j], starts[j + 1] - starts[j]
+        if known is None:
+            rows.append(np.arange(len(values)))
+            columns.append(np.full(len(values), start))
+            entries.append(values)
+            continue
+        there, missing = np.flatnonzero(values >= skipped), np.flatnonzero(np.isnan(values))
+        rows += [there, np.repeat(missing, width)]
+        columns += [
+            start - skipped + values[there].astype(np.intp),
+            np.tile(np.arange(start, start + width), len(missing)),
+        ]
+        entries += [np.ones(len(there)), np.full(len(missing) * width, np.nan)]
+    places = np.concatenate(rows), np.concatenate(columns)
+    return coo_matrix((np.concatenate(entries), places), shape=(len(table), starts[-1])).tocsr()
+
+
+def require_memory_to_code(
+    rows: int,
+    columns: int,
+    names: Sequence[str],
+    categories: Sequence[Sequence[str] | None],
+    where: str | None = None,
+) -> None:
+    """Raise DataError where columns of categories do not fit in memory; warn where they are large."""
+    counts = [len(known or ()) for known in categories]
+    most = int(np.argmax(counts))
+    name = short(names[most], 60)
+    require_memory(
+        8 * rows * columns,
+        f"coding {rows} rows as {columns} columns ('{name}' has {counts[most]} categories)",
+        where=where,
+        hint=f"leave it out by ignore: [{name}], or merge its rare categories",
+    )
 
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")  # 02 and +2 may be codes
@@ -157,15 +220,15 @@ class NumberFormat(NamedTuple):
 class Numbers(NamedTuple):
     """A column of one or more files, read as numbers.
 
-    values: per file its numbers, NaN where one is missing. wrong: per file the rows that are no numbers.
-    marks: signs and thousands separators, which are removed. unclear: rows of the first file with commas that
-    may be decimal commas.
+    values: per file its numbers, NaN where one is missing. wrong: per file (n,) bool, the rows that are no
+    numbers. marks: signs and thousands separators, which are removed. unclear: (n,) bool, rows of the first
+    file with commas that may be decimal commas.
     """
 
     values: list[np.ndarray]
-    wrong: list[list[int]]
-    marks: Marks = ()
-    unclear: Sequence[int] = ()
+    wrong: list[np.ndarray]
+    marks: Marks
+    unclear: np.ndarray
 
 
 _TOGETHER = 1 << 20  # fields that are read as numbers at a time
@@ -238,12 +301,8 @@ def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
     else:
         marks, first_wrong = (), []
     values = [found[texts.codes] for (found, _), texts in zip(plain, columns, strict=True)]
-    wrong = [_rows_of(texts, places) for (_, places), texts in zip(plain, columns, strict=True)]
-    return Numbers(values, wrong, marks, _rows_of(columns[0], first_wrong) if unclear else ())
-
-
-def _rows_of(texts: Texts, places: Sequence[int]) -> list[int]:
-    return np.flatnonzero(np.isin(texts.codes, places)).tolist() if places else []
+    wrong = [texts.among(places) for (_, places), texts in zip(plain, columns, strict=True)]
+    return Numbers(values, wrong, marks, columns[0].among(first_wrong if unclear else ()))
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:

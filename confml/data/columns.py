@@ -98,13 +98,13 @@ def read_columns(
         texts = [file.texts(name) for file in files]
         numbers = None if name in nominal else numbers_in(texts, form)
         if numbers is not None:
-            if numbers.unclear:
-                unclear.append(_mixed(name, train, numbers.unclear, len(numbers.unclear)))
+            if numbers.unclear.any():
+                unclear.append(_mixed(name, train, numbers.unclear, int(numbers.unclear.sum())))
             if numbers.marks:
                 marked[name] = numbers.marks
             wrong = numbers.wrong[0]
-            present = int(texts[0].where(bool).sum()) if wrong else 0
-            if wrong and len(wrong) == present:
+            present = int(texts[0].where(bool).sum())
+            if wrong.any() and int(wrong.sum()) == present:
                 if _has_decimal_commas(texts[0], wrong, form):
                     mixed.append(_mixed(name, train, wrong, present))
                     commas = True
@@ -129,9 +129,9 @@ def read_columns(
             notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
             continue
         for file, column, wrong in zip(files, texts, numbers.wrong, strict=True):
-            if wrong:
+            if wrong.any():
                 mixed.append(_mixed(name, file, wrong, int(column.where(bool).sum())))
-                of_header += [file.text(0, name)] if wrong == [0] and not has_header else []
+                of_header += [file.text(0, name)] if wrong[0] and wrong.sum() == 1 and not has_header else []
                 commas = commas or _has_decimal_commas(column, wrong, form)
                 break
         values[:, at] = np.concatenate(numbers.values)
@@ -225,7 +225,7 @@ def handle_missing(
 
 def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> bool:
     """Return whether a column holds whole numbers only, and a float64 changes one of them."""
-    if any(numbers.wrong):
+    if any(wrong.any() for wrong in numbers.wrong):
         return False
     values = np.concatenate(numbers.values)
     values = values[np.isfinite(values)]
@@ -236,10 +236,12 @@ def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: Number
     return any(True for _ in rounded_texts(plain, numbers_of(plain, form.decimal)[0]))
 
 
-def _has_decimal_commas(texts: Texts, wrong: Sequence[int], form: NumberFormat) -> bool:
+def _has_decimal_commas(texts: Texts, wrong: np.ndarray, form: NumberFormat) -> bool:
     """Return whether all texts that are no numbers are numbers with a decimal comma."""
-    distinct = (texts.distinct[code] for code in np.unique(texts.codes[wrong]))
-    return form.decimal == "." and all(map(_COMMA_NUMBER.fullmatch, distinct))
+    if form.decimal != ".":
+        return False
+    codes = np.flatnonzero(np.bincount(texts.codes[wrong]))
+    return all(_COMMA_NUMBER.fullmatch(texts.distinct[code]) for code in codes)
 
 
 def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
@@ -277,15 +279,16 @@ def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
     )
 
 
-def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:
-    """Return a column that mixes numbers and text, with the lines of the rarer kind."""
-    odd = wrong
-    if 2 * len(wrong) > present > len(wrong):
-        odd = np.setdiff1d(np.flatnonzero(table.texts(name).where(bool)), wrong).tolist()
+def _mixed(name: str, table: TextTable, wrong: np.ndarray, present: int) -> tuple[Path, str]:
+    """Return a column that mixes numbers and text, with the lines of the rarer kind. wrong: (n,) bool."""
+    texts = int(wrong.sum())
+    if 2 * texts > present > texts:
+        wrong = table.texts(name).where(bool) & ~wrong
+    odd = np.flatnonzero(wrong)
     example = short(table.text(odd[0], name))
     lines = at_lines(table.lines[odd].tolist(), table.unit)
-    numbers = present - len(wrong)
-    counts = counted(len(wrong), "text")
+    numbers = present - texts
+    counts = counted(texts, "text")
     if numbers:
         counts = f"{counted(numbers, 'number')} and {counts}"
     return table.path, f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
@@ -338,7 +341,8 @@ def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
 
 def _note_number_identifiers(train: TextTable, names, values: np.ndarray, notes: list[str]) -> None:
     values = values[: len(train)]
-    whole = np.flatnonzero((values == np.trunc(values)).all(axis=0)) if len(values) >= ID_ROWS else ()
+    head = values[:1000]  # a few rows refute most columns, all at once
+    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(values) >= ID_ROWS else ()
     found = [names[j] for j in whole if is_like_identifier(names[j], values[:, j])]
     if found:
         identifier = identifier_finding(found)

@@ -13,7 +13,7 @@ import numpy as np
 
 from confml.data.audit import alike_sentence, row_groups
 from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
-from confml.data.columns import NOT_MISSING, Columns, Plain, handle_missing, read_columns
+from confml.data.columns import NOT_MISSING, Plain, handle_missing, read_columns
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
@@ -128,8 +128,6 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     _check_classes(wanted, files, y, notes)
     form = NumberFormat(wanted.decimal, wanted.thousands)
     columns = read_columns(files, features, plain, wanted.nominal, form, wanted.header, notes)
-    if coded:
-        _require_memory_to_code(wanted, columns)
     coding = ("dummy-drop-first" if wanted.drop_first else "dummy") if coded else "integer"
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
     id_columns = tuple(dict.fromkeys((*wanted.id, *columns.identifiers)))
@@ -334,27 +332,29 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
 
 def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
     train = files[0]
-    own, rest = y[: len(train)].tolist(), y[len(train) :].tolist()
-    counts = Counter(own)
+    own, rest = y[: len(train)], y[len(train) :]
+    counts = _counts(own)
     where = f"{train.path}, column {in_quotes(wanted.label)}"
     if len(counts) == 1:
-        message = f"every row is of class {_shown(own[0])}: the data must have at least two classes"
+        message = (
+            f"every row is of class {_shown(next(iter(counts)))}: the data must have at least two classes"
+        )
         raise DataError(message, where=where)
-    if len(counts) == len(own) > 2 and not rest:
+    if len(counts) == len(own) > 2 and not len(rest):
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
-    single = {label for label, count in (counts + Counter(rest)).items() if count == 1}
+    single = {label for label, count in (counts + _counts(rest)).items() if count == 1}
     if len(single) > SHOWN:
         notes.append(
             f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(wanted.label)} a class?"
         )
     elif single:
         places = ((file, at) for file in files for at in file.lines)
-        for (file, at), label in zip(places, (*own, *rest), strict=True):
+        for (file, at), label in zip(places, y.tolist(), strict=True):
             if label in single:
                 one = f"class {_shown(label)} has one row only ({file.unit} {at})"
                 notes.append(f"{one}: no split has it in both parts")
-    absent = {label: count for label, count in Counter(rest).items() if label not in counts}
+    absent = {label: count for label, count in _counts(rest).items() if label not in counts}
     for label, count in list(absent.items())[:5]:
         rows = counted(count, "row")
         notes.append(f"class {_shown(label)} is in the test file only ({rows}): it cannot be learnt")
@@ -362,11 +362,18 @@ def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, n
         notes.append(f"{counted(len(absent) - 5, 'more class', 'more classes')} in the test file only")
 
 
+def _counts(y: np.ndarray) -> Counter[int | str]:
+    """Return the rows of each class, in the order of their first rows."""
+    labels, first, counts = np.unique(y, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return Counter(dict(zip(labels[order].tolist(), counts[order].tolist(), strict=True)))
+
+
 def _shown(label: int | str) -> str:
     return repr(short(label, 60)) if isinstance(label, str) else repr(label)
 
 
-# ---- texts and memory
+# ---- texts
 
 
 def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
@@ -385,17 +392,3 @@ def _texts(parts: Sequence[Sequence[str]]) -> np.ndarray:
     longest = max(map(len, texts), default=1)
     require_memory(4 * longest * len(texts), f"a column of texts of up to {longest} characters")
     return np.array(texts, dtype=str)
-
-
-def _require_memory_to_code(wanted: CsvSpec, columns: Columns) -> None:
-    known = {name: len(c) for name, c in zip(columns.names, columns.categories, strict=True) if c is not None}
-    if not known:
-        return
-    rows, count = len(columns.values), len(columns.names) - len(known) + sum(known.values())
-    most = max(known, key=lambda name: known[name])
-    require_memory(
-        8 * rows * count,
-        f"coding {rows} rows as {count} columns ('{short(most, 60)}' has {known[most]} categories)",
-        where=str(wanted.csv),
-        hint=f"leave it out by ignore: [{short(most, 60)}], or merge its rare categories",
-    )

@@ -21,16 +21,16 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from confml.data.memory import check_width
-from confml.data.text_table import numbered_names, rows_without_values
+from confml.data.text_table import BLANKS, numbered_names, rows_without_values
 from confml.data.unpack import too_large
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
 _LOOKED_AT = 200  # records from which the separator is detected
-_HEAD = 1 << 22  # characters from which it is detected
+_HEAD = 1 << 20  # characters from which it is detected
 _LONGEST = 1 << 24  # characters of a record
-_BLANKS = [chr(code) for code in range(0x3001) if chr(code).isspace()]  # as str.strip sees them
+_HAS_LINE = re.compile(r"\s*\S.*\n")
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -181,10 +181,10 @@ def read_blocks(
     text = ""
     for block in blocks:
         text += block
-        has_line = "\n" in text.lstrip()
+        has_line = _HAS_LINE.match(text) is not None
         if has_line and (text.count("\n") >= 2 * _LOOKED_AT or len(text) > _HEAD) or len(text) > _LONGEST:
             break
-    if not text.strip():
+    if not text or text.isspace():
         raise DataError("the file is empty: it has no header line", where=str(path))
     head = text[:_HEAD].split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT]
     if len(text) > _HEAD and len(head) < 2 * _LOOKED_AT:
@@ -229,9 +229,10 @@ def _tables(
                 yield _even(path, header, part, is_first)
                 is_first = False
             return
-        yield parsed[0], parsed[1] + line
-        line, is_first = line + text.count("\n", 0, end), False
-        text = text[end:]
+        data, of_rows, breaks = parsed
+        yield data, of_rows + line
+        line, is_first = line + breaks, False
+        text = text[end:] if end else ""
 
 
 def _lines_in(blocks: Iterable[str]) -> Iterator[str]:
@@ -254,8 +255,8 @@ def _end_of_records(text: str) -> int:
     return end + 1
 
 
-def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray] | None:
-    """Return the rows of whole records, and (n,) their lines from 0.
+def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | None:
+    """Return the rows of whole records, (n,) their lines from 0, and the number of line breaks.
 
     None if a record has not as many fields as the header, and if quotes stand anywhere but at both ends of a
     field, or in pairs inside: there `csv.reader` and `pyarrow` differ.
@@ -276,7 +277,7 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray] | None:
     lengths = np.append(ends, len(raw)) - starts
     starts, lengths = starts[lengths > 0], lengths[lengths > 0]
     if not len(starts):
-        return pa.table([pa.array([], pa.string())] * len(names), names=names), starts
+        return pa.table([pa.array([], pa.string())] * len(names), names=names), starts, len(breaks)
     if not separator.isascii():
         return None
     try:
@@ -294,10 +295,15 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray] | None:
         return None
     lines = np.searchsorted(breaks, starts)
     inside = "" if has_quotes else separator + "\n"
-    if blanks := "".join(blank for blank in _BLANKS if blank not in inside and blank in text):
+    possible = BLANKS
+    if text.isascii() and np.count_nonzero(raw < ord(" ")) == len(breaks):  # the usual case, in one pass
+        possible = " \n"
+    if blanks := "".join(blank for blank in possible if blank not in inside and blank in text):
         table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
     empty = rows_without_values(table)
-    return (table.filter(pa.array(~empty)), lines[~empty]) if empty.any() else (table, lines)
+    if empty.any():
+        table, lines = table.filter(pa.array(~empty)), lines[~empty]
+    return table, lines, len(breaks)
 
 
 def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.data.memory import dense, is_sparse
 from confml.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_BLOCK = 1024  # rows of a sparse matrix that are hashed at a time
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?")  # 7, -1, 6.0000
 
 
@@ -25,7 +27,8 @@ class DataSet:
     """n labelled rows of d attributes; arrays are read-only.
 
     name: of the data set in results.
-    X: (n, d) float64, C-contiguous, nominal attributes coded; NaN only where missing values were kept.
+    X: (n, d) float64, C-contiguous, nominal attributes coded; NaN only where missing values were kept. A CSR
+        matrix of scipy where categories make very many columns (`confml.data.coding`).
     y: (n,) labels, int64 if all of them parse as whole numbers, else text.
     attributes: d names; a dummy column is called ``colour=red``.
     table: (n, a) float64, the attributes before coding: a nominal one holds codes, the places of its values
@@ -44,7 +47,7 @@ class DataSet:
     """
 
     name: str
-    X: np.ndarray
+    X: Any
     y: np.ndarray
     attributes: tuple[str, ...]
     table: np.ndarray
@@ -61,7 +64,7 @@ class DataSet:
     number_marks: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
-        X = np.ascontiguousarray(self.X, dtype=np.float64)
+        X = self.X if is_sparse(self.X) else np.ascontiguousarray(self.X, dtype=np.float64)
         table = X if self.table is self.X else np.ascontiguousarray(self.table, dtype=np.float64)
         y, nominal = np.asarray(self.y), np.asarray(self.nominal, dtype=bool)
         if y.dtype.kind not in "iU":
@@ -77,7 +80,9 @@ class DataSet:
             raise ValueError(f"nominal and categories must have {a} entries")
         if (self.train_rows is None) != (self.test_rows is None):
             raise ValueError("train_rows and test_rows go together")
-        arrays = {"X": X, "y": y, "table": table, "nominal": nominal}
+        arrays = {"y": y, "table": table, "nominal": nominal}
+        if not is_sparse(X):
+            arrays["X"] = X
         kinds = {"train_rows": np.int64, "test_rows": np.int64, "groups": None, "lines": np.int64, "ids": str}
         for field, kind in kinds.items():
             if (given := getattr(self, field)) is not None:
@@ -124,6 +129,15 @@ class DataSet:
             columns[name] = values
         return pd.DataFrame(columns).assign(label=self.y)
 
+    def require_dense(self) -> None:
+        """Raise DataError if ``X`` is sparse and does not fit in memory as an array; warn if it is large."""
+        if is_sparse(self.X):
+            from confml.data.coding import require_memory_to_code
+
+            rows, columns = self.X.shape
+            where = f"data set '{self.name}'"
+            require_memory_to_code(rows, columns, self.table_attributes, self.categories, where)
+
     def identifiers(self) -> dict[str, np.ndarray]:
         """Return the identifiers by column: name -> (n,) text."""
         if self.ids is None:
@@ -162,6 +176,11 @@ class DataSet:
         for array in kept:
             if array is None:
                 digest.update(b"none\n")
+                continue
+            if is_sparse(array):  # the same as of an array
+                digest.update(f"<f8 {array.shape}\n".encode())
+                for first in range(0, len(self), _BLOCK):
+                    digest.update(dense(array[first : first + _BLOCK]).data.cast("B"))
                 continue
             if array.dtype.kind not in "fib":  # text and objects: by their characters, whatever the item size
                 texts = [str(value).encode() for value in array.tolist()]

@@ -6,8 +6,8 @@ Without labels they draw so that the calibration examples and a new example stay
 they draw within each class, which keeps them exchangeable within each class only. A row whose class has no
 other row is in no fold, so that every training part has all classes."""
 
-import math
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -38,48 +38,40 @@ def train_test_pairs(
         message = f"{name} has {counted(units, kind)}, too few for {_described(size)} ({key})"
         raise ConfigError(message, hint=hint)
     try:
-        if groups is not None:
-            return _pairs_of_groups(y, groups, size, stratify, random_state)
-        rng = np.random.RandomState(random_state)
-        if not isinstance(size, int):
-            return [_holdout(y, size, stratify, rng)]
-        if stratify and np.unique(y, return_counts=True)[1].max() >= size:
-            numbers = stratified_folds(y, size, rng)
-        else:
-            numbers = shuffled_folds(n, size, rng)
-        return [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(size)]
+        splitter = _splitter(y, groups, size, stratify, random_state)
+        # a class with a single row cannot be stratified: it is in the training part of a holdout
+        kept, alone = np.arange(n), np.empty(0, dtype=np.intp)
+        if stratify and groups is None and not isinstance(size, int):
+            _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+            kept, alone = np.flatnonzero(counts[codes] > 1), np.flatnonzero(counts[codes] == 1)
+            if not len(kept):
+                raise ValueError("no class has two rows")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
+            pairs = list(splitter.split(np.zeros((len(kept), 1)), y[kept], groups))
     except ValueError as error:
         raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
+    return [(np.sort(np.concatenate([kept[train], alone])), np.sort(kept[test])) for train, test in pairs]
 
 
-def _holdout(
-    y: np.ndarray, share: float, stratify: bool, rng: np.random.RandomState
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted parts of a holdout; a class with a single row is in the training part."""
-    if not stratify:
-        train, test = holdout(len(y), share, rng)
-        return np.sort(train), np.sort(test)
-    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    alone, several = np.flatnonzero(counts[codes] == 1), np.flatnonzero(counts[codes] > 1)
-    train, test = stratified_holdout(y[several], share, rng)
-    return np.sort(np.concatenate([several[train], alone])), np.sort(several[test])
-
-
-def _pairs_of_groups(
-    y: np.ndarray, groups: np.ndarray, size: int | float, stratify: bool, random_state: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return `train_test_pairs` of data with groups, by scikit-learn itself."""
+def _splitter(
+    y: np.ndarray, groups: np.ndarray | None, size: int | float, stratify: bool, random_state: int
+) -> Any:
+    """Return the splitter of scikit-learn."""
     from sklearn import model_selection as ms
 
-    if not isinstance(size, int):
-        splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    if isinstance(size, int):
+        if groups is None:
+            stratify = stratify and np.unique(y, return_counts=True)[1].max() >= size
+            kind = ms.StratifiedKFold if stratify else ms.KFold
+        else:
+            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+        return kind(n_splits=size, shuffle=True, random_state=random_state)
+    if groups is None:
+        kind = ms.StratifiedShuffleSplit if stratify else ms.ShuffleSplit
     else:
-        kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
-        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
-        pairs = list(splitter.split(np.zeros((len(y), 1)), y, groups))
-    return [(np.sort(train), np.sort(test)) for train, test in pairs]
+        kind = ms.GroupShuffleSplit
+    return kind(n_splits=1, test_size=size, random_state=random_state)
 
 
 def _described(size: int | float) -> str:
@@ -187,95 +179,3 @@ def rows_outside(rows: np.ndarray, n: int) -> np.ndarray:
     outside = np.ones(n, dtype=bool)
     outside[rows] = False
     return np.flatnonzero(outside)
-
-
-def shuffled_folds(rows: int, folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return (rows,) the fold of each row, as ``KFold(folds, shuffle=True)`` draws them."""
-    order = np.arange(rows)
-    rng.shuffle(order)
-    sizes = np.full(folds, rows // folds)
-    sizes[: rows % folds] += 1
-    numbers = np.empty(rows, dtype=np.intp)
-    numbers[order] = np.repeat(np.arange(folds), sizes)
-    return numbers
-
-
-def stratified_folds(y: np.ndarray, folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return (m,) the fold of each row, as ``StratifiedKFold(folds, shuffle=True)`` draws them.
-
-    y: (m,) labels. Classes are drawn in the order of their first rows.
-    """
-    _, first, codes = np.unique(y, return_index=True, return_inverse=True)
-    codes = np.argsort(np.argsort(first))[codes]
-    in_order = np.sort(codes)
-    sizes = np.array([np.bincount(in_order[fold::folds], minlength=len(first)) for fold in range(folds)])
-    numbers = np.empty(len(y), dtype=np.intp)
-    for code in range(len(first)):
-        drawn = np.repeat(np.arange(folds), sizes[:, code])
-        rng.shuffle(drawn)
-        numbers[codes == code] = drawn
-    return numbers
-
-
-def holdout(rows: int, share: float, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """Return (training rows, test rows), as ``ShuffleSplit(1, test_size=share)`` draws them.
-
-    Raises ValueError if no row is left for the training part.
-    """
-    n_test = _test_rows(rows, share)
-    order = rng.permutation(rows)
-    return order[n_test:], order[:n_test]
-
-
-def stratified_holdout(
-    y: np.ndarray, share: float, rng: np.random.RandomState
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (training rows, test rows), as ``StratifiedShuffleSplit(1, test_size=share)`` draws them.
-
-    y: (m,) labels; every class has at least two rows. Raises ValueError if there are no rows, or a
-    part has fewer rows than classes.
-    """
-    if len(y) == 0:
-        raise ValueError("no class has two rows")
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    n_test = _test_rows(len(y), share)
-    n_train = len(y) - n_test
-    for part, size in (("training", n_train), ("test", n_test)):
-        if size < len(classes):
-            raise ValueError(f"the {part} part would have {size} rows for {len(classes)} classes")
-    of_train = _shares_of_classes(counts, n_train, rng)
-    of_test = _shares_of_classes(counts - of_train, n_test, rng)
-    train, test = [], []
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
-    for rows, first, second in zip(members, of_train, of_test, strict=True):
-        rows = rows[rng.permutation(len(rows))]
-        train.append(rows[:first])
-        test.append(rows[first : first + second])
-    return np.concatenate(train), np.concatenate(test)
-
-
-def _test_rows(rows: int, share: float) -> int:
-    """Return the number of rows of a test part; ValueError if it has all of them."""
-    n_test = math.ceil(share * rows)
-    if n_test >= rows:
-        raise ValueError(f"no row of {rows} would be left for the training part")
-    return n_test
-
-
-def _shares_of_classes(counts: np.ndarray, draws: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return how many of ``draws`` rows each class gets: its share, with the largest remainders rounded up.
-
-    Equal remainders are rounded up at random.
-    """
-    exact = counts / counts.sum() * draws
-    taken = np.floor(exact)
-    remainders = exact - taken
-    missing = int(draws - taken.sum())
-    for remainder in np.unique(remainders)[::-1]:
-        if missing <= 0:
-            break
-        equal = np.flatnonzero(remainders == remainder)
-        drawn = rng.choice(equal, size=min(len(equal), missing), replace=False)
-        taken[drawn] += 1
-        missing -= len(drawn)
-    return taken.astype(np.intp)

@@ -1,5 +1,6 @@
 """Data frames of any library, Parquet files and Excel workbooks as `TextTable`."""
 
+import functools
 import importlib.util
 import re
 import zipfile
@@ -8,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
-from confml.data.text_table import TextTable, cell_text, is_numeric, numbered_names, rows_without_values
+from confml.data.text_table import (
+    BLANKS,
+    TextTable,
+    cell_text,
+    is_numeric,
+    numbered_names,
+    rows_without_values,
+)
 from confml.errors import DataError
 
 if TYPE_CHECKING:
@@ -58,27 +67,32 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of numbers as it is, and any other one as text."""
     if is_numeric(column.type):
         return column
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.fill_null(pc.utf8_trim(column.cast(pa.string()), BLANKS), "")
     return pa.chunked_array([pa.array(map(cell_text, column.to_pylist()), pa.string())])
 
 
 # ---- files
 
 
-def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None = None) -> TextTable:
+def read_frame(
+    path: Path, kind: str, has_header: bool = True, sheet: str | None = None, names_only: bool = False
+) -> TextTable:
     """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, by default the
-    first; its first row is the header if ``has_header``.
+    first; its first row is the header if ``has_header``. names_only: whether rows may be left out.
 
     Raises DataError for a file that cannot be read, and for a workbook without the package that reads it.
     """
     what = "a Parquet file" if kind == "parquet" else "an Excel workbook"
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     try:
         if kind == "parquet":
-            header, data, first = *_read_parquet(path), 1
+            header, data, first = *_read_parquet(path, names_only), 1
         else:
-            header, data, first = _read_workbook(path, has_header, sheet, notes)
-    except DataError:
-        raise
+            changed = path.stat().st_mtime_ns
+            header, data, first, notes = _read_workbook(path.absolute(), has_header, sheet, changed)
+    except DataError as error:
+        raise DataError(error.message, where=str(path), hint=error.hint) from None
     except MemoryError:
         message = f"the memory does not suffice to read {what} of {path.stat().st_size:,} bytes"
         raise DataError(message, where=str(path), hint="use fewer rows or columns, or CSV") from None
@@ -88,7 +102,7 @@ def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None
     if not header:
         raise DataError("the table has no columns", where=str(path))
     empty = rows_without_values(data)
-    if empty.all():
+    if empty.all() and not names_only:
         raise DataError("the table has no rows", where=str(path))
     lines = np.arange(first, first + data.num_rows)
     table = TextTable.of(path, header, data, lines, where=f"{path}, header", unit="row", notes=notes)
@@ -96,15 +110,16 @@ def read_frame(path: Path, kind: str, has_header: bool = True, sheet: str | None
     return table
 
 
-def _read_parquet(path: Path) -> tuple[list[str], pa.Table]:
-    """Return the columns of a Parquet file; named columns of an index of pandas come first."""
+def _read_parquet(path: Path, names_only: bool) -> tuple[list[str], pa.Table]:
+    """Return the columns of a Parquet file, without rows if ``names_only``; named columns of an index of
+    pandas come first."""
     from pyarrow import parquet
 
     about = parquet.read_metadata(path)
     check_width(about.num_columns, str(path))
     cells = about.num_rows * about.num_columns
     require_memory(16 * cells, f"a table of {about.num_rows:,} rows", where=str(path))
-    table = parquet.read_table(path)
+    table = parquet.read_schema(path).empty_table() if names_only else parquet.read_table(path)
     index = [
         name
         for name in (table.schema.pandas_metadata or {}).get("index_columns", ())
@@ -115,12 +130,17 @@ def _read_parquet(path: Path) -> tuple[list[str], pa.Table]:
     return _columns_of(table.select(names), str(path))
 
 
+@functools.lru_cache(maxsize=2)  # a config's check and its data set read the same workbook
 def _read_workbook(
-    path: Path, has_header: bool, sheet: str | None, notes: list[str]
-) -> tuple[list[str], pa.Table, int]:
-    """Return the columns of a sheet of a workbook, and the number of its first row of values."""
+    path: Path, has_header: bool, sheet: str | None, changed: int
+) -> tuple[list[str], pa.Table, int, tuple[str, ...]]:
+    """Return the columns of a sheet of a workbook, the number of its first row of values, and notes.
+
+    changed: the time of the file's last change.
+    """
     import pandas as pd
 
+    notes = []
     if importlib.util.find_spec("openpyxl") is None:
         message = "reading an Excel workbook needs the package openpyxl, which is not installed"
         hint = "pip install 'confml[files]', or save the table as CSV"
@@ -146,4 +166,4 @@ def _read_workbook(
     if has_header:
         names = ["" if pd.isna(name) else cell_text(name) for name in frame.iloc[0]] if len(frame) else []
         frame, first = frame.iloc[1:], 2
-    return names, _columns_of(frame, str(path))[1], first
+    return names, _columns_of(frame, str(path))[1], first, tuple(notes)

@@ -40,8 +40,9 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
 
     Amounts of money are too, so the numbers must be dense, or the name must be that of an identifier.
     """
-    if not np.all(values == np.trunc(values)) or len(np.unique(values)) < len(values):
-        return False
+    for part in (values[:1000], values):  # a few rows refute most columns
+        if not np.array_equal(part, np.trunc(part)) or len(np.unique(part)) < len(part):
+            return False
     return bool(np.ptp(values) < 3 * len(values)) or _ID_NAME.search(name) is not None
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from confml.data.dataset import DataSet
 from confml.data.folds import train_test_pairs
+from confml.data.memory import dense
 from confml.errors import DataError
 
 FOLDS = 5
@@ -55,7 +56,7 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
         pairs = train_test_pairs(
             codes, data.groups, FOLDS, True, one, data.name, "the search for label errors"
         )
-        p = _probabilities(data.X, codes, len(classes), pairs, kept, one)
+        p = _probabilities(dense(data.X), codes, len(classes), pairs, kept, one)
         rounds.append(_averaged(p, codes))
         _, own, _, most = _against(p.mean(axis=0), codes)
         kept = most - own <= _CONFIDENT

@@ -2,9 +2,13 @@
 
 import os
 import warnings
+from typing import Any
+
+import numpy as np
 
 from confml.errors import DataError
 
+SMALL = 1 << 26  # bytes that always fit
 LARGE = 1 << 30  # bytes from which a warning says what is taken
 
 
@@ -46,12 +50,26 @@ def require_memory(count: int, purpose: str, *, where: str | None = None, hint: 
 
     Warn (UserWarning) from `LARGE` bytes on.
     """
-    available = available_memory() if count > 1 << 26 else None  # smaller ones always fit
+    available = available_memory() if count > SMALL else None
     if available is not None and 2 * count > available:
         message = f"{purpose} takes {gigabytes(count)} of memory; {gigabytes(available)} are available"
         raise DataError(message, where=where, hint=hint)
     if count >= LARGE:
         warnings.warn(f"{purpose} takes {gigabytes(count)} of memory", UserWarning, stacklevel=2)
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether examples X are a sparse matrix of scipy."""
+    return hasattr(X, "toarray")
+
+
+def dense(X: Any) -> np.ndarray:
+    """Return examples X (n, d) as an array; they may be sparse."""
+    if not is_sparse(X):
+        return X
+    entries, array = X.tocoo(), np.zeros(X.shape)
+    array[entries.row, entries.col] = entries.data  # toarray() makes 0 of -0, which checksums tell apart
+    return array
 
 
 def gigabytes(count: int) -> str:

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -41,12 +42,12 @@ MISSING_LABEL, UNKNOWN_LABEL = -2, -1  # codes of labels
 class NewRows:
     """n new rows, coded as the training set is.
 
-    X: (n, d) and table: (n, a), as in `DataSet`. complete: (n,) bool, whether no feature is missing. lines:
-    (n,). ids: (n, k) text. labels: (n,) texts, None where the file has no label column. labelled: (n,) bool,
-    which rows have a label that is not missing.
+    X: (n, d), which may be sparse, and table: (n, a), as in `DataSet`. complete: (n,) bool, whether no
+    feature is missing. lines: (n,). ids: (n, k) text. labels: (n,) texts, None where the file has no label
+    column. labelled: (n,) bool, which rows have a label that is not missing.
     """
 
-    X: np.ndarray
+    X: Any
     table: np.ndarray
     complete: np.ndarray
     lines: np.ndarray

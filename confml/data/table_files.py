@@ -158,8 +158,9 @@ def column_names_of(
 ) -> list[str]:
     """Return the names of the columns of a table file, from its beginning. Raises as `read_table`."""
     path, usual = Path(path), csv_text.CsvFormat(header=has_header)
-    if path.suffix.lower() in FRAMES:
-        return read_table(path, has_header=has_header, sheet=sheet).names
+    if kind := FRAMES.get(path.suffix.lower()):
+        opened(path).close()
+        return read_frame(path, kind, has_header, sheet, names_only=True).names
     require_regular(path)
     return next(table_chunks(path, rows=1, separator=separator, encoding=encoding, usual=usual)).names
 

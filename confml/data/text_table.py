@@ -25,6 +25,7 @@ MISSING = frozenset(
     for text in _IN_ANY_CASE
     for letters in itertools.product(*({letter, letter.upper()} for letter in text))
 ) | {"None"}  # "none" may be a category
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # as str.strip sees them
 SHOWN = 3  # places that one message names
 HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
 
@@ -45,6 +46,12 @@ class Texts:
     def where(self, chosen: Callable[[str], Any]) -> np.ndarray:
         """Return (n,) bool, whether the text of each row is chosen."""
         return np.array([bool(chosen(text)) for text in self.distinct], dtype=bool)[self.codes]
+
+    def among(self, places: Sequence[int]) -> np.ndarray:
+        """Return (n,) bool, whether the text of each row is one of those at these places of ``distinct``."""
+        chosen = np.zeros(len(self.distinct), dtype=bool)
+        chosen[list(places)] = True
+        return chosen[self.codes]
 
     def as_list(self) -> list[str]:
         """Return the n texts."""

@@ -1,11 +1,9 @@
 """Compressed files and archives: gzip, bzip2, Zstandard, zip, UNIX compress, shell archives.
 
-The standard library reads the first two and zip. It has no reader of UNIX compress, and a shell archive is
-read here because it would otherwise be run.
+pyarrow reads the first three, the standard library zip. Neither has a reader of UNIX compress, and a shell
+archive is read here because it would otherwise be run.
 """
 
-import bz2
-import gzip
 import io
 import lzma
 import re
@@ -14,7 +12,9 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+import pyarrow as pa
 
 from confml.errors import DataError
 
@@ -83,7 +83,7 @@ READERS: dict[str, Callable[[bytes, str | None], bytes]] = {
 
 LARGEST = 1 << 32  # bytes that a file may unpack to where nothing else is known
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstandard"}
-# The standard library's readers raise all of these for broken archives; nothing else is caught.
+# The readers raise all of these for broken archives; nothing else is caught.
 BROKEN = (
     EOFError,
     OSError,
@@ -156,7 +156,7 @@ def too_large(limit: int) -> DataError:
 
 def in_words(error: BaseException) -> str:
     """Return the cause in one line."""
-    if isinstance(error, EOFError):
+    if isinstance(error, EOFError) or "Truncated" in str(error):
         return "it ends before its end mark"
     return " ".join(str(error).split()) or type(error).__name__
 
@@ -167,52 +167,6 @@ def there_are(names: list[str]) -> str:
     return f"there are {shown}" if names else "it is empty"
 
 
-def open_compressed(kind: str, stream: BinaryIO):
-    """Return a reader of the content of a compressed stream. Raises DataError without its package."""
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=stream)
-    if kind == "bzip2":
-        return bz2.BZ2File(stream)
-    try:
-        import zstandard
-    except ImportError:
-        raise DataError(
-            "the file is compressed with Zstandard, and the package zstandard is not installed",
-            hint="pip install 'confml[files]', or unpack the file",
-        ) from None
-    return _Zstandard(zstandard, stream)
-
-
-class _Zstandard:
-    """Reader of all frames of a file. The package's own reader accepts a file that is cut short."""
-
-    def __init__(self, zstandard, stream: BinaryIO):
-        self._new = zstandard.ZstdDecompressor().decompressobj
-        self._error = zstandard.ZstdError
-        self._frame: Any = None  # the decompressor of the current frame
-        self._stream, self._ready = stream, b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *ended):
-        pass
-
-    def read(self, count: int) -> bytes:
-        while not self._ready:
-            packed = self._stream.read(1024)  # a few bytes may unpack to many
-            if not packed:
-                if self._frame is not None:
-                    raise EOFError
-                return b""
-            while packed:
-                self._frame = self._frame or self._new()
-                try:
-                    self._ready += self._frame.decompress(packed)
-                except self._error as error:
-                    raise ValueError(str(error)) from None
-                packed = self._frame.unused_data if self._frame.eof else b""
-                if self._frame.eof:
-                    self._frame = None
-        part, self._ready = self._ready[:count], self._ready[count:]
-        return part
+def open_compressed(kind: str, stream: BinaryIO) -> pa.CompressedInputStream:
+    """Return a reader of the content of a compressed stream; parts are read one after another."""
+    return pa.CompressedInputStream(stream, {"bzip2": "bz2", "zstandard": "zstd"}.get(kind, kind))

@@ -353,6 +353,11 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, np.ascontiguousarray(codes, dtype=np.int64)
 
 
+def takes_sparse(method: Any) -> bool:
+    """Return whether a classifier takes sparse examples, as its tags say; False without tags."""
+    return hasattr(method, "__sklearn_tags__") and bool(method.__sklearn_tags__().input_tags.sparse)
+
+
 def check_largest(X, name: str) -> None:
     """Raise ConfmlError where training examples X (m, d), an array or sparse, exceed `LARGEST_VALUE`."""
     values = X.data if hasattr(X, "toarray") else X

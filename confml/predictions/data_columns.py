@@ -9,7 +9,7 @@ from confml.data.dataset import DataSet
 def missing_rule(spec: DatasetSpec, data: DataSet) -> str:
     if spec.missing is not None:
         return spec.missing
-    return "mean" if np.isnan(data.X).any() else "error"
+    return "mean" if np.isnan(data.table).any() else "error"
 
 
 def label_of(spec: DatasetSpec) -> str | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.data.memory import dense
 from confml.data.new_rows import NewRows
 from confml.errors import ConfigError
 from confml.measures.prediction import Prediction, nonconformity_of
@@ -40,7 +41,7 @@ class Explainer:
     def __init__(self, model: Model, count: int):
         self.count = count
         rows = model.neighbours
-        self._X, self._y, self._coded, self._names = rows.X, rows.y, rows.coded, rows.names
+        self._X, self._y, self._coded, self._names = dense(rows.X), rows.y, rows.coded, rows.names
         self._steps, self._lines = rows.steps, rows.lines.tolist()
         if len(np.unique(self._y)) < 2:
             raise ConfigError("an explanation needs two classes in the training rows")
@@ -49,7 +50,7 @@ class Explainer:
     def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
         """Return the nearest training rows of those of ``rows`` that have a prediction."""
         X = self._model.chosen(rows)
-        X = self._model.transformed(X, self._steps, self._X.shape[1]) if len(X) else X
+        X = dense(self._model.transformed(X, self._steps, self._X.shape[1]) if X.shape[0] else X)
         conditional = prediction.kind == "p-value" and self._model.facts.is_label_conditional
         scores = np.array(-nonconformity_of(prediction) if conditional else prediction.scores)
         at = np.arange(len(scores))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
+from confml.data.memory import dense, is_sparse
 from confml.data.new_rows import NewRows, RowCoder
 from confml.data.table_files import CHUNK_ROWS
 from confml.errors import ConfigError, ConfmlError, DataError, printable
@@ -190,7 +191,7 @@ class Model:
         smoothed p-values would not be uniform.
         """
         X = self.features(rows)
-        if not len(X):
+        if not X.shape[0]:
             return {self.view: self.none}
         with self.errors_of_file("its method cannot predict"):
             views = self._views(X, rows, chunk)
@@ -223,7 +224,8 @@ class Model:
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
-        given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
+        given = rows.table[self.is_predicted(rows)] if is_sparse(rows.X) else self.chosen(rows)
+        given = hashlib.sha256(np.ascontiguousarray(given).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
         with contextlib.nullcontext() if self.file else named_errors(self.facts.method, "predict"):
             return self.method.confident_predict(X, rng)
@@ -231,15 +233,16 @@ class Model:
     def features(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, as the method takes them."""
         X = self.chosen(rows)
-        if not len(X):
+        if not X.shape[0]:
             return np.empty((0, X.shape[1]))
         X = self.transformed(X, self.steps)
         table = rows.table[self.is_predicted(rows)]
         return np.column_stack([X, table[:, self.by]]) if self.by else X
 
     def chosen(self, rows: NewRows) -> np.ndarray:
-        """Return (k, d) the complete ones of new rows, before the steps."""
-        return (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
+        """Return (k, d) the complete ones of new rows, before the steps; sparse if those of the fit are."""
+        X = (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
+        return X if is_sparse(self.neighbours.X) else dense(X)
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """Return (n,) bool, which of new rows have a prediction: all, or those without missing values."""

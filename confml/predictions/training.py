@@ -40,7 +40,7 @@ from confml.predictions.operating_point import RiskTarget, certified_point, held
 from confml.predictions.saving import check_saving
 from confml.runner.graph import inner_settings
 from confml.runner.plan import steps_for
-from confml.runner.split_data import SplitData
+from confml.runner.split_data import SplitData, form_of_rows
 from confml.runner.splits import Split, inner_folds
 from confml.runner.tasks import TaskContext
 from confml.runner.warm import warm_method
@@ -152,6 +152,8 @@ class _Fit:
             apart = (self.selection_rows, np.setdiff1d(self.rows, self.selection_rows))
         else:
             apart = (self.rows, self.rows[:0])
+        if form_of_rows(self.data, entry.name, [params], steps, config.noise_values) == "dense":
+            self.data.require_dense()
         self.parts = SplitData(self.context, self.data, *apart, grid=[params])
         set_here = (f"{key}__tune", f"{key}__inner")
         self.params = {name: value for name, value in params.items() if name not in set_here}

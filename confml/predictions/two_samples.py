@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml._seeds import stable_generator
+from confml.data.memory import dense
 from confml.errors import ConfigError, printable
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
@@ -121,11 +122,11 @@ class Drift:
     def add(self, batch: Batch) -> None:
         """Collect the rows of a chunk that are predicted."""
         X = self.model.chosen(batch.rows)
-        if len(X) and self.rows < MOST_ROWS:
+        if X.shape[0] and self.rows < MOST_ROWS:
             known = self.model.neighbours
             X = self.model.transformed(X[: MOST_ROWS - self.rows], known.steps, known.X.shape[1])
-            self._parts.append(np.asarray(X, dtype=np.float64))
-            self.rows += len(X)
+            self._parts.append(np.asarray(dense(X), dtype=np.float64))
+            self.rows += X.shape[0]
 
     def sentences(self) -> list[str]:
         """Return the tests as sentences."""
@@ -133,7 +134,7 @@ class Drift:
         new = np.vstack(self._parts) if self._parts else np.empty((0, train.X.shape[1]))
         names = train.names or [f"column {j + 1} after the steps" for j in range(train.X.shape[1])]
         facts = self.model.facts
-        old = np.asarray(train.X, dtype=np.float64)
+        old = np.asarray(dense(train.X), dtype=np.float64)
         found = two_samples(old, new, names, train.coded, facts.seed, facts.checksum)
         if found is None:
             return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]

@@ -26,7 +26,7 @@ FORMAT = 2
 def notes_on(data: DataSet) -> list[str]:
     """Return the notes on a data set: those of its loading, and a warning for values too large to square."""
     notes = list(data.notes)
-    if np.nanmax(np.abs(data.X), initial=0.0) > 1e150:
+    if np.nanmax(np.abs(data.table), initial=0.0) > 1e150:
         notes.append("values beyond 1e150: squared distances overflow; scale them (steps: [min-max])")
     return notes
 

@@ -19,7 +19,7 @@ from confml.measures.costs import costs_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, external_files, shown_params
 from confml.runner.origins import coverage_columns
-from confml.runner.split_data import by_places
+from confml.runner.split_data import by_places, form_of_rows
 from confml.runner.splits import Split, checked_splits, split_identity
 from confml.steps.registry import imputes, version_of_step
 from confml.steps.transformer import divided_groups
@@ -156,7 +156,7 @@ def _check_steps(config: Config, data: DataSet) -> None:
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
     """Return the steps of the config; with missing values, imputation is added as the first step."""
     listed = tuple((step.name, dict(step.params)) for step in config.steps)
-    if np.isnan(data.X).any() and not any(imputes(name) for name, _ in listed):
+    if np.isnan(data.table).any() and not any(imputes(name) for name, _ in listed):
         return (("impute-mean", {}), *listed)
     return listed
 
@@ -199,6 +199,11 @@ def _shared_by_splits(
         "method": entry.name,
         "version": entry.version,
     }
+    form = form_of_rows(data, entry.name, points, steps_for(config, data), config.noise_values)
+    if form == "dense":
+        data.require_dense()
+    if form == "sparse":
+        shared["rows"] = "sparse"  # the same columns, and results that differ by rounding
     if entry.tune:
         shared["tune"] = entry.tune_grid()
         shared["inner-folds"] = config.protocol.inner_folds

@@ -1,4 +1,4 @@
-"""`run`: compute the cells of a plan and store each result as soon as it is computed."""
+"""`run`: compute the cells of a plan and store results within about a second."""
 
 import contextlib
 import sys

@@ -4,16 +4,17 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
+from confml.data.memory import dense, is_sparse
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfigError, ConfmlError
-from confml.methods.base import Method
+from confml.methods.base import Method, takes_sparse
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
@@ -22,7 +23,7 @@ from confml.runner.external_files import open_table
 from confml.runner.splits import Split, inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
-from confml.steps.registry import build_pipeline
+from confml.steps.registry import build_pipeline, step_class
 
 
 class SplitData:
@@ -34,7 +35,7 @@ class SplitData:
 
     A method that takes nominal features gets the codes of their categories if the data set has both codes and
     dummy columns, unless a point of ``grid`` has ``nominal: dummy``. All other methods get the columns of the
-    data set. If a card codes categories as integers, every method treats them as numbers.
+    data set; see `form_of_rows`. If a card codes categories as integers, methods treat them as numbers.
 
     The columns that ``by`` of a point names are the last columns of X, before the steps; the method takes
     them off. A conformal or Venn-Abers method gets the examples before the steps, and the steps (see
@@ -55,9 +56,9 @@ class SplitData:
         self.train_rows, self.test_rows = train_rows, test_rows
         self._outer_rows = outer_rows
         self._nominal = _nominal_of(context.method, grid)
-        self._takes_rows = method_class(context.method).takes_rows
         self._steps_in_method = any(wrapper_of(point) for point in grid)
         self.by = by_places(data, grid)  # places of the columns of ``by`` in the table
+        self._form = form_of_rows(data, context.method, grid, context.steps, context.noise)
 
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
@@ -83,7 +84,7 @@ class SplitData:
         if self.by:
             names, known = self.data.table_attributes, self.data.categories
             method.set_params(by_columns=[(names[place], known[place]) for place in self.by])
-        if self._takes_rows:
+        if self._form == "numbers":
             of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
             return method
@@ -147,7 +148,7 @@ class SplitData:
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d), transformed by the steps fitted to the training part."""
-        return np.ascontiguousarray(self._transformed["chain"].transform(X))
+        return self._transformed["chain"].transform(X if self._form == "sparse" else dense(X))
 
     def with_by(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return examples X (m, d) of rows of the data set with the columns of ``by``."""
@@ -193,7 +194,7 @@ class SplitData:
     @property
     def takes_codes(self) -> bool:
         """Whether the examples are rows of the data set's table of codes instead of its dummy-coded X."""
-        return self._nominal == "auto" and self.data.attributes != self.data.table_attributes
+        return self._form == "codes"
 
     @property
     def _mask(self) -> np.ndarray:
@@ -210,9 +211,13 @@ class SplitData:
 
     def _with_noise(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
         """Return rows with noise, which is the same on codes and on the dummy columns of a category."""
-        if self.takes_codes:
-            return apply_noise(self.data.table[rows], self.data.y[rows], noise, rng)
-        return apply_noise(self.data.X[rows], self.data.y[rows], noise, rng, nominal_columns(self.data))
+        nominal = None if self.takes_codes else nominal_columns(self.data)
+        return apply_noise(self._coded(rows), self.data.y[rows], noise, rng, nominal)
+
+    def _coded(self, rows: np.ndarray | slice) -> Any:
+        """Return rows of the data set before noise and steps; sparse only where the method takes them so."""
+        X = (self.data.table if self.takes_codes else self.data.X)[rows]
+        return dense(X) if self._form == "dense" else X
 
     @cached_property
     def _raw(self) -> dict[str, np.ndarray]:
@@ -220,8 +225,8 @@ class SplitData:
         data, noise = self.data, self.context.noise
         train, test = self.train_rows, self.test_rows
         if not noise:
-            X = data.table if self.takes_codes else data.X
-            return {"X": X[train], "y": data.y[train], "X_test": X[test], "y_test": data.y[test]}
+            X, X_test = self._coded(train), self._coded(test)
+            return {"X": X, "y": data.y[train], "X_test": X_test, "y_test": data.y[test]}
         # The seed does not depend on the amount of noise: rows noised at 5 % are among those noised at 10 %.
         rng = self._generator("noise", repeat_only=noise["on"] == "all")
         if noise["on"] == "all":
@@ -247,7 +252,7 @@ class SplitData:
     def _transformed(self) -> dict:
         """Examples after the steps, which are fitted to the training part."""
         raw = self._raw
-        if self._takes_rows:
+        if self._form == "numbers":
             return self._row_numbers
         chain = build_pipeline(() if self._steps_in_method else self.context.steps)
         mask = self._columns(raw["X"].shape[1])
@@ -255,10 +260,10 @@ class SplitData:
         groups = None if self.data.groups is None else np.asarray(self.data.groups)[self.train_rows]
         X, y, kept = chain.fit_training(raw["X"], raw["y"], rng, mask, groups)
         return {
-            "X": np.ascontiguousarray(X),
-            "y": np.asarray(y),
+            "X": X,
+            "y": y,
             "kept": kept,
-            "X_test": np.ascontiguousarray(chain.transform(raw["X_test"])),
+            "X_test": chain.transform(raw["X_test"]),
             "chain": chain,
             "metrics": chain.fit_metrics_,
             "nominal": chain.nominal_,
@@ -296,6 +301,30 @@ def _outer_rows(data: DataSet, protocol: Any, split: Split, seed: int) -> tuple[
     train, test = (rows.view() for rows in split_rows(data, protocol, split, seed))
     train.flags.writeable = test.flags.writeable = False
     return train, test
+
+
+def form_of_rows(
+    data: DataSet,
+    method: str,
+    grid: Sequence[Mapping[str, Any]],
+    steps: Sequence[tuple[str, Mapping[str, Any]]],
+    noise: Any,
+) -> Literal["numbers", "codes", "sparse", "dense"]:
+    """Return the form in which a method gets the rows of a data set.
+
+    ``codes`` are rows of its table, ``numbers`` the numbers of rows. Rows of ``X`` are ``sparse`` if ``X``
+    is, the steps and the method at every point of the grid take sparse rows, and there is neither noise nor
+    ``by``; else they are ``dense``.
+    """
+    if method_class(method).takes_rows:
+        return "numbers"
+    if _nominal_of(method, grid) == "auto" and data.attributes != data.table_attributes:
+        return "codes"
+    if not (is_sparse(data.X) and grid and all(step_class(name).takes_sparse for name, _ in steps)):
+        return "dense"
+    if noise or by_places(data, grid):
+        return "dense"
+    return "sparse" if all(takes_sparse(build(method, point)) for point in grid) else "dense"
 
 
 @dataclass(frozen=True)

@@ -355,7 +355,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
                 path = method.evaluate_path(X, y, X_test, coded, rng, state)
             for _, views in path:
                 check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
-                views = check_views(views, task.context.method, len(X_test), classes)
+                views = check_views(views, task.context.method, X_test.shape[0], classes)
                 views.fit_metrics.update(split_data.step_metrics)
                 outcomes.append(views)
             check_points(task.context.method, len(outcomes), len(points))

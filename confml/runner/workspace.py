@@ -12,9 +12,11 @@ import numpy as np
 from confml._json import from_json, to_json
 from confml._outputs import WORK, create_temporary, open_atomically, remove_abandoned_files, write_atomically
 from confml.data.dataset import DataSet
+from confml.data.memory import is_sparse
 from confml.runner.environment import guarded
 
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
+_SPARSE = ("data", "indices", "indptr")  # arrays of a CSR matrix X
 _METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
 
@@ -67,8 +69,10 @@ class Workspace:
         folder = self.folder / "data" / data.checksum
         with guarded(self.folder):
             folder.mkdir(parents=True, exist_ok=True)
-            for name in _ARRAYS:
-                values = getattr(data, name)
+            arrays = {name: getattr(data, name) for name in _ARRAYS}
+            if is_sparse(data.X):
+                arrays |= {"X": None} | {f"X.{part}": getattr(data.X, part) for part in _SPARSE}
+            for name, values in arrays.items():
                 if values is not None and not (name == "table" and data.table is data.X):
                     with open_atomically(folder / f"{name}.npy", durable=False) as file:
                         np.save(file, values, allow_pickle=False)
@@ -106,6 +110,11 @@ def open_dataset(folder: Path) -> DataSet:
         for name in _ARRAYS:
             path = folder / f"{name}.npy"
             arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None
+        if arrays["X"] is None:
+            from scipy.sparse import csr_matrix
+
+            parts = [np.load(folder / f"X.{part}.npy", mmap_mode="r", allow_pickle=False) for part in _SPARSE]
+            arrays["X"] = csr_matrix(tuple(parts), shape=(len(arrays["y"]), len(about["attributes"])))
     if arrays["table"] is None:
         arrays["table"] = arrays["X"]
     data = DataSet(**arrays, **about)

@@ -24,6 +24,7 @@ class Step:
     breaks_exchangeability: whether training examples become more ordinary than test examples, because the
         step uses their labels or removes some of them. P-values that are computed among them are then too
         small.
+    takes_sparse: whether it also transforms sparse rows, without codes, into sparse ones.
 
     nominal: (d,) bool, set before a fit: the columns that hold codes of categories and must keep them; None
     where there are none.
@@ -37,6 +38,7 @@ class Step:
     metrics: ClassVar[Mapping[str, Metric]] = {}
     learns: ClassVar[bool] = True
     breaks_exchangeability: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
     nominal: np.ndarray | None = None
     groups: np.ndarray | None = None
 

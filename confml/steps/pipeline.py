@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confml.data.memory import is_sparse
 from confml.errors import ConfmlError
 from confml.steps.base import Step
 
@@ -30,11 +31,12 @@ class StepPipeline:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fit the steps to examples X (m, d) with labels y (m,) and transform them.
 
-        nominal: (d,) bool, the columns that hold codes of categories. groups: (m,) the groups of the
-        examples, or None. Returns X (m', d'), y (m',) and the numbers (m',) of the rows that are kept. Raises
+        X may be sparse if all steps take sparse rows. nominal: (d,) bool, the columns that hold codes of
+        categories. groups: (m,) the groups of the examples, or None. Returns X (m', d'), y (m',) and the
+        numbers (m',) of the rows that are kept. Raises
         ConfmlError if a step leaves no row.
         """
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+        X, y = X if is_sparse(X) else np.asarray(X, dtype=np.float64), np.asarray(y)
         kept = np.arange(len(y))
         self.columns_: np.ndarray | None = np.arange(X.shape[1])
         self.nominal_ = np.zeros(X.shape[1], dtype=bool) if nominal is None else np.asarray(nominal)
@@ -56,14 +58,14 @@ class StepPipeline:
             if len(y) < before and len(y) == 0:
                 raise ConfmlError(f"step '{step.name}' left none of {before} training rows")
             kept = kept[rows]
-        return np.ascontiguousarray(X), y, kept
+        return X if is_sparse(X) else np.ascontiguousarray(X), y, kept
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the transformed examples (n, d') as C-contiguous float64; X is not changed."""
-        X = np.asarray(X, dtype=np.float64)
+        X = X if is_sparse(X) else np.asarray(X, dtype=np.float64)
         for step in self.steps:
             X = step.transform(X)
-        return np.ascontiguousarray(X)
+        return X if is_sparse(X) else np.ascontiguousarray(X)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -1,9 +1,10 @@
 """`min-max`, `standardise` and `row-standardise`: steps that scale features or examples."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
+from confml.data.memory import is_sparse
 from confml.steps.base import Step, complete
 
 
@@ -43,6 +44,10 @@ class Standardise(Step):
     becomes 0 in every training and test example, because the training set does not show its scale. Codes of
     nominal features are not changed.
 
+    Rows that are sparse, because categories make very many 0/1 columns, stay so: the mean is not subtracted
+    from 0/1 columns that are 1 in at most half of the training rows. Methods with an intercept without
+    penalty, such as scikit-learn's ``LogisticRegression``, predict the same.
+
     Examples
     --------
     >>> Standardise().fit(np.array([[2.0], [4.0]]), None).transform(np.array([[3.0], [6.0]]))
@@ -51,16 +56,36 @@ class Standardise(Step):
     """
 
     name = "standardise"
+    takes_sparse = True
 
-    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
+    def fit(self, X: Any, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
+        if is_sparse(X):
+            from sklearn.utils.sparsefuncs import mean_variance_axis
+
+            self.centred_ = np.flatnonzero(2 * X.getnnz(axis=0) > X.shape[0])
+            self.mean_, self.sd_ = np.zeros(X.shape[1]), np.sqrt(mean_variance_axis(X, axis=0)[1])
+            mean, sd = _moments(complete(X[:, self.centred_].toarray(), self.name), axis=0)
+            self.mean_[self.centred_], self.sd_[self.centred_] = mean[0], sd[0]
+            return self
         X = complete(X, self.name)
         self.mean_, self.sd_ = (found[0] for found in _moments(X, axis=0))
         coded = self._coded(X)
         self.mean_[coded], self.sd_[coded] = 0.0, 1.0
         return self
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        return _rescaled(complete(X, self.name), self.mean_, self.sd_)
+    def transform(self, X: Any) -> Any:
+        if not is_sparse(X):
+            return _rescaled(complete(X, self.name), self.mean_, self.sd_)
+        from scipy.sparse import csr_matrix
+
+        (n, _), k = X.shape, len(self.centred_)
+        numbers = complete(X[:, self.centred_].toarray(), self.name)
+        numbers = _rescaled(numbers, self.mean_[self.centred_], self.sd_[self.centred_])
+        places = np.tile(self.centred_, n), np.arange(n + 1) * k
+        factors = np.divide(1.0, self.sd_, out=np.zeros_like(self.sd_), where=self.sd_ > 0)
+        factors[self.centred_] = 0.0
+        rest = csr_matrix((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
+        return rest + csr_matrix((numbers.ravel(), *places), shape=X.shape)
 
 
 class RowStandardise(Step):

@@ -2,6 +2,8 @@
 
 import datetime
 import decimal
+import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from confml import predict
 from confml.data import load
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
+from confml.data.table_files import column_names_of, read_table
 from confml.errors import DataError
 
 COLUMNS = {
@@ -116,3 +119,39 @@ def test_a_number_that_is_missing_and_rows_without_values(tmp_path):
     data = load({"csv": tmp_path / "a.parquet", "label": "y", "missing": "mean", "missing-values": [-999]})
     assert np.array_equal(data.table, [[1, np.nan], [np.nan, 2], [2, 3]], equal_nan=True)
     assert data.lines.tolist() == [1, 2, 4]
+
+
+def test_a_workbook_is_parsed_once_per_command(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    frame = pd.DataFrame({"x": range(40), "z": [row % 7 for row in range(40)], "y": ["a", "b"] * 20})
+    parsed = []
+    read = pd.read_excel
+    monkeypatch.setattr(pd, "read_excel", lambda *given, **keys: parsed.append(1) or read(*given, **keys))
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(
+        "datasets: [{csv: mine.xlsx, label: y}]\nmethods: [knn]\nprotocol: {kind: k-fold, folds: 2}\n"
+    )
+    commands = (
+        ["data", "check", "mine.xlsx", "--label", "y"],
+        ["init", "mine.xlsx", "--label", "y"],
+        ["predict", "--train", "mine.xlsx", "--label", "y", "--method", "knn", "mine.xlsx"],
+        ["run", "config.yaml", "--engine", "serial"],
+    )
+    for number, command in enumerate(commands):
+        frame.assign(x=frame.x * number).to_excel("mine.xlsx", index=False)
+        os.utime("mine.xlsx", (number, number))
+        parsed.clear()
+        found = CliRunner().invoke(cli, command)
+        assert found.exit_code == 0, (found.output, found.exception)
+        assert parsed == [1], command
+
+
+def test_names_of_a_parquet_file_are_read_without_its_rows(tmp_path, monkeypatch):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"x": [1.0, 2.0], "y": [" a", None]}, index=pd.Index([3, 4], name="key")).to_parquet(path)
+    assert read_table(path).texts("y").distinct == ["a", ""]
+    monkeypatch.setattr("pyarrow.parquet.read_table", None)
+    assert column_names_of(path) == ["key", "x", "y"]

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import confml
 from confml._json import from_json, to_json
 from confml.cli import cli
+from confml.runs import load_settings
 
 CONFIG = """\
 name: values
@@ -44,6 +45,18 @@ def test_the_pair_of_functions_gives_values_back():
         assert from_json(text) == from_json(text.encode()) == values
     assert math.isnan(from_json(to_json({"x": (math.nan,)}))["x"][0])
     assert to_json({"x": math.nan}, indent=1) == '{\n "x": {\n  "float": "nan"\n }\n}'
+
+
+def test_overrides_from_python_may_be_such_values():
+    config = {
+        "datasets": [{"generate": "five-gaussians"}],
+        "methods": [{"name": "sklearn.neighbors.KNeighborsClassifier", "p": 2}],
+        "protocol": "fixed-split",
+    }
+    overrides = {"methods.0.p": math.inf, "name": "true", "levels": [0.1, 0.2]}
+    settings = load_settings(config, overrides)
+    assert settings.methods[0].given["p"] == math.inf
+    assert (settings.name, settings.levels) == ("true", (0.1, 0.2))
 
 
 @pytest.mark.parametrize("name", ["plain", b"out\xff"])

@@ -17,10 +17,11 @@ from confml.data.folds import (
     random_folds,
     rows_outside,
 )
+from confml.data.memory import is_sparse
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, columns_of_p_values
-from confml.methods.base import Method, class_codes
+from confml.methods.base import Method, class_codes, takes_sparse
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import InnerSelection, choose, prepare
 from confml.methods.details import FitDetails
@@ -118,6 +119,12 @@ class CalibratedMethod(WrapperMethod):
         counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
         return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        shift = getattr(self, "shift", None)
+        tags.input_tags.sparse = shift is None and all(map(takes_sparse, self._candidates()))
+        return tags
+
     # ---- grids and seeds of a run
 
     def set_point(self, point: Mapping[str, Any]) -> Self:
@@ -177,7 +184,9 @@ class CalibratedMethod(WrapperMethod):
         if self._keeps_frame(X):
             X, y = checked_frame(self, X, y)
         else:
-            X, y = validated_training(self, X, y, ensure_all_finite=self._finite)
+            X, y = validated_training(
+                self, X, y, ensure_all_finite=self._finite, accept_sparse=self._sparse(X)
+            )
         self.classes_, codes = class_codes(y)
         if self.is_fitted_before:  # it may know classes that the calibration examples do not have
             check_is_fitted(self.estimator.estimator)
@@ -197,7 +206,7 @@ class CalibratedMethod(WrapperMethod):
         check_is_fitted(self)
         if self._keeps_frame(X) and hasattr(self, "feature_names_in_"):
             return checked_frame(self, X)[0]
-        return validated_test(self, X, ensure_all_finite=self._finite)
+        return validated_test(self, X, ensure_all_finite=self._finite, accept_sparse=self._sparse(X))
 
     @property
     def is_fitted_before(self) -> bool:
@@ -211,6 +220,9 @@ class CalibratedMethod(WrapperMethod):
     @property
     def _finite(self) -> bool | str:
         return self.steps is None or "allow-nan"  # steps may impute missing values
+
+    def _sparse(self, X: Any) -> str | bool:
+        return "csr" if is_sparse(X) and takes_sparse(self) else False
 
     def _calibration_parts(
         self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
@@ -273,10 +285,10 @@ class CalibratedMethod(WrapperMethod):
         They are not calibrated.
         """
         X = self._checked_test(X)
-        total = np.zeros((len(X), len(self.classes_)))
+        total = np.zeros((X.shape[0], len(self.classes_)))
         parts = self.fitted_[:1] if len(self._candidates()) > 1 else self.fitted_
         for part in parts:
-            views = self._views(part, X) if len(X) else {}
+            views = self._views(part, X) if X.shape[0] else {}
             view = next((one for one in views.values() if one.kind in ("probability", "posterior")), None)
             if view is None:
                 return None

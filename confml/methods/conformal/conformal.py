@@ -162,8 +162,8 @@ class Conformal(Grouped, Shifted, PValueMethod):
         if self.best_of:
             return self._best_views(X, rng)
         X = self._checked_test(X)
-        u, tau = rng.random((2, len(X)))
-        n, c = len(X), len(self.classes_)
+        n, c = X.shape[0], len(self.classes_)
+        u, tau = rng.random((2, n))
         greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
         total: Any = None
         counted: np.ndarray = self.counted_
@@ -196,7 +196,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
     def _best_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
         X = self._checked_test(X)
-        u, tau = rng.random((2, len(X)))
+        u, tau = rng.random((2, X.shape[0]))
         scores = [self._scores(part, X, u)[0] for part in self.fitted_]
         own, level = [groups[0] for groups in self.scores_], self.best_of_level or LEVEL
         chosen = smallest_regions(own, self.every_, self.sizes_, scores, level)
@@ -246,7 +246,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
         u: (n,) for aps and raps.
         """
-        if len(X) == 0:
+        if X.shape[0] == 0:
             return np.empty((0, len(self.classes_))), self.nonconformity or "lac"
         views = posterior_view(self._views(part, X), self.view, part.name)
         score, view = values_for(views, self.nonconformity, part.name)

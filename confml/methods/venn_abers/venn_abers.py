@@ -119,7 +119,7 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
         """Return the view ``venn`` of test examples X (n, d)."""
         X = self._checked_test(X)
         # Logarithms of p1 and of 1 - p0, one column per event, summed over the folds.
-        logs = np.zeros((2, len(X), len(self._events)))
+        logs = np.zeros((2, X.shape[0], len(self._events)))
         for part, tables in zip(self.fitted_, self.tables_, strict=True):
             scores, _ = self._scores(part, X)
             for column, (event, table) in enumerate(zip(self._events, tables, strict=True)):
@@ -143,7 +143,7 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     def _scores(self, part, X: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) the classifier's score of every class for examples X (n, d), and the kind."""
-        if len(X) == 0:
+        if X.shape[0] == 0:
             return np.empty((0, len(self.classes_))), "probability"
         view = score_view(self._views(part, X), part.name)
         return on_all_classes(view, self.classes_), view.kind

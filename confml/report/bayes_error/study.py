@@ -11,6 +11,7 @@ from confml.bayes_error.rates import BayesErrors, bayes_errors, warnings_about
 from confml.bayes_error.selection import Selection, sample_by_class, select_attributes
 from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_intervals
 from confml.data.dataset import DataSet
+from confml.data.memory import dense
 from confml.errors import ConfigError, DataError
 from confml.steps import SCALINGS
 
@@ -169,9 +170,9 @@ def prepare(data: DataSet, rows: np.ndarray, scale: str) -> Prepared:
     """Replace missing values by means and scale the features, both by these rows."""
     from confml.steps.registry import build_pipeline, build_step
 
-    X, y, about = data.X[rows], data.y[rows], []
+    X, y, about = dense(data.X[rows]), data.y[rows], []
     fill: Callable[[np.ndarray], np.ndarray] = np.asarray
-    if np.isnan(data.X).any():
+    if np.isnan(data.table).any():
         fill = build_step("impute-mean").fit(X, y).transform
         about.append("missing values replaced by means")
     steps: list[tuple[str, dict[str, Any]]] = [] if scale == "none" else [(scale, {})]

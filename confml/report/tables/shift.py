@@ -103,10 +103,9 @@ TABLE = Table(
 def class_rows(variant: Variant) -> Iterator[Row]:
     """For label shift: frequency of each class in the training part, estimated frequency
     in the test part with its 95 % interval, and observed frequency in the test part. The intervals account
-    for the sampling of calibration and test examples. Those from predicted classes (BBSE) contain the
-    frequency in 89 to 99 % of simulated test parts (89 to 94 % with 100 calibration examples). Those from
-    posteriors that need not be calibrated (EM) contain it in 94 to 97 %. With ``groups`` there is no
-    interval, because the rows of a group are dependent.
+    for the sampling of calibration and test examples. They are from predicted classes (BBSE) and contain the
+    frequency in 89 to 99 % of simulated test parts (89 to 94 % with 100 calibration examples). With
+    ``groups`` there is no interval, because the rows of a group are dependent.
     """
     for result in variant.splits:
         for label, *numbers in result.views.fit_details.other.get(CLASS_SHIFT, ()):

@@ -1,0 +1,166 @@
+"""Very many categories are coded sparsely; expected values are those of scikit-learn and of dense columns."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from confml import Conformal
+from confml.cli import cli
+from confml.data import coding, load, memory
+from confml.data.coding import code_columns
+from confml.data.memory import is_sparse
+from confml.steps.scaling import Standardise
+
+LEVELS = 1200
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    levels = np.concatenate([np.arange(LEVELS), rng.integers(0, LEVELS, 1800)])
+    x = rng.normal(size=len(levels)).round(3)
+    y = np.where(rng.normal(size=LEVELS)[levels] + x > 0, "yes", "no")
+    return pd.DataFrame({"x": x, "shop": [f"s{level:04d}" for level in levels], "y": y}).sample(
+        frac=1, random_state=0
+    )
+
+
+@pytest.fixture
+def path(frame, tmp_path):
+    frame.to_csv(tmp_path / "shops.csv", index=False)
+    return tmp_path / "shops.csv"
+
+
+@pytest.mark.parametrize("kind", ["dummy", "dummy-drop-first"])
+def test_sparse_columns_are_the_dense_ones(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    known = tuple(f"c{code}" for code in range(1500))
+    codes = rng.integers(-1, 1500, 400).astype(float)
+    codes[7] = np.nan
+    table = np.column_stack([rng.integers(-1, 2, 400), codes])
+    table[5, 0], table[6, 0] = np.nan, -0.0
+    X, names = code_columns(table, ["x", "c"], [None, known], kind)
+    monkeypatch.setattr(coding, "FEWEST_SPARSE", 10**9)
+    dense, of_dense = code_columns(table, ["x", "c"], [None, known], kind)
+    assert is_sparse(X) and not is_sparse(dense) and names == of_dense
+    np.testing.assert_array_equal(X.toarray(), dense)
+    np.testing.assert_array_equal(np.signbit(memory.dense(X)), np.signbit(dense))
+
+
+def test_rows_with_many_missing_categories_are_dense():
+    codes = np.where(np.arange(400) % 2, np.nan, np.arange(400.0))
+    assert not is_sparse(code_columns(codes[:, None], ["c"], [tuple(map(str, range(1500)))])[0])
+
+
+def test_the_checksum_is_that_of_dense_columns(path):
+    data = load({"csv": path, "label": "y"})
+    assert is_sparse(data.X) and data.X.shape == (3000, LEVELS + 1)
+    assert dataclasses.replace(data, X=memory.dense(data.X)).checksum == data.checksum
+
+
+def test_the_columns_are_those_of_scikit_learn(path, frame):
+    data = load({"csv": path, "label": "y"})
+    expected = OneHotEncoder().fit_transform(frame[["shop"]]).toarray()
+    np.testing.assert_array_equal(data.X[:, 1:].toarray(), expected)
+
+
+def _run(path, tmp_path, *methods, steps="[]"):
+    config = tmp_path / "shops.yaml"
+    config.write_text(
+        f"datasets: [{{csv: {path}, label: y, name: shops}}]\nsteps: {steps}\n"
+        f"methods: [{', '.join(methods)}]\n"
+        "protocol: {kind: k-fold, folds: 3}\nseed: 1\n"
+    )
+    command = ["run", str(config), "--out", str(tmp_path / "run"), "--engine", "serial"]
+    result = CliRunner().invoke(cli, command)
+    assert result.exit_code == 0, result.output
+    metrics = pd.read_csv(tmp_path / "run" / "metrics.csv")
+    return metrics[metrics.metric == "error"].groupby("method").value.mean()
+
+
+def test_a_run_gives_what_a_script_with_sparse_columns_gives(path, frame, tmp_path):
+    names = "sklearn.linear_model.LogisticRegression", "sklearn.naive_bayes.BernoulliNB"
+    errors = _run(path, tmp_path, *names, "naive-bayes", "knn")
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["shop"]), remainder="passthrough"
+    )
+    for name, classifier in zip(names, (LogisticRegression(), BernoulliNB()), strict=True):
+        script = cross_val_predict(
+            make_pipeline(encoder, classifier), frame[["x", "shop"]], frame.y, cv=StratifiedKFold(3)
+        )
+        assert errors[name] == pytest.approx((script != frame.y).mean(), abs=0.03)
+    assert len(errors) == 4
+
+
+def test_predictions_with_sparse_rows_are_those_with_dense_rows(path, frame, tmp_path, monkeypatch):
+    new = frame.head(200).drop(columns="y").assign(shop=["new", *frame.shop[1:200]])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    fitted_to = []
+    fit = LogisticRegression.fit
+    monkeypatch.setattr(LogisticRegression, "fit", lambda self, X, y: fitted_to.append(X) or fit(self, X, y))
+
+    def predicted(*options):
+        command = ["predict", "--train", str(path), "--label", "y", str(tmp_path / "new.csv")]
+        command += ["--method", "sklearn.linear_model.LogisticRegression", "--explain", "1"]
+        command += ["--param", "tol=1e-10", "--param", "max_iter=9999"]
+        result = CliRunner().invoke(cli, [*command, *options, "--out", str(tmp_path / "out.csv")])
+        assert result.exit_code == 0, result.output
+        return pd.read_csv(tmp_path / "out.csv")
+
+    for options in ([], ["--conformal", "split"]):
+        sparse = predicted(*options)
+        with monkeypatch.context() as patch:
+            patch.setattr(coding, "FEWEST_SPARSE", 10**9)
+            dense = predicted(*options)
+        assert [is_sparse(X) for X in fitted_to[-2:]] == [True, False]
+        assert (sparse.prediction == dense.prediction).all()
+        numbers = dense.select_dtypes("number").columns.difference(["line"])
+        np.testing.assert_allclose(sparse[numbers], dense[numbers], atol=2e-3)
+
+
+def test_standardised_sparse_rows_are_the_dense_ones_without_the_mean_of_sparse_columns():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(5, 2, 60), rng.integers(0, 9, (60, 3)) == 0, np.zeros(60)]).astype(float)
+    new = np.vstack([X[:5], [[1.0, 1, 0, 1, 1]]])
+    step = Standardise().fit(csr_matrix(X), None)
+    expected = Standardise().fit(X, None)
+    offset = np.where(expected.sd_ > 0, expected.mean_ / np.maximum(expected.sd_, 1e-9), 0) * [0, 1, 1, 1, 0]
+    np.testing.assert_allclose(
+        step.transform(csr_matrix(new)).toarray(), expected.transform(new) + offset, atol=1e-12
+    )
+
+
+def test_conformal_takes_sparse_rows_if_its_classifier_does():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(1)
+    X = (rng.random((200, 30)) < 0.1).astype(float)
+    y = (X[:, :3].sum(axis=1) + rng.random(200) > 0.7).astype(int)
+    method = Conformal(LogisticRegression(), random_state=0)
+    expected = method.fit(X, y).predict_p_values(X)
+    np.testing.assert_array_equal(method.fit(csr_matrix(X), y).predict_p_values(csr_matrix(X)), expected)
+
+
+def test_a_method_that_needs_dense_rows_is_refused_before_it_takes_memory(path, tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.data.memory.available_memory", lambda: 3 * 10**7)
+    monkeypatch.setattr("confml.data.memory.SMALL", 0)
+    config = tmp_path / "shops.yaml"
+    config.write_text(
+        f"datasets: [{{csv: {path}, label: y}}]\nprotocol: {{kind: k-fold, folds: 3}}\n"
+        "methods: [sklearn.ensemble.HistGradientBoostingClassifier]\n"
+    )
+    result = CliRunner().invoke(cli, ["run", str(config), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 1
+    assert "coding 3000 rows as 1201 columns ('shop' has 1200 categories)" in str(result.exception)
+    assert "ignore: [shop]" in result.exception.hint
