@@ -41,9 +41,9 @@ _FACTS = {
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
-    NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a published table, a
-    warning, a term, a setting of 'conformal' or 'venn', a guarantee, or a section of the report or one of its
-    files. Without NAME, --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of
+    NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a table of the
+    report, a published table, a warning, a term, a setting of 'conformal' or 'venn', or a guarantee. Without
+    NAME, --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of
     any classifier. A name with several meanings is described once for each; with --json it is then a list.
 
     \b

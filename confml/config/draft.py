@@ -92,13 +92,20 @@ class Draft:
             self.add(place, error.message, error.hint)
 
     def check_file(self, place: Place, path: str) -> Path:
-        """Return the absolute path of a file; note it at its place if there is none."""
+        """Return the absolute path of a file; note it at its place if there is no regular file."""
+        from confml.data.table_files import require_regular
+
         file = self.file(path)
         if os.path.isdir(file):
             self.add(place, f"{file} is a folder, expected a file")
-        elif not os.path.isfile(file):
+        elif not os.path.exists(file):
             hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*")], list_all=False)
             self.add(place, f"there is no file {file}", hint or "paths count from the config's folder")
+        else:
+            try:
+                require_regular(file)
+            except ConfmlError as error:
+                self.add(place, f"{file}: {error.message}", error.hint)
         return file
 
     def same_key_twice(self, place: Place) -> None:

@@ -1,1 +1,1 @@
-"""A method, a step and a section of the report, registered by the entry points of `pyproject.toml`."""
+"""A method, a step and a table of the report, registered by the entry points of `pyproject.toml`."""
