@@ -210,42 +210,43 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     tell = say_unless(quiet)
     with warnings.catch_warnings(record=True) as caught:
         model = _model(source, options, tell)
-    for text in dict.fromkeys(
-        f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught
-    ):
-        say(f"warning: {model.facts.method}: {text}")
-    for note in (*model.facts.notes, *model.notes):
-        say(f"note: {note}")
-    if options["save"] is not None:
-        save_model(model, options["save"], options["trust"])
-        tell(f"model of {model.facts.method} in {options['save']}")
-    if new is None:
-        return
-    if options["decimal"] is not None:
-        model.coder = model.coder.with_decimal(options["decimal"])
-    levels = options["levels"] or model.facts.levels or LEVELS
-    output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
-    remedies = Remedies(in_config=source is not None, stored=model.file is not None)
-    drift = Drift(model) if options["drift"] else None
-    size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
-    session = Session(model, output, remedies, batch_rows=size, drift=drift)
-    with destination(options["out"]) as file:
-        writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
-        for batch in session.answers(tables_of(new, model, options), say):
-            writer.add(batch)
-        tested = [] if drift is None else drift.sentences()
-        writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
-    summary = session.summary
-    for text in session.warnings():
-        say(f"warning: {text}")
-    for line in session.lines():
-        tell(line)
-    for sentence in tested:
-        say(sentence)
-    if session.monitor is not None:
-        _tell_batches(session.monitor, options["batches"], quiet)
-    if options["out"] is not None:
-        tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
+    with model.errors_of_file():
+        for text in dict.fromkeys(
+            f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught
+        ):
+            say(f"warning: {model.facts.method}: {text}")
+        for note in (*model.facts.notes, *model.notes):
+            say(f"note: {note}")
+        if options["save"] is not None:
+            save_model(model, options["save"], options["trust"])
+            tell(f"model of {model.facts.method} in {options['save']}")
+        if new is None:
+            return
+        if options["decimal"] is not None:
+            model.coder = model.coder.with_decimal(options["decimal"])
+        levels = options["levels"] or model.facts.levels or LEVELS
+        output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
+        remedies = Remedies(in_config=source is not None, stored=model.file is not None)
+        drift = Drift(model) if options["drift"] else None
+        size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
+        session = Session(model, output, remedies, batch_rows=size, drift=drift)
+        with destination(options["out"]) as file:
+            writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
+            for batch in session.answers(tables_of(new, model, options), say):
+                writer.add(batch)
+            tested = [] if drift is None else drift.sentences()
+            writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
+        summary = session.summary
+        for text in session.warnings():
+            say(f"warning: {text}")
+        for line in session.lines():
+            tell(line)
+        for sentence in tested:
+            say(sentence)
+        if session.monitor is not None:
+            _tell_batches(session.monitor, options["batches"], quiet)
+        if options["out"] is not None:
+            tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
 
 
 def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:

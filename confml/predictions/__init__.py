@@ -204,30 +204,31 @@ def predict(
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
         model = _fitted(train, of_data, of_method, {**of_choice, **of_file}, levels, say)
-    for note in model.notes:
-        say(f"note: {note}")
-    if save is not None:
-        save_model(model, save, trust)
-    if not isinstance(new, str | Path):
-        tables = chunks_of(frame_table(new, "new"), model.chunk_rows)
-    else:
-        tables = table_chunks(
-            new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
-        )
-    output = Output(tuple(map(float, levels)), no_empty, explain, read)
-    remedies = Remedies(in_python=True, stored=stored)
-    session = Session(model, output, remedies, batch_rows=batch_rows)
-    frames = [batch.frame() for batch in session.answers(tables, say)]
-    monitor = session.monitor
-    told = [*model.facts.notes, *session.warnings(), *session.lines()]
-    for sentence in [*told, *([] if monitor is None else monitor.sentences())]:
+    with model.errors_of_file():
+        for note in model.notes:
+            say(f"note: {note}")
+        if save is not None:
+            save_model(model, save, trust)
+        if not isinstance(new, str | Path):
+            tables = chunks_of(frame_table(new, "new"), model.chunk_rows)
+        else:
+            tables = table_chunks(
+                new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
+            )
+        output = Output(tuple(map(float, levels)), no_empty, explain, read)
+        remedies = Remedies(in_python=True, stored=stored)
+        session = Session(model, output, remedies, batch_rows=batch_rows)
+        frames = [batch.frame() for batch in session.answers(tables, say)]
+        facts, monitor = session.facts(), session.monitor
+        sentences = [*model.facts.notes, *session.warnings(), *session.lines()]
+        sentences += [] if monitor is None else monitor.sentences()
+    for sentence in sentences:
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     if isinstance(train, pd.DataFrame):
         found = _with_own_labels(found, train[label])
     if isinstance(new, pd.DataFrame):
         found.index = new.index
-    facts = session.facts()
     return Answers.of(found, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
 
 

@@ -202,7 +202,7 @@ class Model:
         return views
 
     @contextlib.contextmanager
-    def errors_of_file(self, reason: str) -> Iterator[None]:
+    def errors_of_file(self, reason: str = "its parts do not fit together") -> Iterator[None]:
         """Raise an error of a model that comes from a file as that of a damaged file."""
         try:
             yield

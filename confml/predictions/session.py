@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # it takes long to import, and few sessions have it
 
 BATCH_ROWS = 200
 """Default size of the batches of labelled rows."""
-_REASON = "its parts do not fit together"
 
 
 class Session:
@@ -47,10 +46,6 @@ class Session:
 
     def answers(self, tables: Iterator[TextTable], say: Callable[[str], None]) -> Iterator[Batch]:
         """Iterate over the answers about chunks of new rows, after checking their columns. say: of notes."""
-        with self.model.errors_of_file(_REASON):
-            yield from self._answers(tables, say)
-
-    def _answers(self, tables: Iterator[TextTable], say: Callable[[str], None]) -> Iterator[Batch]:
         first = next(tables)
         for note in self.model.coder.check_columns(first):
             self.notes.append(note)
@@ -63,15 +58,12 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Return everything about the new rows together, as plain values."""
-        with self.model.errors_of_file(_REASON):
-            return self.summary.facts(self.notes, self.monitor)
+        return self.summary.facts(self.notes, self.monitor)
 
     def warnings(self) -> list[str]:
         """Return the warnings about the new rows together, as sentences."""
-        with self.model.errors_of_file(_REASON):
-            return list(self.summary.warnings())
+        return list(self.summary.warnings())
 
     def lines(self) -> list[str]:
         """Return the guarantee and the score of the new rows together, as sentences."""
-        with self.model.errors_of_file(_REASON):
-            return [line for line in (*self.summary.lines(), self.summary.score()) if line]
+        return [line for line in (*self.summary.lines(), self.summary.score()) if line]

@@ -237,6 +237,7 @@ def _loaded(content: bytes, path: Path, trust: Sequence[str]) -> Model:
         if not isinstance(model, Model):
             raise TypeError(f"it holds a {type(model).__name__}")
         check_objects(model)
+        repr(model)
         return replace(model, file=path)
     except UntrustedTypesFoundException:
         foreign = set(get_untrusted_types(data=content)) - set(known)

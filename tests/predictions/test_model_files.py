@@ -254,6 +254,44 @@ def test_damaged_older_and_newer_files_are_refused(files, change, words):
         confml.predict("n.confml", "new.csv", explain=1)
 
 
+NUMBER = {"__class__": "int", "__module__": "builtins", "__loader__": "JsonNode", "content": "7"}
+
+
+@pytest.mark.parametrize(
+    ("part", "always"), [("facts", {"params", "notes"}), ("coder", {"features"}), ("neighbours", {"X"})]
+)
+def test_objects_whose_attributes_are_missing_or_numbers_are_refused(files, part, always):
+    """Facts without ``params``, and ``notes`` that are a number, ended in a Python error."""
+    run(*FIT, "--save", "m.confml")
+
+    def changed(schema, name, number):
+        attributes = schema["content"]["content"][part]["content"]["content"]
+        attributes.pop(name) if number is None else attributes.update({name: number})
+
+    schema = json.loads(members_of(files / "m.confml")["schema.json"])
+    refused = set()
+    for name in schema["content"]["content"][part]["content"]["content"]:
+        for number in (None, NUMBER | {"is_json": True, "__id__": 0}):
+            change = with_schema(lambda schema, name=name, number=number: changed(schema, name, number))
+            rewritten(files / "m.confml", files / "n.confml", change)
+            error = run("n.confml", "new.csv").exception
+            assert error is None or isinstance(error, ConfmlError), (name, number)
+            try:
+                confml.predict("n.confml", "new.csv", explain=1)
+            except ConfmlError as refusal:
+                refused |= {name} if "n.confml: the model file is damaged: " in str(refusal) else set()
+    assert refused >= always
+
+
+@pytest.mark.parametrize("part", ["facts", "coder"])
+def test_an_object_without_any_attribute_is_damaged(files, part):
+    run(*FIT, "--save", "m.confml")
+    change = with_schema(lambda schema: schema["content"]["content"][part].pop("content"))
+    rewritten(files / "m.confml", files / "n.confml", change)
+    with pytest.raises(DataError, match="n.confml: the model file is damaged: "):
+        confml.load_model("n.confml")
+
+
 def test_every_changed_or_missing_byte_is_noticed(files):
     run(*FIT, "--save", "m.confml")
     whole = (files / "m.confml").read_bytes()
