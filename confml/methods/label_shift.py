@@ -37,11 +37,10 @@ def _interval(test: np.ndarray, labelled: np.ndarray, codes: np.ndarray, estimat
     means, errors = np.empty((c, c)), []
     for code in range(c):
         own = labelled[codes == code]
-        rows = own if len(own) else labelled
-        means[:, code] = rows.mean(axis=0)
+        means[:, code] = own.mean(axis=0)
         # The mean of all classes counts as one more example: few equal examples have an error too.
-        deviations = np.vstack([rows, everywhere]) - means[:, code]
-        errors.append(deviations.T @ deviations / (len(own) ** 2 if len(own) else len(rows)))
+        deviations = np.vstack([own, everywhere]) - means[:, code]
+        errors.append(deviations.T @ deviations / len(own) ** 2)
     if np.linalg.svd(means, compute_uv=False)[-1] < SINGULAR:
         return np.zeros(c), np.ones(c)
     inverse, mean = np.linalg.inv(means), test.mean(axis=0)

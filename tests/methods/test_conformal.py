@@ -382,7 +382,7 @@ def test_a_class_without_proper_training_examples_is_the_most_nonconforming():
     found = 0
     for seed in range(6):
         method = Conformal(Seen(), nonconformity="lac", random_state=seed).fit(X, y)
-        unseen = method.fitted_[0].class_counts == 0
+        unseen = np.unique(y, return_counts=True)[1] == method.calibration_counts_
         found += unseen.sum()
         p = method.predict_p_values(blobs(4, 20)[0])
         assert np.allclose(p[:, unseen], (unseen.sum() + 1) / 19)
@@ -520,8 +520,7 @@ def test_tuning_never_sees_the_calibration_part():
     rows = calibration_rows(90, 0.3, build_generator())
     one = tuned("split", grid).fit(X, y)
     assert one.tuning_["chosen"] in grid and len(one.tuning_["scores"]) == 3
-    rest = np.setdiff1d(np.arange(90), rows)
-    assert np.array_equal(one.fitted_[0].class_counts, np.bincount(y[rest]))
+    assert np.array_equal(one.calibration_counts_, np.bincount(y[rows]))
     moved = X.copy()
     moved[rows] += 1e6
     assert tuned("split", grid).fit(moved, y).tuning_["scores"] == one.tuning_["scores"]
@@ -715,8 +714,8 @@ def test_groups_are_kept_back_whole(settings):
             view = method.fit(X, y, groups=names).confident_predict(X_test)["p-value"]
             found.append(np.mean(view.scores[np.arange(len(y_test)), y_test] <= 0.2))
             if told:
-                for part in method.fitted_:
-                    assert part.class_counts.sum() % 6 == 0  # whole groups of six rows
+                for part in method.scores_:
+                    assert sum(map(len, part)) % 6 == 0  # whole groups of six rows
     assert np.mean(errors[True]) < 0.25
     assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
 

@@ -136,7 +136,7 @@ def test_the_command_saves_and_reads(files):
     stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
     assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout
     about = json.loads(zipfile.ZipFile("m.confml").read("model.json"))
-    assert about["format"] == 5 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
+    assert about["format"] == 6 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
     assert about["columns"][2] == {"name": "kind", "kind": "nominal"} and len(about["data"]["sha256"]) == 64
 
 
@@ -235,8 +235,8 @@ def with_schema(change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (with_head(format=6, confml="9.0"), "format 6 .written by confml 9.0.*install a newer confml"),
-        (with_head(format=3, confml="0.9"), "format 3 .written by confml 0.9.* reads format 5; fit it again"),
+        (with_head(format=7, confml="9.0"), "format 7 .written by confml 9.0.*install a newer confml"),
+        (with_head(format=3, confml="0.9"), "format 3 .written by confml 0.9.* reads format 6; fit it again"),
         (lambda members: members.update({"model.json": b"{"}), "damaged: it cannot be read .JSONDecodeError"),
         (with_schema(lambda schema: schema.update(content=None)), "damaged: "),
         (

@@ -57,12 +57,11 @@ by_columns : sequence of (name, texts) pairs, optional
 class FittedPart(NamedTuple):
     """A classifier fitted to a training part after the steps.
 
-    chain: the learnt steps, or None without steps. class_counts: (c,) number of training examples per class.
+    chain: the learnt steps, or None without steps.
     """
 
     method: Method
     chain: Any
-    class_counts: np.ndarray
 
     @property
     def name(self) -> str:
@@ -272,8 +271,7 @@ class CalibratedMethod(WrapperMethod):
         part = prepare(method, self.steps, X, y, number - which, groups=groups)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
-        counts = np.bincount(np.searchsorted(self.classes_, part.y), minlength=len(self.classes_))
-        return FittedPart(method.fit(part.X, part.y), part.chain, counts)
+        return FittedPart(method.fit(part.X, part.y), part.chain)
 
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from _entries import ABOUT, EXACTLY, Claim, Entry, p_value_claims, rejected
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 
 from confml.methods.conformal import Conformal
 from confml.methods.conformal import shifted as module
@@ -44,7 +43,7 @@ def label(rng, rows, mondrian, shift="label"):
     """The same if priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: label-conditional or weighted."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.2, 0.3, 0.5])
     y[:3] = 0, 1, 2
-    X, T = (rng.normal(size=(len(z), 2)) + 1.5 * np.column_stack([z % 2, z // 2]) for z in (y, y_T))
+    X, T = (_rows(rng, z) for z in (y, y_T))
     method = Conformal(
         NaiveBayes(),
         calibration=0.5,
@@ -56,12 +55,12 @@ def label(rng, rows, mondrian, shift="label"):
     return rejected(method.predict_p_values(T)[0, y_T[0]])
 
 
-def frequencies(rng, rows, tests, probabilities, correlation=0.0, distance=1.5, new=NEW, shift="label"):
+def frequencies(rng, rows, tests, probabilities, distance=1.5, new=NEW, shift="label"):
     """Class frequencies of a test part outside their 95 % interval; priors 0.7, 0.2, 0.1 become ``new``."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, tests, p=new)
     y[:3] = 0, 1, 2
-    X, T = (_correlated(rng, z, correlation, distance) for z in (y, y_T))
-    model = {"calibrated": LogisticRegression(), "naive": GaussianNB()}[probabilities]
+    X, T = (_rows(rng, z, distance) for z in (y, y_T))
+    model = {"calibrated": LogisticRegression()}[probabilities]
     method = Conformal(model, calibration=0.5, shift=shift, random_state=int(rng.integers(2**31))).fit(X, y)
     method.predict_p_values(T)
     found = np.array([row[1:] for row in method.fit_details_.other["class_shift"]])
@@ -69,11 +68,9 @@ def frequencies(rng, rows, tests, probabilities, correlation=0.0, distance=1.5, 
     return [not a <= truth <= b for a, b, truth in zip(low, high, new, strict=True)]
 
 
-def _correlated(rng, y, correlation, distance):
+def _rows(rng, y, distance=1.5):
     """Rows of two features, each class around its corner of a square."""
-    Z = rng.normal(size=(len(y), 2))
-    Z[:, 1] = correlation * Z[:, 0] + np.sqrt(1 - correlation**2) * Z[:, 1]
-    return Z + distance * np.column_stack([y % 2, y // 2])
+    return rng.normal(size=(len(y), 2)) + distance * np.column_stack([y % 2, y // 2])
 
 
 SIZES = ({"classes": 2, "rows": 100}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 200})
