@@ -19,7 +19,7 @@ from confml.terminal import echo, escape_controls, use_fallbacks
 
 SOFTWARE, INTERRUPTED = 70, 130
 
-
+# Commands in the order of the workflow, with the first sentence of their help.
 COMMANDS = {
     "init": "Write a commented config for a table file that runs as it is.",
     "run": "Run a config and write its reports.",
@@ -35,7 +35,6 @@ COMMANDS = {
     "schema": "Print the JSON Schema of configs.",
     "doctor": "Show versions, threads, caches and data.",
 }
-"""Commands in the order of the workflow, with the first sentence of their help."""
 
 
 class CommandLine(click.Group):

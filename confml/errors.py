@@ -64,6 +64,7 @@ def _restored(cls: type[ConfmlError], args: tuple, state: dict) -> ConfmlError:
     return error
 
 
+# Words of other tools, each with the name that confml has for it.
 SYNONYMS = {
     **dict.fromkeys(("target", "class", "y", "response", "outcome", "label-column"), "label"),
     **dict.fromkeys(("file", "path", "data", "table"), "csv"),
@@ -80,7 +81,6 @@ SYNONYMS = {
     **dict.fromkeys(("random-state", "random-seed"), "seed"),
     **dict.fromkeys(("n-splits", "k"), "folds"),
 }
-"""Words of other tools, each with the name that confml has for it."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

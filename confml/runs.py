@@ -138,16 +138,13 @@ class Run:
                     levels = self._results.config.levels if prediction.has_regions else ()
                     frame = prediction.to_frame(levels)
                     frame.insert(0, "label", result.truth)
-                    origins = self._results.origins.get(cell.dataset)
-                    if origins is not None:
-                        taken = [*_KEYS, *map(str, frame.columns)]
-                        own = origins.columns(result.rows, cell.split, taken)
-                        for place, (column, values) in enumerate(own.items()):
-                            frame.insert(place, column, values)
-                    frame.insert(0, "row", result.rows)
-                    keys = (cell.dataset, cell.method, cell.variant, cell.split, name)
-                    for place, (column, value) in enumerate(zip(_KEYS, keys, strict=True)):
-                        frame.insert(place, column, value)
+                    keys = cell.dataset, cell.method, cell.variant, cell.split, name
+                    columns = dict(zip(_KEYS, keys, strict=True)) | {"row": result.rows}
+                    if (origins := self._results.origins.get(cell.dataset)) is not None:
+                        taken = [*columns, *map(str, frame.columns)]
+                        columns |= origins.columns(result.rows, cell.split, taken)
+                    for place, (column, values) in enumerate(columns.items()):
+                        frame.insert(place, column, values)
                     frames.append(frame)
         if frames:
             return pd.concat(frames, ignore_index=True)

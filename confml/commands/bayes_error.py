@@ -6,52 +6,35 @@ from typing import Any
 
 import click
 
-from confml.commands.options import (
-    FOLDER,
-    echo_json,
-    json_option,
-    keeps_files,
-    named_or_table,
-    quiet_option,
-    say,
-    say_unless,
-    seed_option,
-    table_options,
-)
+from confml.commands import common
+from confml.commands.common import say, say_unless
 from confml.steps import SCALINGS
 
-SCALES = (*SCALINGS, "none")
-CRITERIA = ("mean", "worst")
+# Options that modify another option, and the options that they need.
 PARTNERS = {
-    "confidence_level": "intervals",
-    "blocks": "intervals",
-    "select_rows": "select",
-    "criterion": "select",
+    **{"confidence_level": "intervals", "blocks": "intervals"},
+    **{"select_rows": "select", "criterion": "select"},
 }
-"""Options that modify another option, and the options that they need."""
 
 
 @click.command("bayes-error")
 @click.argument("dataset", metavar="DATASET|FILE")
-@table_options
+@common.table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
     help="Part of a data set with a training and a test part.",
 )  # fmt: skip
 @click.option(
-    "--scale", type=click.Choice(SCALES), default="min-max", show_default=True,
+    "--scale", type=click.Choice([*SCALINGS, "none"]), default="min-max", show_default=True,
     help="Scaling of the features; use none for features of one unit, such as images.",
 )  # fmt: skip
 @click.option(
     "--sample", type=click.IntRange(2), metavar="N", help="Estimate from N random rows, stratified."
 )
 @click.option(
-    "--trees",
-    type=click.IntRange(1, 100),
-    default=3,
-    show_default=True,
+    "--trees", type=click.IntRange(1, 100), default=3, show_default=True,
     help="Number of orthogonal spanning trees.",
-)
+)  # fmt: skip
 @click.option(
     "--count", type=click.Choice(["all", "nontrivial"]), default="all", show_default=True,
     help="Edges to count between two classes: all, or all minus 1 (a spanning tree always has one).",
@@ -65,30 +48,26 @@ PARTNERS = {
     help="Confidence level of the intervals; the older name is --level.",
 )  # fmt: skip
 @click.option(
-    "--blocks",
-    type=click.IntRange(2),
-    default=20,
-    show_default=True,
+    "--blocks", type=click.IntRange(2), default=20, show_default=True,
     help="Number of blocks of the intervals.",
-)
+)  # fmt: skip
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Select N features by forward selection.")
 @click.option(
     "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
     help="Largest number of rows for the selection, stratified.",
 )  # fmt: skip
 @click.option(
-    "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
+    "--criterion", type=click.Choice(["mean", "worst"]), default="mean", show_default=True,
     help="Criterion of the selection: mean or worst estimate of the pairs.",
 )  # fmt: skip
-@seed_option
+@common.seed_option
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
-    "--out", type=FOLDER, metavar="DIR",
-    help="Output folder of CSV files, JSON and figures.",
-)  # fmt: skip
-@json_option
-@quiet_option
-@keeps_files
+    "--out", type=common.Folder(), metavar="DIR", help="Output folder of CSV files, JSON and figures."
+)
+@common.json_option
+@common.quiet_option
+@common.keeps_files
 def bayes_error(dataset: str, **options: Any) -> None:
     """Estimate the Bayes error of a data set.
 
@@ -134,7 +113,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
         paths = [*write_study(found, out), write_study_provenance(out, options["seed"], seconds)]
         say_unless(options["quiet"])(f"{len(paths)} files in {out}")
     if options["as_json"]:
-        echo_json(study_document(found))
+        common.echo_json(study_document(found))
     elif not options["quiet"]:
         print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
     for text in found.warnings:
@@ -156,7 +135,7 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
     """Return the spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
 
-    spec = named_or_table(dataset, options)
+    spec = common.named_or_table(dataset, options)
     if "generate" not in spec:
         return spec, None
     generator = GENERATORS[dataset]

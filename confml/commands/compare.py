@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import FOLDER, echo_json, json_option, keeps_files, quiet_option, say
+from confml.commands.common import Folder, echo_json, json_option, keeps_files, quiet_option, say
 from confml.terminal import echo, width_of
 
 
@@ -15,7 +15,7 @@ from confml.terminal import echo, width_of
 @click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
 @click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
-@click.option("--out", type=FOLDER, metavar="DIR", help="Write tables there.")
+@click.option("--out", type=Folder(), metavar="DIR", help="Write tables there.")
 @click.option(
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
     help="Differences within +-WIDTH of 0 are practically equivalent, for tests over data sets.",
@@ -60,14 +60,7 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
     rows = [row for row in rows if not metrics or row.metric in metrics]
     tests = signed_rank_rows(rows, rope)
     if as_json:
-        document = {
-            name: [
-                {key: None if value != value else value for key, value in row._asdict().items()}
-                for row in own
-            ]
-            for name, own in (("comparisons", rows), ("signed_rank", tests))
-        }
-        echo_json(document)
+        echo_json({"comparisons": [*map(_plain, rows)], "signed_rank": [*map(_plain, tests)]})
     elif as_latex or not quiet:
         grids = {"comparison": comparison_grid(rows, constants)}
         if tests:
@@ -83,6 +76,11 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
         for path in write_comparison(rows, out, tests):
             if not quiet:
                 say(f"wrote {path}")
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """Return the values of a row; those that are not numbers are None."""
+    return {key: None if value != value else value for key, value in row._asdict().items()}
 
 
 def _print(grid: Any) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confml.commands.common import InOrder, echo_json, json_option, say
 from confml.commands.data_check import check
 from confml.commands.data_info import card_info, generator_info, listed, print_info, print_table
-from confml.commands.options import InOrder, echo_json, json_option, say
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile

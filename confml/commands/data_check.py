@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from confml.commands.common import echo_json, json_option, named_or_table, table_options
 from confml.commands.data_info import print_table
-from confml.commands.options import echo_json, json_option, named_or_table, table_options
 from confml.terminal import echo
 
 if TYPE_CHECKING:
@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 @table_options
 @click.option("--test", metavar="FILE", help="A table file with the test rows.")
 @click.option(
-    "--labels",
-    type=click.IntRange(1),
-    is_flag=False,
-    flag_value=20,
-    metavar="N",
+    "--labels", type=click.IntRange(1), is_flag=False, flag_value=20, metavar="N",
     help="List the N rows with the most evidence against their label.  [default: 20]",
-)
+)  # fmt: skip
 @json_option
 def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> None:
     """Audit a data set for mistakes that make results look better or worse than they are.

@@ -5,13 +5,14 @@ from typing import Any
 
 import click
 
-from confml.commands.options import allow_import_option, echo_json, json_option
+from confml.commands.common import allow_import_option, echo_json, json_option
 from confml.terminal import echo
 
 TYPES = (
     *("method", "step", "view", "protocol", "metric", "figure"),
     *("table", "published-table", "warning", "term", "setting", "guarantee"),
 )
+# Keys of the facts of an entry, by type and heading.
 _FACTS = {
     "method": {"views": "views", "can be saved": "saved"},
     "metric": {
@@ -30,7 +31,6 @@ _FACTS = {
         "notes": "notes",
     },
 }
-"""Keys of the facts of an entry, by type and heading."""
 
 
 @click.command()

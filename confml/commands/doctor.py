@@ -5,7 +5,7 @@ import shutil
 
 import click
 
-from confml.commands.options import echo_json, json_option, say
+from confml.commands.common import echo_json, json_option, say
 from confml.terminal import echo
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import FILE, echo_json, json_option, say, table_options, table_spec
+from confml.commands.common import FILE, echo_json, json_option, say, table_options, table_spec
 
 LARGE = 10_000_000  # bytes of a file whose reading is announced
 

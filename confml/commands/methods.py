@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import echo_json, json_option
+from confml.commands.common import echo_json, json_option
 from confml.terminal import echo
 
 KINDS = ("methods", "steps")
@@ -20,8 +20,7 @@ def methods(as_json: bool) -> None:
     sklearn.ensemble.RandomForestClassifier, and transformers are steps, such as sklearn.decomposition.PCA.
     """
     if as_json:
-        described = {kind: list(_described(kind).values()) for kind in KINDS}
-        echo_json(described)
+        echo_json({kind: list(_described(kind).values()) for kind in KINDS})
         return
     for kind in KINDS:
         summaries = {}

@@ -49,11 +49,9 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
     train = options["train"] is not None
     least = (0 if train else 1) + (0 if options["save"] is not None else 1)
     if len(given) > (1 if train else 2):
-        if train:
-            raise click.UsageError(
-                f"with --train there is one argument, the file of new rows; got {len(files)}"
-            )
-        raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
+        expected = "two arguments are expected, CONFIG and NEW"
+        expected = "with --train there is one argument, the file of new rows" if train else expected
+        raise click.UsageError(f"{expected}; got {len(files)}")
     if len(given) < least:
         raise click.UsageError(
             "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "

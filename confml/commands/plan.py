@@ -4,25 +4,16 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import (
-    allow_import_option,
-    config_argument,
-    echo_json,
-    folder_of,
-    json_option,
-    load,
-    out_option,
-    set_option,
-)
+from confml.commands import common
 from confml.terminal import echo
 
 
 @click.command()
-@config_argument
-@out_option
-@set_option
-@allow_import_option
-@json_option
+@common.config_argument
+@common.out_option
+@common.set_option
+@common.allow_import_option
+@common.json_option
 def plan(config, out, overrides, as_json) -> None:
     """Show the cells of a run, without computing.
 
@@ -32,8 +23,8 @@ def plan(config, out, overrides, as_json) -> None:
     confml plan configs/usps.yaml
     confml plan quickstart --json
     """
-    settings = load(config, overrides)
-    show_plan(settings, folder_of(settings, out), as_json)
+    settings = common.load(config, overrides)
+    show_plan(settings, common.folder_of(settings, out), as_json)
 
 
 def show_plan(settings, folder: Path, as_json: bool) -> None:
@@ -49,19 +40,15 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
     rows: dict[tuple, list[int]] = {}
     for job in whole.jobs:
         for cell in job.cells:
-            counts = rows.setdefault(
-                (cell.dataset, cell.method, cell.variant, _inner(job, settings)), [0] * 4
-            )
+            key = cell.dataset, cell.method, cell.variant, _inner(job, settings)
+            counts = rows.setdefault(key, [0] * 4)
             place = 1 if cell.key in state.done else 2 if cell.key in state.failed else 3
             counts[0] += 1
             counts[place] += 1
     if as_json:
         names = ("dataset", "method", "params", "inner_fits", "cells", "done", "failed", "left")
-        document = {
-            "folder": str(folder),
-            "cells": [dict(zip(names, (*row, *counts), strict=True)) for row, counts in rows.items()],
-        }
-        echo_json(document)
+        cells = [dict(zip(names, (*row, *counts), strict=True)) for row, counts in rows.items()]
+        common.echo_json({"folder": str(folder), "cells": cells})
         return
     headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
     print_table(headings, [[*row, *counts] for row, counts in rows.items()])

@@ -7,30 +7,8 @@ from typing import Any
 
 import click
 
-from confml.commands.new_rows import (
-    arguments,
-    check_new,
-    check_outputs,
-    check_source,
-    destination,
-    divide_sheet,
-    tables_of,
-)
-from confml.commands.options import (
-    FILE,
-    TABLE_KEYS,
-    allow_import_option,
-    force_option,
-    inputs_of,
-    json_option,
-    parameters,
-    quiet_option,
-    say,
-    say_unless,
-    set_option,
-    table_options,
-    table_spec,
-)
+from confml.commands import common, new_rows
+from confml.commands.common import say, say_unless
 
 SCALES = ("standardise", "min-max", "row-standardise", "none")
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -40,7 +18,7 @@ OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
     **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
     **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
-    **{key: f"--{key.replace('_', '-')}" for key in TABLE_KEYS if key not in OF_FORMAT},
+    **{key: f"--{key.replace('_', '-')}" for key in common.TABLE_KEYS if key not in OF_FORMAT},
     "header": "--no-header",
 }
 
@@ -48,93 +26,76 @@ OF_FIT = {
 @click.command()
 @click.argument("files", nargs=-1, metavar="[CONFIG|MODEL] NEW")
 @click.option("--train", metavar="FILE", help="A table file with labelled rows, in place of CONFIG.")
-@table_options
+@common.table_options
 @click.option(
     "--scale", type=click.Choice(SCALES), help="Scaling of features, with --train.  [default: standardise]"
 )
 @click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
-@set_option
-@allow_import_option
+@common.set_option
+@common.allow_import_option
 @click.option(
-    "--method",
-    metavar="NAME",
+    "--method", metavar="NAME",
     help="A method of CONFIG, by its name or label; any method with --train.  "
     "[default: the only one; tcm-nn]",
-)
+)  # fmt: skip
 @click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
+    "--param", "params", multiple=True, metavar="NAME=VALUE",
     help="A parameter of the method; may be repeated.",
-)
+)  # fmt: skip
 @click.option("--conformal", type=click.Choice(["split", "cross"]), help="Make the method conformal.")
 @click.option(
     "--per-class", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
 )
 @click.option("--view", metavar="NAME", help="View of the method.  [default: the first one with regions]")
 @click.option(
-    "--level",
-    "levels",
-    type=RATE,
-    multiple=True,
+    "--level", "levels", type=RATE, multiple=True,
     help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
-)
+)  # fmt: skip
 @click.option(
-    "--digits",
-    type=click.IntRange(1, 17),
-    metavar="N",
+    "--digits", type=click.IntRange(1, 17), metavar="N",
     help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
-)
+)  # fmt: skip
 @click.option("--no-empty", is_flag=True, help="Replace an empty region by the predicted label.")
 @click.option(
-    "--explain",
-    type=click.IntRange(1),
-    metavar="N",
+    "--explain", type=click.IntRange(1), metavar="N",
     help="List the N nearest training rows of the predicted and of the runner-up class.",
-)
+)  # fmt: skip
 @click.option(
-    "--costs",
-    metavar="FILE",
+    "--costs", metavar="FILE",
     help="Costs of decisions (.yaml or .csv): adds the decision of least expected cost.",
-)
+)  # fmt: skip
 @click.option(
-    "--risk",
-    type=RATE,
+    "--risk", type=RATE,
     help="Largest error probability of an accepted row; a certified threshold decides which rows are "
     "accepted.",
-)
+)  # fmt: skip
 @click.option(
     "--confidence", type=RATE, help="Probability with which the bound of --risk holds.  [default: 0.95]"
 )
 @click.option(
-    "--selection-part",
-    type=RATE,
-    metavar="SHARE",
+    "--selection-part", type=RATE, metavar="SHARE",
     help="Share of the training rows that only fit steps and select parameters.",
-)
+)  # fmt: skip
 @click.option(
-    "--batch-rows",
-    type=click.IntRange(20),
-    metavar="N",
+    "--batch-rows", type=click.IntRange(20), metavar="N",
     help="Test every N labelled rows of NEW against the training rows.  [default: 200 with --batches]",
+)  # fmt: skip
+@click.option(
+    "--batches", type=common.FILE, metavar="FILE", help="Write the tests of the batches to FILE (CSV)."
 )
-@click.option("--batches", type=FILE, metavar="FILE", help="Write the tests of the batches to FILE (CSV).")
 @click.option(
     "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
 )
-@click.option("--save", type=FILE, metavar="FILE", help="Write the fitted model to FILE.")
+@click.option("--save", type=common.FILE, metavar="FILE", help="Write the fitted model to FILE.")
 @click.option(
-    "--trust",
-    multiple=True,
-    metavar="TYPE",
+    "--trust", multiple=True, metavar="TYPE",
     help="A type that skops may write or read, besides those that it trusts; reading executes its code. "
     "May be repeated.",
-)
-@click.option("--out", type=FILE, metavar="FILE", help="Write the CSV file to FILE.")
-@force_option
-@json_option
-@quiet_option
+)  # fmt: skip
+@click.option("--out", type=common.FILE, metavar="FILE", help="Write the CSV file to FILE.")
+@common.force_option
+@common.json_option
+@common.quiet_option
 def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     """Predict new rows, with a region for each significance level.
 
@@ -194,16 +155,17 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.two_samples import Drift
     from confml.predictions.writers import CsvWriter, JsonWriter
 
-    source, new = arguments(files, options)
+    source, new = new_rows.arguments(files, options)
     if options["out"] == Path("-"):  # standard output, as without --out
         options["out"] = None
-    check_source(source, new)
-    divide_sheet(new, options)
-    check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
+    new_rows.check_source(source, new)
+    new_rows.divide_sheet(new, options)
+    inputs = [source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]]
+    new_rows.check_outputs(inputs, options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
     if new is not None:
-        check_new(new)
+        new_rows.check_new(new)
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
@@ -230,9 +192,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         drift = Drift(model) if options["drift"] else None
         size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
         session = Session(model, output, remedies, batch_rows=size, drift=drift)
-        with destination(options["out"]) as file:
+        with new_rows.destination(options["out"]) as file:
             writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
-            for batch in session.answers(tables_of(new, model, options), say):
+            for batch in session.answers(new_rows.tables_of(new, model, options), say):
                 writer.add(batch)
             tested = [] if drift is None else drift.sentences()
             writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
@@ -282,7 +244,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
     if options["risk"] is not None:
         risk = RiskTarget(options["risk"], options["confidence"] or 0.95)
     same = ("dataset", "method", "conformal", "per_class", "view", "selection_part", "trust")
-    settings = {key: options[key] for key in same} | {"params": parameters(options["params"])}
+    settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
     return fit_model(_config(source, options), choice, None, tell)
 
@@ -294,18 +256,18 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     from confml.predictions import LEVELS, config_values
 
     if source is not None:
-        for key in (*TABLE_KEYS, "scale"):
+        for key in (*common.TABLE_KEYS, "scale"):
             if options[key] is not None and key not in OF_FORMAT:
                 raise click.UsageError(f"--{key.replace('_', '-')} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
-        check_outputs(inputs_of(config), options)
+        new_rows.check_outputs(common.inputs_of(config), options)
         return config
     for key, option in OF_CONFIG.items():
         if options[key]:
             raise click.UsageError(f"{option} goes with a config, not with --train")
     scale = options["scale"] or "standardise"
-    spec = table_spec(options["train"], options)
-    params = parameters(options["params"])
+    spec = common.table_spec(options["train"], options)
+    params = common.parameters(options["params"])
     if options["conformal"] is not None:
         params["conformal"] = options["conformal"]
     steps, levels = [] if scale == "none" else [scale], options["levels"] or LEVELS

@@ -6,17 +6,9 @@ from typing import Any
 
 import click
 
-from confml.commands.options import (
-    Folder,
-    all_option,
-    allow_import_option,
-    echo_json,
-    json_option,
-    keeps_files,
-    quiet_option,
-    say,
-    status_of,
-)
+from confml.commands import common
+from confml.commands.common import say
+from confml.errors import ConfmlError
 
 
 @click.command()
@@ -24,7 +16,7 @@ from confml.commands.options import (
 @click.option(
     "--table", "tables", multiple=True, metavar="NAME", help="Published table to fill; may be repeated."
 )
-@click.option("--out", type=Folder(), metavar="DIR", help="Output folder of several runs.")
+@click.option("--out", type=common.Folder(), metavar="DIR", help="Output folder of several runs.")
 @click.option(
     "--figures", is_flag=True, help="Draw the figures of the first run's config with the cells of all runs."
 )
@@ -36,10 +28,9 @@ from confml.commands.options import (
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", "log_y", is_flag=True, help="Use a logarithmic axis for the metric.")
 @click.option(
-    "--aim",
-    type=click.Choice(["error", "cost", "regions", "certified"]),
+    "--aim", type=click.Choice(["error", "cost", "regions", "certified"]),
     help="Aim of the advice; by default that of the config.",
-)
+)  # fmt: skip
 @click.option(
     "--columns", metavar="NAMES", help="Print the tables of a run with these metrics, separated by commas."
 )
@@ -47,11 +38,11 @@ from confml.commands.options import (
     "--levels", metavar="LEVELS", help="Print the tables at these significance levels, separated by commas."
 )
 @click.option("--latex", "as_latex", is_flag=True, help="Print the tables for LaTeX (booktabs).")
-@allow_import_option
-@json_option
-@all_option
-@quiet_option
-@keeps_files
+@common.allow_import_option
+@common.json_option
+@common.all_option
+@common.quiet_option
+@common.keeps_files
 def report(runs, tables, out, figures, against, aim, as_json, everything, quiet, **views: Any) -> None:
     """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
@@ -75,8 +66,6 @@ def report(runs, tables, out, figures, against, aim, as_json, everything, quiet,
     confml report results/usps --columns error,coverage,mean_region_size --levels 0.05 --latex
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
-    from confml.errors import ConfmlError
-
     columns, levels, as_latex = (views.pop(name) for name in ("columns", "levels", "as_latex"))
     chosen = columns or levels or as_latex
     wanted = {"--against": against is not None, "--figures": figures, "--table": bool(tables)}
@@ -100,14 +89,13 @@ def report(runs, tables, out, figures, against, aim, as_json, everything, quiet,
         from confml.report.console import print_chosen
         from confml.report.run.stored import open_run
 
-        print_chosen(open_run(runs[0]), _names(columns), _levels(levels), as_latex)
+        print_chosen(open_run(runs[0]), list(common.names_of(columns)), _levels(levels), as_latex)
     else:
         _rebuild(runs[0], aim, as_json, everything, quiet)
 
 
 def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet: bool) -> None:
     """Write and print the report of one run; it is also printed if its files cannot be written."""
-    from confml.errors import ConfmlError
     from confml.report.console import print_json, print_run
     from confml.report.run.stored import open_run
     from confml.report.write import write_report
@@ -117,7 +105,7 @@ def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet:
     if aim is not None:
         results.config = results.config.model_copy(update={"aim": aim})
     try:
-        with status_of(results, quiet), guarded(run):
+        with common.status_of(results, quiet), guarded(run):
             write_report(results, run)
     except EnvironmentFault as error:
         fault = error
@@ -153,7 +141,6 @@ def _draw_merged(runs: Sequence[Path], out: Path, quiet: bool) -> None:
 
 def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: bool) -> None:
     """Fill published tables with the numbers of several runs."""
-    from confml.errors import ConfmlError
     from confml.published import known_tables
     from confml.report.tables.published_tables import combined_tables
     from confml.report.write import write_items
@@ -182,19 +169,15 @@ def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, qui
     with protected(folder=folder, force=click.get_current_context().params["force"]):
         page, sentences = write_comparison_page(runs, folder)
     if as_json:
-        echo_json({"page": str(page), "answer": sentences})
+        common.echo_json({"page": str(page), "answer": sentences})
     elif not quiet:
         click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
-
-
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def _levels(text: str | None) -> list[float]:
     """Return significance levels separated by commas."""
     found = []
-    for name in _names(text):
+    for name in common.names_of(text):
         try:
             level = float(name)
         except ValueError:

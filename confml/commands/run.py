@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands.options import (
-    all_option,
-    allow_import_option,
-    config_argument,
-    folder_of,
-    inputs_of,
-    json_option,
-    load,
-    out_option,
-    quiet_option,
-    say,
-    say_unless,
-    set_option,
-    status_of,
-)
+from confml.commands import common
+from confml.commands.common import say, say_unless
 from confml.commands.plan import show_plan
 
 if TYPE_CHECKING:
@@ -34,27 +21,25 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
 
 
 @click.command()
-@config_argument
-@out_option
-@set_option
-@allow_import_option
+@common.config_argument
+@common.out_option
+@common.set_option
+@common.allow_import_option
 @click.option(
     "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
 )
 @click.option(
-    "--engine",
-    type=click.Choice(["joblib", "serial", "dask"]),
+    "--engine", type=click.Choice(["joblib", "serial", "dask"]),
     help="Where tasks run: worker processes (joblib), this process (serial: a crash of a method ends the "
     "run) or a cluster (dask).  [default: joblib]",
-)
+)  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
 @click.option(
-    "--shard",
-    metavar="I/N|auto",
+    "--shard", metavar="I/N|auto",
     help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
     "auto/N only I.",
-)
+)  # fmt: skip
 @click.option(
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."
 )
@@ -65,9 +50,9 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
 @click.option("--dry-run", is_flag=True, help="Show the cells without computing, as confml plan does.")
 @click.option("--verbose", "-v", is_flag=True, help="Print a line per finished task, and all tables.")
-@json_option
-@all_option
-@quiet_option
+@common.json_option
+@common.all_option
+@common.quiet_option
 def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **options: Any) -> int:
     """Run a config and write its reports.
 
@@ -87,8 +72,8 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C,
     SIGTERM and SIGHUP stop the run with exit code 130; finished cells are kept.
     """
-    settings = load(config, overrides)
-    folder = folder_of(settings, out)
+    settings = common.load(config, overrides)
+    folder = common.folder_of(settings, out)
     if dry_run:
         show_plan(settings, folder, as_json)
         return 0
@@ -100,19 +85,14 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     from confml.runner.progress import progress_for
     from confml.runner.run import run as compute
 
-    execution = _execution(**options)
+    execution, tell = _execution(**options), say_unless(quiet)
+    debug = click.get_current_context().find_root().params.get("debug", False)
     try:
-        with stopped_by_signals(), protected(inputs_of(settings)):
+        with stopped_by_signals(), protected(common.inputs_of(settings)):
+            progress = progress_for(quiet, verbose, debug)
+            meanwhile = functools.partial(import_report, settings)
             state = compute(
-                settings,
-                folder,
-                execution,
-                progress=progress_for(
-                    quiet, verbose, click.get_current_context().find_root().params.get("debug", False)
-                ),
-                say=say_unless(quiet),
-                warn=say,
-                meanwhile=functools.partial(import_report, settings),
+                settings, folder, execution, progress=progress, say=tell, warn=say, meanwhile=meanwhile
             )
             from confml.report.console import print_json, print_run
             from confml.report.run.stored import open_run
@@ -124,11 +104,11 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                 left = len(results.cells) - len(results.results) - len(results.failures)
                 if execution.shard and left and len(results.cells) > LARGE:
                     later = f"the shard that finishes last, or 'confml report {folder}', writes the report"
-                    say_unless(quiet)(f"{left} cells of other shards are not finished; {later}")
+                    tell(f"{left} cells of other shards are not finished; {later}")
                     if as_json:
                         print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0
-                with status_of(results, quiet):
+                with common.status_of(results, quiet):
                     write_report(results, folder)
         for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
             say(f"warning: {text}")

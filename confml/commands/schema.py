@@ -2,7 +2,7 @@
 
 import click
 
-from confml.commands.options import echo_json
+from confml.commands.common import echo_json
 
 
 @click.command()

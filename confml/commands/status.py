@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confml.commands.options import echo_json, json_option
+from confml.commands.common import echo_json, json_option
 from confml.errors import printable
 from confml.terminal import echo
 
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--watch", "-w", is_flag=True, help="Show the state again until no cell is left.")
 @click.option(
-    "--every",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0.1),
-    default=5.0,
-    show_default=True,
+    "--every", metavar="SECONDS", type=click.FloatRange(min=0.1), default=5.0, show_default=True,
     help="Time between two states of --watch.",
-)
+)  # fmt: skip
 @json_option
 def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
     """Show the numbers of cells done, failed and left in the folder RUN.
@@ -49,11 +45,10 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
         if as_json:
             echo_json(_document(found, store), indent=None if watch else 1)
         else:
-            text = "\n".join(_lines(found, store, short=watch))
             if watch and sys.stdout.isatty():
                 sys.stdout.flush()
                 sys.stdout.buffer.write(b"\x1b[2J\x1b[1;1H")  # clear the terminal
-            echo(text)
+            echo("\n".join(_lines(found, store, short=watch)))
         sys.stdout.flush()
         if not watch or not found.state.left:
             return

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from confml._json import to_json
-from confml.errors import printable
-from confml.terminal import echo
+from confml.errors import ConfigError, DataError, printable
+from confml.terminal import StatusLine, echo
 
 
 class InOrder(click.Group):
@@ -33,7 +33,7 @@ class Folder(click.Path):
 
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+# Metavariable, or the possible values, and help of each option of a table file; --no-header has no value.
 _TABLE_OPTIONS: dict[str, tuple[str | list[str], str]] = {
     "label": ("COLUMN", "Column of the class in a table file."),
     "id": ("COLUMNS", "Columns that identify a row; comma-separated."),
@@ -59,10 +59,8 @@ _TABLE_OPTIONS: dict[str, tuple[str | list[str], str]] = {
     "sheet": ("NAME", "Sheet of a workbook.  [default: the first one]"),
     "thousands": ("MARK", "Separator of thousands.  [default: detected]"),
 }
-"""Metavariable, or the possible values, and help of each option of a table file; --no-header has no value."""
 LISTS = ("id", "nominal", "ignore", "missing_values")
-TABLE_KEYS = tuple(_TABLE_OPTIONS)
-"""Keys of a data set in a config that are options of a table file."""
+TABLE_KEYS = tuple(_TABLE_OPTIONS)  # keys of a data set in a config that are options of a table file
 
 
 def table_options(command):
@@ -80,8 +78,6 @@ def table_options(command):
 
 def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a table file for `confml.data.load`, from the values of `table_options`."""
-    from confml.errors import ConfigError, DataError
-
     if options["label"] is None:
         raise ConfigError(f"{path} needs --label, the name of the column with the class")
     if not Path(path).is_file():
@@ -100,7 +96,6 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a card, a generator or a table file for `confml.data.load`."""
     from confml.data.cards import known_cards
     from confml.data.generators import GENERATORS
-    from confml.errors import ConfigError
 
     known = [*known_cards(), *GENERATORS]
     if dataset not in known and (
@@ -122,8 +117,6 @@ def parameters(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    from confml.errors import ConfigError
-
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
@@ -138,12 +131,9 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 config_argument = click.argument("config", metavar="CONFIG")
 set_option = click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE",
     help="Override a value of the config, such as protocol.repeats=5; may be repeated.",
-)
+)  # fmt: skip
 out_option = click.option(
     "--out", type=Folder(), metavar="DIR", help="The run's folder.  [default: results/<name of the config>]"
 )
@@ -158,14 +148,10 @@ def _allow_imports(ctx: click.Context, param: click.Parameter, packages: tuple[s
 
 
 allow_import_option = click.option(
-    "--allow-import",
-    metavar="PACKAGE",
-    multiple=True,
-    expose_value=False,
-    callback=_allow_imports,
+    "--allow-import", metavar="PACKAGE", multiple=True, expose_value=False, callback=_allow_imports,
     help="Allow the config to name classes of this package, such as xgboost; may be repeated. Importing a "
     "package executes its code.  [default: scikit-learn alone]",
-)
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 all_option = click.option("--all", "everything", is_flag=True, help="Print all tables and the list of files.")
 seed_option = click.option(
@@ -227,8 +213,6 @@ def say(text: str) -> None:
 @contextlib.contextmanager
 def status_of(results: Any, quiet: bool) -> Iterator[None]:
     """Show what the report of a run does at the moment on stderr, except with ``--quiet``."""
-    from confml.terminal import StatusLine
-
     if quiet:
         yield
         return
