@@ -142,7 +142,6 @@ def _lock_compilation() -> None:
                 with self._mutex:
                     if self._depth == 0:
                         with contextlib.suppress(OSError):  # not a folder or no locks: compile without
-                            cache_dir().mkdir(parents=True, exist_ok=True)  # as numba makes it later
                             path = cache_dir() / _LOCK
                             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                             fcntl.lockf(self._file, fcntl.LOCK_EX)  # a forked child does not inherit it

@@ -46,14 +46,6 @@ def test_a_kernel_waits_while_another_process_compiles(empty_cache):
     assert stored(3) == 6 and stored.stats.cache_hits
 
 
-def test_a_given_cache_folder_that_does_not_exist_is_locked(tmp_path, monkeypatch):
-    pytest.importorskip("fcntl")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
-    assert _jit.kernel(double)(4) == 8
-    locked = (tmp_path / "new" / "lock").stat().st_ctime_ns
-    assert all(path.stat().st_ctime_ns > locked for path in (tmp_path / "new").rglob("*.nb?"))
-
-
 def test_methods_are_fitted_once_for_the_parameters_that_choose_kernels(empty_cache, tmp_path, monkeypatch):
     fits = []
     monkeypatch.setattr(warm, "_fit", lambda context, data, rows, point: fits.append((context.method, point)))
