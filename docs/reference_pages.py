@@ -245,7 +245,7 @@ def tables_page() -> str:
         "Published numbers with which `paper: {table: NAME}` in a config and `confml report --table NAME` "
         "compare computed ones."
     )
-    return _described("Published tables", intro, "table", columns)
+    return _described("Published tables", intro, "published-table", columns)
 
 
 def api_page() -> str:

@@ -25,8 +25,12 @@ def read_costs(path: Path | str) -> Costs:
     require_regular(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise ConfigError(f"the file of costs cannot be read: {error}", where=str(path)) from None
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if missing else f"it cannot be read ({error.strerror})"
+        raise ConfigError(reason, where=str(path)) from None
+    except UnicodeError:
+        raise ConfigError("it is not UTF-8", where=str(path)) from None
     return _from_csv(text, str(path))
 
 
@@ -72,4 +76,6 @@ def check_costs(draft: Draft) -> None:
             costs_of(value)
     except ConfigError as error:
         where = f"{error.where}: " if error.where else ""
+        if isinstance(value, str):
+            del draft.root.content["costs"]  # its form is that of a path, not of costs
         draft.say(("costs",), f"costs: {where}{error.message}", error.hint)

@@ -14,7 +14,7 @@ from confml.yaml import Mark, Node, got, parse, spelling
 
 
 def apply_overrides(draft: Draft, options: Sequence[str]) -> None:
-    """Apply each KEY=VALUE in turn; wrong overrides are noted in the problems of the draft."""
+    """Apply each KEY=VALUE in turn; a ConfigError of an override is noted in the problems of the draft."""
     for rank, option in enumerate(options, start=1):
         shown = option if len(option) <= 80 else option[:77] + "..."
         mark = Mark(rank=rank, source=f"--set {shown}")

@@ -82,8 +82,8 @@ def _provenance(plan: Plan) -> dict:
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:
     """Write the manifest: JSON with one line per cell, because there may be many."""
-    cells = ",\n".join(f"  {to_json(cell)}" for cell in manifest["cells"])
-    rest = to_json({name: value for name, value in manifest.items() if name != "cells"}, indent=1)
+    cells = ",\n".join(f"  {to_json(cell, ascii=True)}" for cell in manifest["cells"])
+    rest = to_json({name: value for name, value in manifest.items() if name != "cells"}, indent=1, ascii=True)
     text = f'{rest[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
     write_atomically(Path(folder) / "manifest.json", text.encode())
 

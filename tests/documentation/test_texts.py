@@ -104,7 +104,7 @@ def test_reference_has_everything():
         "method": "methods",
         "step": "steps",
         "figure": "figures",
-        "table": "tables",
+        "published-table": "tables",
         "protocol": "warnings",
     }
     for kind, page in pages_of.items():

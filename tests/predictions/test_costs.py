@@ -137,7 +137,7 @@ def test_methods_without_probabilities_are_named(frames):
             confml.predict(*frames, label="ill", method=method, costs=costs)
     answers = confml.predict(*frames, label="ill", method="bayes-knn", costs=costs)
     assert set(answers["decision"]) == {"no", "yes"}
-    with pytest.raises(ConfigError, match="No such file"):
+    with pytest.raises(ConfigError, match="there is no such file"):
         confml.predict(*frames, label="ill", costs="gone.csv")
 
 

@@ -112,7 +112,7 @@ def test_a_manifest_without_audit_or_with_a_wrong_one(tmp_path):
     assert "This run has no audit of its data" in (tmp_path / "report.html").read_text()
     info["audit"] = [{"code": "x"}]
     path.write_text(json.dumps(manifest))
-    with pytest.raises(ConfmlError, match=r"datasets\[0\].audit"):
+    with pytest.raises(ConfmlError, match=r"datasets\.0\.audit"):
         open_run(tmp_path)
 
 
