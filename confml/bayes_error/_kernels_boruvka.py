@@ -270,19 +270,18 @@ def _next_of_list(rank, lists, used, part, i, firsts):
     k = list_d2.shape[1]
     to[i] = -1
     at = place[i]
-    while at < k:
+    while at < k and to[i] < 0:
         j = list_ends[i, at]
         if j < 0:
             at = k
             low_d2[i], low_key[i] = FAR, LAST
-            break
-        if part[j] != part[i] and not is_used(used[0], used[1], used[2], used[3], i, j):
+        elif part[j] != part[i] and not is_used(used[0], used[1], used[2], used[3], i, j):
             to[i], to_d2[i], to_key[i] = j, list_d2[i, at], edge_key(rank, i, j)
             low_d2[i], low_key[i] = to_d2[i], to_key[i]
-            break
-        at += 1
-        if at == k:
-            low_d2[i], low_key[i] = list_d2[i, k - 1], edge_key(rank, i, j)
+        else:
+            at += 1
+            if at == k:
+                low_d2[i], low_key[i] = list_d2[i, k - 1], edge_key(rank, i, j)
     place[i] = at
 
 

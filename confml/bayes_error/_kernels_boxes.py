@@ -11,7 +11,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import insert
-from confml.neighbours.lanes import FAN, LEAF, gaps_to_rows, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_rows, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, WideTree, push_children
 
 
@@ -114,7 +114,7 @@ def candidates(a, b, h_u, h_v, m, limit):
             continue
         mask = gaps_to_rows(b.low, b.high, q, a.tree.rows, a.tree.rows, p, bound, out)
         while mask != 0:
-            place = lowest_bit(mask)
+            place = first_place(mask)
             mask &= mask - 1
             r = LEAF * p + place
             bound = min(max(min(near_u[r, m - 1], max(shortest, h_u[r])), hq), max(beta, h_u[r]), FAR)
@@ -122,7 +122,7 @@ def candidates(a, b, h_u, h_v, m, limit):
                 continue
             hits = squares_to_rows(a.tree.X, r, b.tree.rows, q, bound, squares)
             while hits != 0:
-                w, s = squares[lowest_bit(hits)], LEAF * q + lowest_bit(hits)
+                w, s = squares[first_place(hits)], LEAF * q + first_place(hits)
                 hits &= hits - 1
                 if max(w, h_v[s]) < near_u[r, m - 1]:
                     insert(near_u[r], max(w, h_v[s]))

@@ -13,8 +13,8 @@ from confml.bayes_error._kernels_edges import edge_key
 from confml.neighbours.lanes import (
     FAN,
     LEAF,
+    first_place,
     gaps_to_rows,
-    lowest_bit,
     squares_to_rows,
     squares_within,
 )
@@ -80,7 +80,7 @@ def _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists):
                 continue
             mask = squares_to_rows(tree.X, i, tree.rows, node, bound, out)
             while mask != 0:
-                place = lowest_bit(mask)
+                place = first_place(mask)
                 mask &= mask - 1
                 square, j = out[place], tree.members[node, place]
                 if square > bound or j == i or (square == bound and rank[j] >= last):
@@ -143,15 +143,15 @@ def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, hi
             own = False
         mask = gaps_to_rows(low, high, 0, tree.rows, tree.rows, node, bound, out)
         while mask != 0:
-            j = tree.members[node, lowest_bit(mask)]
+            j = tree.members[node, first_place(mask)]
             mask &= mask - 1
             hits = squares_within(X, j, tree.rows, leaf, bounds, squares)
             while hits != 0:
-                r = lowest_bit(hits)
+                r = first_place(hits)
                 hits &= hits - 1
                 if tree.members[leaf, r] == j:
                     continue
-                _enter(near[r], other[r], squares[r], j, rank)
+                _enter(near, other, r, squares[r], j, rank)
                 bounds[r] = near[r, k - 1]
         bound, last = bounds[0], _number(rank, other[0, k - 1])
         for r in range(1, rows):
@@ -166,18 +166,19 @@ def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, hi
 
 
 @kernel
-def _enter(near, other, square, j, rank):
-    """Enter row j into a list in the order of (distance, row number), unless the list ends before it."""
-    at = len(near) - 1
+def _enter(near, other, r, square, j, rank):
+    """Enter row j into list r in the order of (distance, row number), unless the list ends before it."""
+    last = near.shape[1] - 1
     number = rank[j]
-    if near[at] < square or (near[at] == square and _number(rank, other[at]) <= number):
-        return
+    at = last + 1
     while at > 0 and (
-        near[at - 1] > square or (near[at - 1] == square and _number(rank, other[at - 1]) > number)
+        near[r, at - 1] > square or (near[r, at - 1] == square and _number(rank, other[r, at - 1]) > number)
     ):
-        near[at], other[at] = near[at - 1], other[at - 1]
         at -= 1
-    near[at], other[at] = square, j
+        if at < last:
+            near[r, at + 1], other[r, at + 1] = near[r, at], other[r, at]
+    if at <= last:
+        near[r, at], other[r, at] = square, j
 
 
 @kernel
@@ -189,16 +190,15 @@ def _number(rank, i):
 @kernel
 def is_used(chain_head, chain_next, chain_other, degree, u, v):
     """Return whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
-    if len(chain_next) == 0 or chain_head[u] < 0:  # no chains with a single tree
-        return False
-    if degree[u] > degree[v]:
-        u, v = v, u
-    step = chain_head[u]
-    while step >= 0:
-        if chain_other[step] == v:
-            return True
-        step = chain_next[step]
-    return False
+    used = False
+    if len(chain_next) > 0 and chain_head[u] >= 0:  # no chains with a single tree
+        if degree[u] > degree[v]:
+            u, v = v, u
+        step = chain_head[u]
+        while step >= 0 and not used:
+            used = chain_other[step] == v
+            step = chain_next[step]
+    return used
 
 
 @kernel
@@ -235,13 +235,13 @@ def nearest_outside(
             continue
         near = gaps_to_rows(low, high, 0, tree.rows, tree.rows, node, bound, out)
         while near != 0:
-            j = tree.members[node, lowest_bit(near)]
+            j = tree.members[node, first_place(near)]
             near &= near - 1
             if part[j] == excluded:
                 continue
             mask = squares_to_rows(X, j, tree.rows, leaf, bound, out)
             while mask != 0:
-                place = lowest_bit(mask)
+                place = first_place(mask)
                 mask &= mask - 1
                 square, i = out[place], tree.members[leaf, place]
                 if square > bound or part[i] != excluded:

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import mixed_distance, squared_distance
-from confml.neighbours.lanes import lowest_bit, squares_to_rows
+from confml.neighbours.lanes import first_place, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, push_children
 
 # Of two squared distances whose roots are equal, the larger is at most this times the square of the root.
@@ -88,7 +88,7 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
                 continue
             mask = squares_to_rows(queries, i, tree.rows, node, limit, squares)
             while mask != 0:
-                place = lowest_bit(mask)
+                place = first_place(mask)
                 mask &= mask - 1
                 if squares[place] <= limit:
                     code = codes[tree.members[node, place]]

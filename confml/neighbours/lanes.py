@@ -1,8 +1,12 @@
 """Comparisons of one row with a block of rows or boxes side by side: the inner loops of `wide_tree`.
 
-Sums over the features are written out in groups of four, as tuples, which LLVM's vectoriser of straight-line
+Sums over the features are written out in groups of eight, as tuples, which LLVM's vectoriser of straight-line
 code keeps in vector registers (`confml._jit` switches it on). Loops over the places of a block take five
-times as long, and so do places that are no constants: numba adds the length to a negative one.
+times as long, and so do places that are no constants: numba adds the length to a negative one. Tuples of four
+take half as long again: they become half a register of float32.
+
+A mask of places has bit e + 1 for place e, see `first_place`: LLVM makes vectors of eight equal terms, and a
+shift by 0 is another term.
 """
 
 import numpy as np
@@ -14,6 +18,8 @@ WIDE_FAN, WIDE_LEAF = 16, 32  # of a block in rounded searches
 RUN = PANEL = 64  # numbers side by side in runs and panels
 GROUP = 4  # rows that are compared with a panel at once
 _LINE = 64  # bytes
+# The first places of the groups of eight. A kernel is compiled again for each int, but not for these numbers.
+_G0, _G1, _G2, _G3, _G4, _G5, _G6, _G7 = np.arange(0, PANEL, 8)
 # The place of the lowest bit of a mask, by the upper bits of its product with a de Bruijn sequence.
 _SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 _PLACES = np.zeros(64, np.int64)
@@ -22,10 +28,18 @@ _PLACES[[(int(_SEQUENCE) << bit) % 2**64 >> 58 for bit in range(64)]] = np.arang
 
 @kernel
 def _add_squares(s, x, rows, leaf, a, e):
-    """Add the squared differences of x and feature a of four rows, from place e of the leaf on."""
+    """Add the squared differences of x and feature a of eight rows, from place e of the leaf on."""
     t0, t1 = x - rows[leaf, a, e], x - rows[leaf, a, e + 1]
     t2, t3 = x - rows[leaf, a, e + 2], x - rows[leaf, a, e + 3]
-    return s[0] + t0 * t0, s[1] + t1 * t1, s[2] + t2 * t2, s[3] + t3 * t3
+    t4, t5 = x - rows[leaf, a, e + 4], x - rows[leaf, a, e + 5]
+    t6, t7 = x - rows[leaf, a, e + 6], x - rows[leaf, a, e + 7]
+    return _sums_with_squares(s, t0, t1, t2, t3, t4, t5, t6, t7)
+
+
+@kernel
+def _sums_with_squares(s, t0, t1, t2, t3, t4, t5, t6, t7):
+    s0, s1, s2, s3 = s[0] + t0 * t0, s[1] + t1 * t1, s[2] + t2 * t2, s[3] + t3 * t3
+    return s0, s1, s2, s3, s[4] + t4 * t4, s[5] + t5 * t5, s[6] + t6 * t6, s[7] + t7 * t7
 
 
 @kernel
@@ -38,173 +52,139 @@ def _gap(bottom, top, low, high, none):
 
 @kernel
 def _add_gaps(s, bottom, top, lows, highs, block, a, e):
-    """Add the squared gaps between an interval and feature a of four boxes, from place e of the block on."""
+    """Add the squared gaps between an interval and feature a of eight boxes, from place e of the block on."""
     none = lows.dtype.type(0.0)
     t0 = _gap(bottom, top, lows[block, a, e], highs[block, a, e], none)
     t1 = _gap(bottom, top, lows[block, a, e + 1], highs[block, a, e + 1], none)
     t2 = _gap(bottom, top, lows[block, a, e + 2], highs[block, a, e + 2], none)
     t3 = _gap(bottom, top, lows[block, a, e + 3], highs[block, a, e + 3], none)
-    return s[0] + t0 * t0, s[1] + t1 * t1, s[2] + t2 * t2, s[3] + t3 * t3
-
-
-@kernel
-def _add_products(s, x, columns, panel, a, e):
-    """Add the products of x and feature a of four columns, of float32; of float64, subtract the squares of
-    their differences."""
-    c0, c1, c2 = columns[panel, a, e], columns[panel, a, e + 1], columns[panel, a, e + 2]
-    c3 = columns[panel, a, e + 3]
-    if columns.itemsize == 8:
-        t0, t1, t2, t3 = x - c0, x - c1, x - c2, x - c3
-        return s[0] - t0 * t0, s[1] - t1 * t1, s[2] - t2 * t2, s[3] - t3 * t3
-    return s[0] + x * c0, s[1] + x * c1, s[2] + x * c2, s[3] + x * c3
+    t4 = _gap(bottom, top, lows[block, a, e + 4], highs[block, a, e + 4], none)
+    t5 = _gap(bottom, top, lows[block, a, e + 5], highs[block, a, e + 5], none)
+    t6 = _gap(bottom, top, lows[block, a, e + 6], highs[block, a, e + 6], none)
+    t7 = _gap(bottom, top, lows[block, a, e + 7], highs[block, a, e + 7], none)
+    return _sums_with_squares(s, t0, t1, t2, t3, t4, t5, t6, t7)
 
 
 @kernel
 def _put(s, out, e):
-    out[e], out[e + 1], out[e + 2], out[e + 3] = s
+    out[e], out[e + 1], out[e + 2], out[e + 3] = s[:4]
+    out[e + 4], out[e + 5], out[e + 6], out[e + 7] = s[4:]
 
 
 @kernel
-def _bits(b0, b1, b2, b3):
-    """Return four flags as bits."""
-    low = np.int64(b0) | np.int64(b1) << np.int64(1)
-    return low | np.int64(b2) << np.int64(2) | np.int64(b3) << np.int64(3)
+def _bits(b, e):
+    """Return eight flags as bits from e on."""
+    low = np.int64(b[0]) << e | np.int64(b[1]) << (e + 1) | np.int64(b[2]) << (e + 2)
+    high = np.int64(b[3]) << (e + 3) | np.int64(b[4]) << (e + 4) | np.int64(b[5]) << (e + 5)
+    return low | high | np.int64(b[6]) << (e + 6) | np.int64(b[7]) << (e + 7)
 
 
 @kernel
-def _up_to(s, bound, e):
-    return _bits(s[0] <= bound, s[1] <= bound, s[2] <= bound, s[3] <= bound) << np.int64(e)
+def _up_to(s, b, e):
+    """Return the mask of the sums up to a bound."""
+    flags = s[0] <= b, s[1] <= b, s[2] <= b, s[3] <= b, s[4] <= b, s[5] <= b, s[6] <= b, s[7] <= b
+    return _bits(flags, e + 1)
 
 
 @kernel
 def squares_to_rows(Q, r, rows, leaf, bound, out):
     """Fill out (LEAF,) with the squared distances of Q[r] to the rows of a leaf, sums over a of
-    (Q[r, a] - rows[leaf, a, :])^2; return the bit mask of those <= bound."""
+    (Q[r, a] - rows[leaf, a, :])^2; return the mask of those <= bound."""
     zero = rows.dtype.type(0.0)
-    s0 = s1 = s2 = s3 = (zero, zero, zero, zero)
+    s0 = s1 = (zero, zero, zero, zero, zero, zero, zero, zero)
     for a in range(rows.shape[1]):
         x = Q[r, a]
-        s0 = _add_squares(s0, x, rows, leaf, a, 0)
-        s1 = _add_squares(s1, x, rows, leaf, a, 4)
-        s2 = _add_squares(s2, x, rows, leaf, a, 8)
-        s3 = _add_squares(s3, x, rows, leaf, a, 12)
-    _put(s0, out, 0)
-    _put(s1, out, 4)
-    _put(s2, out, 8)
-    _put(s3, out, 12)
-    mask = _up_to(s0, bound, 0) | _up_to(s1, bound, 4)
-    mask |= _up_to(s2, bound, 8) | _up_to(s3, bound, 12)
-    return mask
+        s0 = _add_squares(s0, x, rows, leaf, a, _G0)
+        s1 = _add_squares(s1, x, rows, leaf, a, _G1)
+    _put(s0, out, _G0)
+    _put(s1, out, _G1)
+    return _up_to(s0, bound, _G0) | _up_to(s1, bound, _G1)
 
 
 @kernel
 def squares_within(Q, r, rows, leaf, bounds, out):
     """Do the same with a bound for each row of the leaf, bounds (LEAF,)."""
     squares_to_rows(Q, r, rows, leaf, 0.0, out)
-    mask = _bits_within(out, bounds, 0) | _bits_within(out, bounds, 4)
-    return mask | _bits_within(out, bounds, 8) | _bits_within(out, bounds, 12)
+    return _each_within(out, bounds, _G0) | _each_within(out, bounds, _G1)
 
 
 @kernel
-def _bits_within(s, b, e):
-    bits = _bits(s[e] <= b[e], s[e + 1] <= b[e + 1], s[e + 2] <= b[e + 2], s[e + 3] <= b[e + 3])
-    return bits << np.int64(e)
+def _each_within(s, b, e):
+    low = s[e] <= b[e], s[e + 1] <= b[e + 1], s[e + 2] <= b[e + 2], s[e + 3] <= b[e + 3]
+    high = s[e + 4] <= b[e + 4], s[e + 5] <= b[e + 5], s[e + 6] <= b[e + 6], s[e + 7] <= b[e + 7]
+    return _bits(low + high, e + 1)
 
 
 @kernel
 def rows_within(Q, r, rows, leaf, bound):
-    """Return the bit mask of the rows of a leaf, WIDE_LEAF of them, whose squared distance from Q[r] is at
-    most bound.
+    """Return the mask of the rows of a leaf, WIDE_LEAF of them, whose squared distance from Q[r] is at most
+    bound.
 
     This and `boxes_within` are for arrays of float32 or of float64, all of one type, and round: a sum of d
     squares has a relative error of at most (d + 1) u / (1 - (d + 1) u), with the unit roundoff u.
     """
     zero = rows.dtype.type(0.0)
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = (zero, zero, zero, zero)
+    s0 = s1 = s2 = s3 = (zero, zero, zero, zero, zero, zero, zero, zero)
     for a in range(rows.shape[1]):
         x = Q[r, a]
-        s0 = _add_squares(s0, x, rows, leaf, a, 0)
-        s1 = _add_squares(s1, x, rows, leaf, a, 4)
-        s2 = _add_squares(s2, x, rows, leaf, a, 8)
-        s3 = _add_squares(s3, x, rows, leaf, a, 12)
-        s4 = _add_squares(s4, x, rows, leaf, a, 16)
-        s5 = _add_squares(s5, x, rows, leaf, a, 20)
-        s6 = _add_squares(s6, x, rows, leaf, a, 24)
-        s7 = _add_squares(s7, x, rows, leaf, a, 28)
-    mask = _up_to(s0, bound, 0) | _up_to(s1, bound, 4)
-    mask |= _up_to(s2, bound, 8) | _up_to(s3, bound, 12)
-    mask |= _up_to(s4, bound, 16) | _up_to(s5, bound, 20)
-    mask |= _up_to(s6, bound, 24) | _up_to(s7, bound, 28)
-    return mask
+        s0 = _add_squares(s0, x, rows, leaf, a, _G0)
+        s1 = _add_squares(s1, x, rows, leaf, a, _G1)
+        s2 = _add_squares(s2, x, rows, leaf, a, _G2)
+        s3 = _add_squares(s3, x, rows, leaf, a, _G3)
+    low = _up_to(s0, bound, _G0) | _up_to(s1, bound, _G1)
+    return low | _up_to(s2, bound, _G2) | _up_to(s3, bound, _G3)
 
 
 @kernel
 def gaps_to_children(low, high, r, lows, highs, block, bound, out):
     """Fill out (FAN,) with the squared gaps between the box from low[r] to high[r] and the boxes of a block,
-    sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the bit
-    mask of those <= bound. A row is a box whose low and high are the same."""
+    sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the mask
+    of those <= bound. A row is a box whose low and high are the same."""
     zero = lows.dtype.type(0.0)
-    s0 = s1 = (zero, zero, zero, zero)
+    sums = zero, zero, zero, zero, zero, zero, zero, zero
     for a in range(lows.shape[1]):
-        bottom, top = low[r, a], high[r, a]
-        s0 = _add_gaps(s0, bottom, top, lows, highs, block, a, 0)
-        s1 = _add_gaps(s1, bottom, top, lows, highs, block, a, 4)
-    _put(s0, out, 0)
-    _put(s1, out, 4)
-    mask = _up_to(s0, bound, 0) | _up_to(s1, bound, 4)
-    return mask
+        sums = _add_gaps(sums, low[r, a], high[r, a], lows, highs, block, a, _G0)
+    _put(sums, out, _G0)
+    return _up_to(sums, bound, _G0)
 
 
 @kernel
 def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     """Do the same for LEAF rows."""
     zero = lows.dtype.type(0.0)
-    s0 = s1 = s2 = s3 = (zero, zero, zero, zero)
+    s0 = s1 = (zero, zero, zero, zero, zero, zero, zero, zero)
     for a in range(lows.shape[1]):
         bottom, top = low[r, a], high[r, a]
-        s0 = _add_gaps(s0, bottom, top, lows, highs, block, a, 0)
-        s1 = _add_gaps(s1, bottom, top, lows, highs, block, a, 4)
-        s2 = _add_gaps(s2, bottom, top, lows, highs, block, a, 8)
-        s3 = _add_gaps(s3, bottom, top, lows, highs, block, a, 12)
-    _put(s0, out, 0)
-    _put(s1, out, 4)
-    _put(s2, out, 8)
-    _put(s3, out, 12)
-    mask = _up_to(s0, bound, 0) | _up_to(s1, bound, 4)
-    mask |= _up_to(s2, bound, 8) | _up_to(s3, bound, 12)
-    return mask
+        s0 = _add_gaps(s0, bottom, top, lows, highs, block, a, _G0)
+        s1 = _add_gaps(s1, bottom, top, lows, highs, block, a, _G1)
+    _put(s0, out, _G0)
+    _put(s1, out, _G1)
+    return _up_to(s0, bound, _G0) | _up_to(s1, bound, _G1)
 
 
 @kernel
 def boxes_within(Q, r, lows, highs, block, bound, out):
     """Fill out (WIDE_FAN,) with the rounded squared gaps between Q[r] and the boxes of a block; return the
-    bit mask of those <= bound. A block has as many boxes as a leaf has rows."""
+    mask of those <= bound. A block has as many boxes as a leaf has rows."""
     return gaps_to_rows(Q, Q, r, lows, highs, block, bound, out)
 
 
 @kernel
-def _above(v, b, limit, e):
-    """Return the bits of four places with v[e] - b[e] > limit."""
-    above0, above1 = v[e] - b[e] > limit, v[e + 1] - b[e + 1] > limit
-    above2, above3 = v[e + 2] - b[e + 2] > limit, v[e + 3] - b[e + 3] > limit
-    return _bits(above0, above1, above2, above3) << np.int64(e)
+def _each_above(v, b, limit, e):
+    """Return the bits of eight places with v[e] - b[e] > limit."""
+    b0, b1, b2 = v[e] - b[e] > limit, v[e + 1] - b[e + 1] > limit, v[e + 2] - b[e + 2] > limit
+    b3, b4, b5 = v[e + 3] - b[e + 3] > limit, v[e + 4] - b[e + 4] > limit, v[e + 5] - b[e + 5] > limit
+    return _bits((b0, b1, b2, b3, b4, b5, v[e + 6] - b[e + 6] > limit, v[e + 7] - b[e + 7] > limit), e)
 
 
 @kernel
 def run_above(values, at, less, less_at, limit):
-    """Return the bit mask of the places e < RUN with values[at + e] - less[less_at + e] > limit; all are of
-    one type."""
+    """Return the bits of the places e < RUN with values[at + e] - less[less_at + e] > limit; all are of one
+    type."""
     v, b = values[at : at + RUN], less[less_at : less_at + RUN]
-    mask = np.int64(0)
-    mask |= _above(v, b, limit, 0) | _above(v, b, limit, 4)
-    mask |= _above(v, b, limit, 8) | _above(v, b, limit, 12)
-    mask |= _above(v, b, limit, 16) | _above(v, b, limit, 20)
-    mask |= _above(v, b, limit, 24) | _above(v, b, limit, 28)
-    mask |= _above(v, b, limit, 32) | _above(v, b, limit, 36)
-    mask |= _above(v, b, limit, 40) | _above(v, b, limit, 44)
-    mask |= _above(v, b, limit, 48) | _above(v, b, limit, 52)
-    mask |= _above(v, b, limit, 56) | _above(v, b, limit, 60)
-    return mask
+    bits = _each_above(v, b, limit, _G0) | _each_above(v, b, limit, _G1) | _each_above(v, b, limit, _G2)
+    bits |= _each_above(v, b, limit, _G3) | _each_above(v, b, limit, _G4) | _each_above(v, b, limit, _G5)
+    return bits | _each_above(v, b, limit, _G6) | _each_above(v, b, limit, _G7)
 
 
 @kernel
@@ -237,63 +217,67 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
 def _fill_products(rows, own, lane, columns, panel, out):
     """Fill out (PANEL,) with the sums of `products_above` for one row."""
     zero = rows.dtype.type(0.0)
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = (zero, zero, zero, zero)
-    s8 = s9 = s10 = s11 = s12 = s13 = s14 = s15 = (zero, zero, zero, zero)
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = (zero, zero, zero, zero, zero, zero, zero, zero)
     for a in range(rows.shape[1]):
         x = rows[own, a, lane]
-        s0 = _add_products(s0, x, columns, panel, a, 0)
-        s1 = _add_products(s1, x, columns, panel, a, 4)
-        s2 = _add_products(s2, x, columns, panel, a, 8)
-        s3 = _add_products(s3, x, columns, panel, a, 12)
-        s4 = _add_products(s4, x, columns, panel, a, 16)
-        s5 = _add_products(s5, x, columns, panel, a, 20)
-        s6 = _add_products(s6, x, columns, panel, a, 24)
-        s7 = _add_products(s7, x, columns, panel, a, 28)
-        s8 = _add_products(s8, x, columns, panel, a, 32)
-        s9 = _add_products(s9, x, columns, panel, a, 36)
-        s10 = _add_products(s10, x, columns, panel, a, 40)
-        s11 = _add_products(s11, x, columns, panel, a, 44)
-        s12 = _add_products(s12, x, columns, panel, a, 48)
-        s13 = _add_products(s13, x, columns, panel, a, 52)
-        s14 = _add_products(s14, x, columns, panel, a, 56)
-        s15 = _add_products(s15, x, columns, panel, a, 60)
-    _put(s0, out, 0)
-    _put(s1, out, 4)
-    _put(s2, out, 8)
-    _put(s3, out, 12)
-    _put(s4, out, 16)
-    _put(s5, out, 20)
-    _put(s6, out, 24)
-    _put(s7, out, 28)
-    _put(s8, out, 32)
-    _put(s9, out, 36)
-    _put(s10, out, 40)
-    _put(s11, out, 44)
-    _put(s12, out, 48)
-    _put(s13, out, 52)
-    _put(s14, out, 56)
-    _put(s15, out, 60)
+        s0 = _add_products(s0, x, columns, panel, a, _G0)
+        s1 = _add_products(s1, x, columns, panel, a, _G1)
+        s2 = _add_products(s2, x, columns, panel, a, _G2)
+        s3 = _add_products(s3, x, columns, panel, a, _G3)
+        s4 = _add_products(s4, x, columns, panel, a, _G4)
+        s5 = _add_products(s5, x, columns, panel, a, _G5)
+        s6 = _add_products(s6, x, columns, panel, a, _G6)
+        s7 = _add_products(s7, x, columns, panel, a, _G7)
+    _put(s0, out, _G0)
+    _put(s1, out, _G1)
+    _put(s2, out, _G2)
+    _put(s3, out, _G3)
+    _put(s4, out, _G4)
+    _put(s5, out, _G5)
+    _put(s6, out, _G6)
+    _put(s7, out, _G7)
 
 
 @kernel
-def lowest_bit(mask):
-    """Return the place of the lowest bit of a mask that is not 0."""
-    return _PLACES[np.uint64(mask & -mask) * _SEQUENCE >> np.uint64(58)]
+def _add_products(s, x, columns, panel, a, e):
+    """Add the products of x and feature a of eight columns, of float32; of float64, subtract the squares of
+    their differences."""
+    c0, c1, c2 = columns[panel, a, e], columns[panel, a, e + 1], columns[panel, a, e + 2]
+    c3, c4, c5 = columns[panel, a, e + 3], columns[panel, a, e + 4], columns[panel, a, e + 5]
+    c6, c7 = columns[panel, a, e + 6], columns[panel, a, e + 7]
+    if columns.itemsize == 8:
+        s0, s1, s2 = s[0] - (x - c0) * (x - c0), s[1] - (x - c1) * (x - c1), s[2] - (x - c2) * (x - c2)
+        s3, s4, s5 = s[3] - (x - c3) * (x - c3), s[4] - (x - c4) * (x - c4), s[5] - (x - c5) * (x - c5)
+        return s0, s1, s2, s3, s4, s5, s[6] - (x - c6) * (x - c6), s[7] - (x - c7) * (x - c7)
+    s0, s1, s2, s3 = s[0] + x * c0, s[1] + x * c1, s[2] + x * c2, s[3] + x * c3
+    return s0, s1, s2, s3, s[4] + x * c4, s[5] + x * c5, s[6] + x * c6, s[7] + x * c7
+
+
+@kernel
+def lowest_bit(bits):
+    """Return the place of the lowest bit of a number that is not 0."""
+    return _PLACES[np.uint64(bits & -bits) * _SEQUENCE >> np.uint64(58)]
+
+
+@kernel
+def first_place(mask):
+    """Return the first place of a mask that is not 0."""
+    return lowest_bit(mask) - 1
 
 
 @kernel
 def above(values, at, less, less_at, limit, n):
-    """Return the bit mask of the places e < n, n <= RUN, with values[at + e] - less[less_at + e] > limit."""
+    """Return the bits of the places e < n, n <= RUN, with values[at + e] - less[less_at + e] > limit."""
     if n == RUN:
         return run_above(values, at, less, less_at, limit)
     back = max(0, at + RUN - len(values), less_at + RUN - len(less))  # places beyond the ends are not read
-    mask = np.int64(0)
+    bits = np.int64(0)
     if back <= min(at, less_at):
-        mask = run_above(values, at - back, less, less_at - back, limit)
-        return (mask >> np.int64(back)) & ((np.int64(1) << np.int64(n)) - np.int64(1))
+        bits = run_above(values, at - back, less, less_at - back, limit)
+        return (bits >> np.int64(back)) & ((np.int64(1) << np.int64(n)) - np.int64(1))
     for e in range(n):
-        mask |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
-    return mask
+        bits |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
+    return bits
 
 
 def aligned(shape: tuple[int, ...], value: float, dtype) -> np.ndarray:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit
+from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children
 
 DEPTH = 128
 """Size of the stack of a search: FAN per level, for at most 16 levels."""
@@ -262,7 +262,7 @@ def push(child, mask, out, nodes, gaps, held):
     the new number of filled places."""
     bottom = held
     while mask != 0:
-        place = lowest_bit(mask)
+        place = first_place(mask)
         mask &= mask - 1
         gap = out[place]
         at = held

@@ -17,7 +17,7 @@ def sum_of_squares(differences):
 
 
 def bits(mask):
-    return [e for e in range(64) if mask >> e & 1]
+    return [e for e in range(63) if mask >> (e + 1) & 1]
 
 
 @pytest.mark.parametrize("d", [1, 3, 9, 17])

@@ -22,7 +22,7 @@ from confml.methods.tcm_nn._kernels_lists import mark_space
 from confml.methods.tcm_nn._kernels_ranked import places_of
 from confml.methods.tcm_nn._kernels_tree import limit_of
 from confml.neighbours.distances import squared_distance_of_rows
-from confml.neighbours.lanes import WIDE_FAN, boxes_within, lowest_bit, rows_within
+from confml.neighbours.lanes import WIDE_FAN, boxes_within, first_place, rows_within
 from confml.neighbours.wide_tree import DEPTH
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -379,7 +379,7 @@ def _update_counts_by_tree(values, error, r, z, trees, tree, nodes, base, new, s
             group = node - leaves
             mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
             while mask != 0:
-                place = lowest_bit(mask)
+                place = first_place(mask)
                 mask &= mask - 1
                 under = trees.child[0, group] + place
                 reach = reach_of_node(nodes, under, ks, alphas, lowest, others)
@@ -390,7 +390,7 @@ def _update_counts_by_tree(values, error, r, z, trees, tree, nodes, base, new, s
             continue
         near = rows_within(values, r, trees.rows, node, limit)
         while near != 0:
-            t = trees.first[node] + lowest_bit(near)
+            t = trees.first[node] + first_place(near)
             near &= near - 1
             distance = np.sqrt(squared_distance_of_rows(new.Q, r, base.X, t))
             if may_cross(bounds, t, distance, alphas, lowest, others):

@@ -24,7 +24,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import insert, squared_distance_of_rows
-from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, boxes_within, lowest_bit, rows_within
+from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, boxes_within, first_place, rows_within
 from confml.neighbours.wide_tree import DEPTH, push
 
 FARTHEST = 2.0**127
@@ -137,14 +137,14 @@ def _search(Q, values, errors, r, skip, trees, tree, best, limit, space):
             held = push(trees.child[0, group], mask, boxes, nodes, gaps, held)
             continue
         while mask != 0:
-            place = lowest_bit(mask)
+            place = first_place(mask)
             mask &= mask - 1
             if boxes[place] > limit:
                 continue
             leaf = trees.child[0, group] + place
             near = rows_within(values, r, trees.rows, leaf, limit)
             while near != 0:
-                t = trees.first[leaf] + lowest_bit(near)
+                t = trees.first[leaf] + first_place(near)
                 near &= near - 1
                 square = squared_distance_of_rows(Q, r, trees.X, t)
                 if square < best[k - 1] and t != skip:
