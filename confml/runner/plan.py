@@ -199,10 +199,14 @@ def _shared_by_splits(
         "method": entry.name,
         "version": entry.version,
     }
-    form = form_of_rows(data, entry.name, points, steps_for(config, data), config.noise_values)
-    if form == "dense":
+    # Each point of a sweep is a method of its own, which may take other rows than the next one.
+    forms = {
+        form_of_rows(data, entry.name, [point], steps_for(config, data), config.noise_values)
+        for point in points
+    }
+    if "dense" in forms:
         data.require_dense()
-    if form == "sparse":
+    if "sparse" in forms:
         shared["rows"] = "sparse"  # the same columns, and results that differ by rounding
     if entry.tune:
         shared["tune"] = entry.tune_grid()
