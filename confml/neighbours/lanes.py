@@ -200,15 +200,15 @@ def products_above(rows, row, norms, least, columns, panel, others, most, kind, 
     first, passed = PANEL * panel, np.int64(0)
     none, limits = rows.dtype.type(0.0), most[kind]
     for r in range(GROUP):
-        own = values[r]
-        _fill_products(rows, row // PANEL, row % PANEL + r, columns, panel, own)
+        row_values = values[r]
+        _fill_products(rows, row // PANEL, row % PANEL + r, columns, panel, row_values)
         for e in range(PANEL):
-            own[e] = own[e] - norms[row + r] - others[first + e]
+            row_values[e] = row_values[e] - norms[row + r] - others[first + e]
         limit = least[kind, row + r]
         masks[0, r] = masks[1, r] = 0
         for e in range(PANEL):
-            masks[0, r] |= np.int64(own[e] > limit) << np.int64(e)
-        masks[1, r] = run_above(own, 0, limits, first, none)
+            masks[0, r] |= np.int64(row_values[e] > limit) << np.int64(e)
+        masks[1, r] = run_above(row_values, 0, limits, first, none)
         passed |= masks[0, r] | masks[1, r]
     return passed
 

@@ -54,8 +54,8 @@ def audit_table(results: RunResults) -> PageTable:
         ["data set", "finding", "about", "remedy"],
     )
     for _, info in sorted(results.datasets.items()):
-        for one in info.audit or ():
-            table.add(info.name, one["code"], one["sentence"], one["remedy"])
+        for finding in info.audit or ():
+            table.add(info.name, finding["code"], finding["sentence"], finding["remedy"])
     return table
 
 
