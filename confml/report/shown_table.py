@@ -1,0 +1,267 @@
+"""`ShownTable`: a table for readers, and its forms for the console, Markdown, LaTeX and HTML."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import jinja2
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from confml.terminal import folded
+
+PAGE_ROWS = 45
+"""Rows of a LaTeX table above which it is a longtable."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTable:
+    """A table of finished texts, with its title and notes.
+
+    frame: texts; the columns are the headings. A mark of significance is part of a text, as in "3.2 *".
+    notes: sentences below the table. keys: number of leading columns that name a row; they are aligned to the
+    left, and cells that repeat those of the row above are shown empty. best: booleans of the shape of the
+    frame, true for bold cells. about: definitions of headings, for the page.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    notes: Sequence[str] = ()
+    keys: int = 1
+    best: pd.DataFrame | None = None
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headings(self) -> list[str]:
+        return list(map(str, self.frame.columns))
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column has numbers only, after the keys; they are aligned to the right."""
+        texts = self.frame.to_numpy(dtype=object).T.tolist()
+        return [
+            place >= self.keys and all(map(_BEGINS_AS_NUMBER.match, column))
+            for place, column in enumerate(texts)
+        ]
+
+    @property
+    def named_once(self) -> pd.DataFrame:
+        """The frame without keys that repeat those of the row above."""
+        frame = self.frame.copy()
+        keys = frame.iloc[:, : self.keys]
+        same = (keys == keys.shift()).cummin(axis=1)
+        frame.iloc[:, : self.keys] = keys.mask(same, "")
+        return frame
+
+
+_MARKS = (" *", " +")
+_BEGINS_AS_NUMBER = re.compile(r"$|[-–]$|[-+−(<]*(\d|inf\b|nan\b)")
+
+
+# ---- console
+
+
+def to_console(table: ShownTable, width: int | None = None) -> str:
+    """Return a table as plain text, followed by an empty line.
+
+    width: largest number of characters per line, None for no limit. In a table that is wider, texts are
+    broken at blanks, and if that is not enough, the columns are divided into blocks, each with the keys. A
+    line is longer than ``width`` only if its words are.
+    """
+    title = folded(table.title, width) if table.title else []
+    notes = [line for note in table.notes for line in folded(note, width)]
+    text = _plain(table, list(range(table.frame.shape[1])), None)
+    if width is not None and max(map(len, text.split("\n"))) > width:
+        text = "\n\n".join(_plain(table, columns, width) for columns in _blocks(table, width))
+    return "\n".join([*title, text, *notes]) + "\n\n"
+
+
+def _plain(table: ShownTable, columns: list[int], width: int | None) -> str:
+    limits = None if width is None else [_limit(table, place, width) for place in columns]
+    frame = table.named_once
+    for place in np.flatnonzero(table.numeric).tolist():
+        texts = frame.iloc[:, place]
+        marked = texts.str.endswith(_MARKS)
+        if marked.any():  # digits stand below digits
+            frame.isetitem(place, texts.where(marked, texts + "  ").tolist())
+    return tabulate(
+        frame.iloc[:, columns].to_numpy().tolist(),
+        headers=[table.headings[place] for place in columns],
+        tablefmt="simple",
+        disable_numparse=True,
+        colalign=["right" if table.numeric[place] else "left" for place in columns],
+        maxcolwidths=limits,
+        maxheadercolwidths=limits,
+        break_long_words=False,
+        break_on_hyphens=False,
+        preserve_whitespace=True,
+    )
+
+
+def _limit(table: ShownTable, place: int, width: int) -> int:
+    """Return the width of a column: that of its numbers, or its share of the line for a text."""
+    heading, texts = table.headings[place], table.frame.iloc[:, place].tolist()
+    if table.numeric[place]:
+        return max(map(len, [*heading.split(), *texts]))
+    texts.append(heading)
+    longest = max(map(len, texts))
+    words = max(len(word) for text in texts for word in text.split() or [""])
+    share = width // 2 // table.keys if place < table.keys else width // 2
+    return min(longest, max(words, share))
+
+
+def _blocks(table: ShownTable, width: int) -> list[list[int]]:
+    """Return the columns of each block: the keys, and as many others as a line has room for."""
+    keys = list(range(table.keys))
+    widths = [_limit(table, place, width) + 2 for place in range(table.frame.shape[1])]
+    blocks = [list(keys)]
+    for place in range(table.keys, len(widths)):
+        if len(blocks[-1]) > len(keys) and sum(widths[n] for n in [*blocks[-1], place]) - 2 > width:
+            blocks.append(list(keys))
+        blocks[-1].append(place)
+    return blocks
+
+
+# ---- Markdown
+
+
+def to_markdown(table: ShownTable) -> str:
+    """Return a table as GitHub Markdown with its title and, as a list, its notes."""
+    frame = table.named_once.map(markdown_text).set_axis(
+        [markdown_text(name) for name in table.headings], axis=1
+    )
+    if table.best is not None:
+        frame = frame.where(~table.best.to_numpy(dtype=bool), "**" + frame + "**")
+    alignment = ["right" if numeric else "left" for numeric in table.numeric]
+    text = frame.to_markdown(index=False, disable_numparse=True, colalign=alignment)
+    head = f"## {markdown_text(table.title)}\n\n" if table.title else ""
+    notes = "\n".join(f"- {markdown_text(note)}" for note in table.notes)
+    return head + text + (f"\n\n{notes}\n" if notes else "\n")
+
+
+def markdown_text(text: str) -> str:
+    """Return a text with the characters escaped that mean something in Markdown; code in backticks stays."""
+    parts = re.split("(`[^`|]+`)", " ".join(text.split()))
+    return "".join(
+        part if place % 2 else re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", part)
+        for place, part in enumerate(parts)
+    )
+
+
+# ---- LaTeX
+
+
+def to_latex(table: ShownTable, label: str, sideways: bool = False) -> str:
+    """Return a table for LaTeX with booktabs; a longtable if it has more than `PAGE_ROWS` rows.
+
+    Columns of numbers, such as "3.2", "3.2 ± 0.4" and "3.2 *", are columns of siunitx, aligned at the decimal
+    mark. sideways: on a page that is turned, in tiny letters.
+    """
+    frame, layout = table.named_once, ""
+    for place, of_column in enumerate(table.numeric):
+        texts = frame.iloc[:, place].tolist()
+        numbers = [_NUMBER.fullmatch(text) for text in texts if text not in _MISSING]
+        in_siunitx = of_column and bool(numbers) and all(numbers)
+        layout += _siunitx_column(list(filter(None, numbers))) if in_siunitx else "r" if of_column else "l"
+        frame.isetitem(place, [_siunitx_number(text) if in_siunitx else latex_text(text) for text in texts])
+    style = frame.set_axis([latex_text(name) for name in table.headings], axis=1).style.hide(axis="index")
+    if table.best is not None:
+        bold = np.where(table.best, "font-weight: bold", "")
+        style = style.apply(lambda _: bold, axis=None)
+    environment = "longtable" if len(frame) > PAGE_ROWS else "sidewaystable" if sideways else None
+    text = style.to_latex(
+        column_format=layout,
+        environment=environment,
+        caption=(latex_text(" ".join([f"{table.title}.", *table.notes])), latex_text(table.title)),
+        label=f"tab:{label}",
+        position_float=None if environment == "longtable" else "centering",
+        hrules=True,
+        siunitx=True,
+        convert_css=True,
+    )
+    needs = "% needs \\usepackage{booktabs,longtable,rotating,siunitx}\n"
+    return f"{needs}\\begingroup{_SETUP}{chr(92) + 'tiny' if sideways else ''}\n{text}\\endgroup\n"
+
+
+_SETUP = (
+    "\\sisetup{separate-uncertainty, table-align-uncertainty, table-align-text-after = false, "
+    "text-series-to-math, propagate-math-font}"
+)  # of version 3: means ± sd, marks next to their numbers, bold numbers
+_NUMBER = re.compile(r"([-−]?)(\d+)(?:\.(\d+))?(?: ± (\d+)(?:\.(\d+))?)?(?: ([*+]))?")
+_MISSING = ("", "-", "–")
+
+
+def _siunitx_column(numbers: Sequence[re.Match]) -> str:
+    """Return the column of siunitx for numbers that match `_NUMBER`."""
+
+    def longest(*groups: int) -> int:
+        return max(sum(len(number[group] or "") for group in groups) for number in numbers)
+
+    spread = f"({longest(4, 5)})" if longest(4) else ""
+    mark = ", table-space-text-post = {$^{*}$}" if longest(6) else ""
+    return f"S[table-format = {'-' * longest(1)}{longest(2)}.{longest(3)}{spread}{mark}]"
+
+
+def _siunitx_number(text: str) -> str:
+    if text in _MISSING:
+        return "{--}" if text else ""
+    return re.sub(r" ([*+])$", r" {$^{\1}$}", text).replace("±", "\\pm").replace("−", "-")
+
+
+_TEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        **{"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"},
+        **{"±": "$\\pm$", "−": "$-$", "<": "$<$", ">": "$>$", "|": "$|$", '"': "\\textquotedbl{}"},
+    }
+)
+
+
+def latex_text(text: str) -> str:
+    """Return a text with the special characters of LaTeX escaped, on one line."""
+    return " ".join(text.split()).translate(_TEX)
+
+
+# ---- HTML
+
+
+def to_html(table: ShownTable, identifier: str) -> str:
+    """Return a table as HTML. Keys are headings of rows; numbers have the class ``n``."""
+    best = np.zeros(table.frame.shape, bool) if table.best is None else table.best.to_numpy(dtype=bool)
+    texts = table.frame.to_numpy(dtype=object).tolist()
+    rows = [list(zip(row, bold, strict=True)) for row, bold in zip(texts, best.tolist(), strict=True)]
+    return _HTML.render(table=table, identifier=identifier, rows=rows)
+
+
+_HTML = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
+    """\
+{% set numeric = table.numeric %}
+<table id="{{ identifier }}">
+<caption>{{ table.title }}</caption>
+<thead><tr>
+{% for heading in table.headings %}
+<th scope="col"{% if numeric[loop.index0] %} class="n"{% endif %}
+{% if heading in table.about %} title="{{ table.about[heading] }}"{% endif %}>{{ heading }}</th>
+{% endfor %}
+</tr></thead>
+<tbody>
+{% for row in rows %}
+<tr>
+{% for text, bold in row %}
+{% if loop.index0 < table.keys %}
+<th scope="row">{{ text }}</th>
+{% else %}
+<td{% if numeric[loop.index0] %} class="n"{% endif %}>
+{%- if bold %}<b>{{ text }}</b>{% else %}{{ text }}{% endif %}</td>
+{% endif %}
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody>
+</table>
+{% for note in table.notes %}
+<p class="note">{{ note }}</p>
+{% endfor %}
+"""
+)
