@@ -2,10 +2,12 @@
 
 Records are stored in batches: what a process finished within about a second. A batch has two files in the
 folder ``batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
-line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key and its
-number among the arrays. Each line begins with its own SHA-256. Both files are written under a temporary name
-and renamed, the arrays first, so a record exists if its line does. A record that differs from its checksum,
-or whose arrays differ from theirs, is absent.
+line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key, its
+number among the arrays, and name, type and shape of each of its arrays. The arrays of a record are one member
+of the file, called by its number: their bytes one after the other, each from a multiple of 8 on, because
+NumPy needs .1 ms for each member. Each line begins with its own SHA-256. Both files are written under a
+temporary name and renamed, the arrays first, so a record exists if its line does. A record that differs from
+its checksum, or whose arrays differ from theirs, is absent.
 
 Several processes and machines may write into one folder at once: each batch has a name of its own, and two
 records of one key have the same content but for the times in it. The store does not depend on the content of
@@ -29,8 +31,10 @@ from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 
 FOLDER = "batches"
-VERSION = 1  # of the format of batches; batches of another version are ignored
+VERSION = 2  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
+ALIGNED = 8
+MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
 
 
 class Record(NamedTuple):
@@ -54,7 +58,7 @@ class Store:
         self._intact: dict[str, bool] = {}
         self._pending: list[tuple[str, str, Mapping, Mapping[str, np.ndarray]]] = []
         self._began = 0.0
-        self._open: tuple[str, Any, dict[int, list[str]]] = ("", None, {})
+        self._open: dict[str, Any] = {}  # files of arrays, the one that was read last at the end
 
     def make(self) -> None:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
@@ -92,23 +96,21 @@ class Store:
         records, self._pending = self._pending, []
         if not records:
             return
-        named = {
-            f"{number}.{name}": values
-            for number, (*_, arrays) in enumerate(records)
-            for name, values in arrays.items()
-        }
+        members = {str(number): _as_bytes(arrays) for number, (*_, arrays) in enumerate(records) if arrays}
         buffer, digest = io.BytesIO(), None
-        if named:
-            np.savez_compressed(buffer, allow_pickle=False, **named)
+        if members:
+            np.savez_compressed(buffer, allow_pickle=False, **members)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
         lines = [_line({"version": VERSION, "arrays": digest})]
-        for number, (kind, key, document, _) in enumerate(records):
-            lines.append(_line({"kind": kind, "key": key, "number": number, "document": document}))
+        for number, (kind, key, document, arrays) in enumerate(records):
+            forms = {name: [values.dtype.str, values.shape] for name, values in arrays.items()}
+            record = {"kind": kind, "key": key, "number": number, "arrays": forms, "document": document}
+            lines.append(_line(record))
         name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
             (self.folder / FOLDER).mkdir(exist_ok=True)
-            if named:
+            if members:
                 write_atomically(self._file(name, "npz"), buffer.getvalue())
             write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
 
@@ -170,7 +172,7 @@ class Store:
             line = _parsed(file.readline().rstrip(b"\n"))
         if line is None or (line["kind"], line["key"]) != (kind, key):
             return None
-        return line["document"], self._arrays_of(record)
+        return line["document"], self._arrays_of(record, line["arrays"])
 
     def _find(self, kind: str, key: str) -> Record | None:
         """Return the place of a record; the folder is read again if it is not known."""
@@ -178,25 +180,27 @@ class Store:
             self.refresh()
         return self._records.get(kind, {}).get(key)
 
-    def _arrays_of(self, record: Record) -> dict[str, np.ndarray]:
-        if self._arrays[record.batch] is None:
+    def _arrays_of(self, record: Record, forms: Mapping[str, tuple[str, list[int]]]) -> dict[str, np.ndarray]:
+        if not forms:
             return {}
-        if self._open[0] != record.batch:
-            self.close()
+        file = self._open.pop(record.batch, None)
+        if file is None:
+            if len(self._open) >= MOST_OPEN:
+                self._open.pop(next(iter(self._open))).close()
             with guarded(self.folder):
-                arrays = np.load(self._file(record.batch, "npz"), allow_pickle=False)
-            names: dict[int, list[str]] = {}
-            for name in arrays.files:
-                names.setdefault(int(name.partition(".")[0]), []).append(name)
-            self._open = record.batch, arrays, names
-        _, arrays, names = self._open
-        return {name.partition(".")[2]: arrays[name] for name in names.get(record.number, ())}
+                file = np.load(self._file(record.batch, "npz"), allow_pickle=False)
+        self._open[record.batch] = file
+        member, start, arrays = file[str(record.number)], 0, {}
+        for name, (dtype, shape) in forms.items():
+            array = np.ndarray(shape, dtype, member, start)
+            start += array.nbytes + -array.nbytes % ALIGNED
+            arrays[name] = array
+        return arrays
 
     def close(self) -> None:
-        """Close the arrays that were read last."""
-        if self._open[1] is not None:
-            self._open[1].close()
-        self._open = "", None, {}
+        """Close the files of arrays."""
+        while self._open:
+            self._open.popitem()[1].close()
 
     def _is_intact(self, batch: str) -> bool:
         """Return whether the arrays of a batch are those that were written; they are read once."""
@@ -207,6 +211,12 @@ class Store:
 
     def _file(self, batch: str, ending: str) -> Path:
         return self.folder / FOLDER / f"{batch}.{ending}"
+
+
+def _as_bytes(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the bytes (b,) of arrays one after the other, each from a multiple of `ALIGNED` on."""
+    parts = [values.tobytes() for values in arrays.values()]
+    return np.frombuffer(b"".join(part + bytes(-len(part) % ALIGNED) for part in parts), dtype=np.uint8)
 
 
 def _line(record: Mapping[str, Any]) -> str:
