@@ -9,7 +9,6 @@ from confml.report.files import csv_lines, write_file, write_lines
 from confml.report.items import CsvTable, Document, Grid, Item, NotApplicable, Note, Picture
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.report import Report
-from confml.report.run.cells import region_paths
 from confml.report.run.results import RunResults
 from confml.report.tables.known import outputs_of, plugin_outputs
 from confml.report.tables.table import CellFiles, Files, Output, Table
@@ -151,7 +150,7 @@ def _still_to_come(results: RunResults) -> set[str]:
     """
     if has_archives(results):
         return set()
-    paths = region_paths(results)
+    paths = results.region_paths
     return {
         f"{top}/{paths[cell.key]}" for cell in results.pending for top in ("regions", "p-values", "online")
     }

@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from confml._json import from_json, to_json
 from confml._outputs import write_atomically
@@ -185,30 +185,37 @@ class CellModel(_Model):
     split: str
 
 
-class FindingModel(_Model):
+Finding = Annotated[dict[Literal["code", "sentence", "remedy"], str], Field(min_length=3)]
+
+
+class WarningModel(_Model):
     code: str
     sentence: str
     remedy: str
-
-
-class WarningModel(FindingModel):
     dataset: str
 
 
-class DatasetModel(_Model):
+class DatasetInfo(_Model, frozen=True):
+    """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
+
+    smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
+    lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data.
+    audited_rows: number of rows that the audit saw.
+    """
+
     name: str
     rows: int
     attributes: int
     classes: int
-    smallest_class: int | None = None
-    largest_class: int | None = None
     train_rows: int | None = None
     test_rows: int | None = None
-    notes: list[str] = []
+    notes: Sequence[str] = ()
     checksum: str = ""
+    smallest_class: int | None = None
+    largest_class: int | None = None
     origins: Key | None = None
-    audit: list[FindingModel] = []
-    audited_rows: int = 0
+    audit: Sequence[Finding] | None = None
+    audited_rows: int | None = None
 
 
 class ProvenanceModel(_Model, extra="allow"):
@@ -229,7 +236,7 @@ class ManifestModel(_Model, extra="allow"):
     shard: str | None
     seed: int
     config: dict[str, Any]
-    datasets: list[DatasetModel]
+    datasets: list[DatasetInfo]
     warnings: list[WarningModel] = []
     provenance: ProvenanceModel
     cells: list[CellModel]

@@ -18,9 +18,9 @@ from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.run.cells import DatasetInfo
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 
 def values_of(prediction, truth, levels=()) -> dict:
@@ -231,7 +231,7 @@ def run_of(seeds, **options):
         return result_of(cell, views, case.truth, train_rows=19)
 
     methods = [entry("tcm-nn", {"k": 1}), entry("naive-bayes")]
-    info = {"blobs": DatasetInfo("blobs", 80, 2, 4)}
+    info = {"blobs": DatasetInfo(name="blobs", rows=80, attributes=2, classes=4)}
     return make_run(make_config(methods, **options), result, info, list(cases)), cases
 
 

@@ -19,9 +19,10 @@ from confml.config.protocol import Protocol
 from confml.config.schema import Config, FigureSpec, PaperSpec
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
-from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.run.cells import Failure
 from confml.report.run.results import RunResults
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 
@@ -100,8 +101,17 @@ def golden_run(**config) -> RunResults:
         entry("ovo-svm"),
     ]
     datasets = {
-        "satimage": DatasetInfo("satimage", 10, 36, 3, 5, 5, ("column 'id' looks like an id",), "ab12"),
-        "odd, data": DatasetInfo("odd, data", 8, 2, 3, None, None, (), "cd34"),
+        "satimage": DatasetInfo(
+            name="satimage",
+            rows=10,
+            attributes=36,
+            classes=3,
+            train_rows=5,
+            test_rows=5,
+            notes=("column 'id' looks like an id",),
+            checksum="ab12",
+        ),
+        "odd, data": DatasetInfo(name="odd, data", rows=8, attributes=2, classes=3, checksum="cd34"),
     }
     return make_run(
         make_config(methods, **config),

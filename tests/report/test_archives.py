@@ -10,8 +10,8 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.archives import Archives, open_table
 from confml.report.console import print_run
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 FOLDERS = ("regions", "p-values")
 
@@ -25,7 +25,12 @@ def run_of(splits):
         return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value", extra=extra)}, [0, 1])
 
     names = [f"r{place}" for place in range(splits)]
-    return make_run(make_config([entry("tcm-nn")]), result, {"d": DatasetInfo("d", 9, 2, 2)}, names)
+    return make_run(
+        make_config([entry("tcm-nn")]),
+        result,
+        {"d": DatasetInfo(name="d", rows=9, attributes=2, classes=2)},
+        names,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from confml.measures.prediction import Prediction
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import rate_band, style
-from confml.report.run.cells import DatasetInfo
+from confml.runner.manifest import DatasetInfo
 
 
 def bands_of(figure) -> np.ndarray:
@@ -33,7 +33,7 @@ def leave_one_out():
 
     config = make_config([entry("knn", sweep={"k": [1, 3]})], thresholds=(0.5,))
     splits = [f"r{number}" for number in range(6)]
-    return make_run(config, predict, {"d": DatasetInfo("d", 6, 1, 2)}, splits)
+    return make_run(config, predict, {"d": DatasetInfo(name="d", rows=6, attributes=1, classes=2)}, splits)
 
 
 def test_the_band_of_a_rate_by_hand():

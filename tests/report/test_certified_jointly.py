@@ -13,8 +13,8 @@ from scipy.stats import binom
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
 from confml.report.numbers.certificates import halves
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
 COSTS = {"matrix": {"a": {"b": 1, "c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 4, "b": 1}}, "abstain": 0.6}
@@ -43,7 +43,7 @@ def predict(cell):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jointly")
-    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
     config = make_config([entry("good"), entry("poor")], costs=COSTS, levels=())
     run = make_run(config, predict, info, ["r0", "r1"])
     write_report(run, folder)
@@ -118,7 +118,7 @@ def test_predicted_classes_have_their_own_thresholds(report):
 
 
 def test_costs_of_other_classes_are_a_note(tmp_path):
-    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
     for costs in ({**COSTS, "abstain": None}, {"matrix": {"a": {"b": 1}}, "abstain": 1.0}):
         config = make_config([entry("good")], costs=costs, levels=())
         write_report(make_run(config, predict, info, ["r0"]), tmp_path)
@@ -136,7 +136,7 @@ def test_online_runs_have_none(tmp_path):
         views = {"probability": Prediction(view.classes, view.scores, view.kind, view.labels, extra)}
         return result_of(cell, views, result.truth)
 
-    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
     write_report(make_run(make_config([entry("good")]), online, info, ["r0"]), tmp_path)
     assert (tmp_path / "metrics.csv").exists()
     for name in ("certified-jointly.csv", "certified.csv"):  # of one classifier
@@ -158,7 +158,7 @@ def test_data_with_groups_have_no_guarantee(tmp_path):
             cell, {"reject": Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")}, truth
         )
 
-    info = {name: DatasetInfo(name, 300, 2, 2) for name in ("grouped", "plain")}
+    info = {name: DatasetInfo(name=name, rows=300, attributes=2, classes=2) for name in ("grouped", "plain")}
     columns = (("grouped", "site"), ("plain", None))
     specs = [dataset(name, column) for name, column in columns]
     config = make_config([entry("knn")], costs=TWO_COSTS, datasets=specs)

@@ -11,8 +11,8 @@ import pytest
 from report.report_cases import entry, golden_run, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -29,7 +29,7 @@ def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
         scores = (np.array(predicted[cell.split])[:, None] == classes).astype(float)
         return result_of(cell, {"vote": Prediction(classes, scores, "vote")}, truths[cell.split])
 
-    info = {"d": DatasetInfo("d", 8, 2, 4)}
+    info = {"d": DatasetInfo(name="d", rows=8, attributes=2, classes=4)}
     write_report(make_run(make_config([entry("knn", {"k": 1})]), predict, info, ["r0", "r1"]), tmp_path)
     pairs = [(row["label"], row["prediction"], row["count"]) for row in read(tmp_path / "confusion.csv")]
     assert pairs == [

@@ -9,8 +9,8 @@ from report.report_cases import entry, golden_run, make_config, make_run, result
 
 from confml.measures.prediction import Prediction
 from confml.report.console import print_run
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.terminal import carried
 
 LONG = "a-data-set-with-a-name-of-forty-letters-x"
@@ -93,7 +93,9 @@ def many_run(methods: int):
         return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, truth)
 
     config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
-    return make_run(config, predict, {LONG: DatasetInfo(LONG, 60, 2, 2)}, ["r0", "r1"])
+    return make_run(
+        config, predict, {LONG: DatasetInfo(name=LONG, rows=60, attributes=2, classes=2)}, ["r0", "r1"]
+    )
 
 
 def test_a_long_table_has_the_best_and_says_so(tmp_path):

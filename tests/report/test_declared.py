@@ -23,8 +23,8 @@ from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
 from confml.report.declared import declared_metrics, find_metric
 from confml.report.figures import check_figure, known_figures
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.steps.registry import known_steps
 
 CHAINS = {"inference": "mcmc", "chains": 2, "burn_in": 50, "samples": 50, "thin": 1, "random_state": 0}
@@ -162,7 +162,9 @@ def ranked_run(values, **config):
         metrics = {"rhat": 1 + low, "ess": 1 + low, "rank": low}
         return result_of(cell, views, [0], fit_metrics=metrics)
 
-    info = {name: DatasetInfo(name, 9, 2, 3, None, None, (), "ab") for name in ("a", "b")}
+    info = {
+        name: DatasetInfo(name=name, rows=9, attributes=2, classes=3, checksum="ab") for name in ("a", "b")
+    }
     methods = [entry("knn", sweep={"k": [1, 2]})]
     return make_run(make_config(methods, **config), predict, info, ["r0"])
 

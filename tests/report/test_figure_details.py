@@ -14,7 +14,7 @@ from confml.methods.details import ClassTreeNode
 from confml.report.figures import Subject, known_figures
 from confml.report.figures.style import style
 from confml.report.numbers.published_points import rejections_of
-from confml.report.run.cells import DatasetInfo
+from confml.runner.manifest import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -32,7 +32,9 @@ def wide_run(variants=13, dataset="d", levels=(0.05, 0.1), method="tcm-nn"):
 
     methods = [entry(method, sweep={"k": list(range(1, variants))}), entry("ovo-svm")]
     config = make_config(methods, levels=levels)
-    return make_run(config, predict, {dataset: DatasetInfo(dataset, 80, 2, 3)}, ["r0", "r1"])
+    return make_run(
+        config, predict, {dataset: DatasetInfo(name=dataset, rows=80, attributes=2, classes=3)}, ["r0", "r1"]
+    )
 
 
 def drawn(name, run, dataset="d", **options):
@@ -65,7 +67,12 @@ def test_panels_of_a_row_show_the_highest_band_of_all():
         views["probability"] = Prediction(np.arange(2), rng.dirichlet(np.ones(2), 30), "probability")
         return result_of(cell, views, truth)
 
-    run = make_run(make_config([entry("knn")]), predict, {"d": DatasetInfo("d", 60, 2, 2)}, ["r0", "r1"])
+    run = make_run(
+        make_config([entry("knn")]),
+        predict,
+        {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=2)},
+        ["r0", "r1"],
+    )
     first, second = drawn("accuracy-rejection", run, together=True).axes
     assert first.get_ylim() == second.get_ylim() and first.get_ylim()[0] == 0
     assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
@@ -80,7 +87,7 @@ def test_views_without_p_values_are_told_apart():
         return result_of(cell, {kind: Prediction(np.arange(3), scores, kind)}, rng.integers(0, 3, 30))
 
     config = make_config([entry("tcm-nn", {"k": 1}), entry("knn", {"k": 1})])
-    run = make_run(config, predict, {"d": DatasetInfo("d", 60, 2, 3)}, ["r0"])
+    run = make_run(config, predict, {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=3)}, ["r0"])
     figure = drawn("coverage-by-level", run)
     assert legend_of(figure)[2:] == ["tcm-nn k=1", "knn k=1 (no p-values)"]
     assert [line.get_linestyle() for line in figure.axes[0].lines[1:]] == ["-", ":"]
@@ -105,7 +112,10 @@ def test_points_of_papers_are_in_the_panels_of_their_views(views):
         return result_of(cell, given, rng.integers(0, 2, 30))
 
     run = make_run(
-        make_config([entry("bayes-knn")]), predict, {"pima": DatasetInfo("pima", 60, 2, 2)}, ["r0"]
+        make_config([entry("bayes-knn")]),
+        predict,
+        {"pima": DatasetInfo(name="pima", rows=60, attributes=2, classes=2)},
+        ["r0"],
     )
     figure = drawn("accuracy-rejection", run, "pima", views=views, form="sure-incorrect", together=True)
     assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"

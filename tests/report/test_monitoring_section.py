@@ -10,9 +10,9 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.monitoring import Alarm
 from confml.measures.prediction import Prediction
-from confml.report.run.cells import DatasetInfo
 from confml.report.tables.monitoring import alarm_words, martingale_words
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 ROWS, CHANGE = 1500, 1000
 
@@ -39,7 +39,10 @@ def predict(cell):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("monitoring")
-    info = {name: DatasetInfo(name, ROWS, 2, 2, None, None, (), "ab") for name in ("changed", "quiet")}
+    info = {
+        name: DatasetInfo(name=name, rows=ROWS, attributes=2, classes=2, checksum="ab")
+        for name in ("changed", "quiet")
+    }
     config = make_config([entry("tcm-nn", {"smoothed": True})], levels=(0.1,))
     write_report(make_run(config, predict, info, ["o0"]), folder)
     return folder

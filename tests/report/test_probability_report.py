@@ -11,11 +11,11 @@ from report.report_cases import entry, figure, make_config, make_run, result_of
 from confml.measures.bins import Bins
 from confml.measures.prediction import Prediction
 from confml.report.figures import NotApplicable, pictures
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 CLASSES = np.array(["a", "b"])
-INFO = {"d": DatasetInfo("d", 400, 2, 2)}
+INFO = {"d": DatasetInfo(name="d", rows=400, attributes=2, classes=2)}
 
 
 def read(path):

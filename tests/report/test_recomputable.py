@@ -17,8 +17,8 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
 
 LEVELS, ROWS = (0.05, 0.2), 301
@@ -74,7 +74,7 @@ def folder(tmp_path_factory) -> Path:
         *(entry(name, sweep={"smoothed": [False, True]}) for name in ("tcm-nn", "online")),
     ]
     for name, method in zip(("bayes", "batch", "stream"), methods, strict=True):
-        info = {name: DatasetInfo(name, 400, 2, 2, None, None, (), "ab")}
+        info = {name: DatasetInfo(name=name, rows=400, attributes=2, classes=2, checksum="ab")}
         config = make_config([method], levels=LEVELS, thresholds=(0.9,))
         write_report(make_run(config, predict, info, ["r0", "r1", "r2"]), base / name)
     return base
@@ -209,7 +209,7 @@ def test_an_absent_class_has_p_value_0_and_no_counts(tmp_path):
     def predict(cell):
         return CellResult(cell, truth, np.arange(10), Views(view), None, 30, {})
 
-    info = {"d": DatasetInfo("d", 40, 2, 2, None, None, (), "ab")}
+    info = {"d": DatasetInfo(name="d", rows=40, attributes=2, classes=2, checksum="ab")}
     write_report(make_run(make_config([entry("tcm-nn")]), predict, info, ["r0"]), tmp_path)
     rows = read(tmp_path / "p-values" / "d" / "tcm-nn" / "r0.csv")
     absent = rows[4]

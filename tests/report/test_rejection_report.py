@@ -19,9 +19,9 @@ from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.report.console import print_run
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.run.cells import DatasetInfo
 from confml.report.tables.matched import matched_rows
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
 
 CLASSES = np.array([0, 1])
@@ -57,7 +57,7 @@ def run_by_hand(splits=("r0", "r1", "r2"), **config):
 
     methods = [entry("bayes-knn", {"model": model}, label=model) for model in ("standard", "adaptive")]
     given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))
-    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    info = {"wine": DatasetInfo(name="wine", rows=120, attributes=2, classes=2, checksum="ab")}
     return make_run(given, predict, info, list(splits))
 
 
@@ -193,7 +193,7 @@ def test_perfect_predictions_are_certified(tmp_path):
         views = {"reject": Prediction(CLASSES, scores, "probability")}
         return CellResult(cell, np.zeros(400, dtype=int), np.arange(400), Views(views), None, 80, {})
 
-    info = {"easy": DatasetInfo("easy", 480, 2, 2, None, None, (), "ab")}
+    info = {"easy": DatasetInfo(name="easy", rows=480, attributes=2, classes=2, checksum="ab")}
     config = make_config([entry("knn")], thresholds=(0.8,), levels=())
     write_report(make_run(config, predict, info, ["r0", "r1"]), tmp_path)
     found = {row["risk"]: row for row in read(tmp_path / "certified.csv")}
@@ -261,7 +261,7 @@ def test_methods_without_a_common_view_are_compared(monkeypatch):
         return CellResult(cell, truth, np.arange(40), Views(views), None, 80, {})
 
     config = make_config([entry("bayes-knn"), entry("tcm-nn")], thresholds=(0.8,), levels=())
-    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    info = {"wine": DatasetInfo(name="wine", rows=120, attributes=2, classes=2, checksum="ab")}
     run = make_run(config, predict, info, ["r0", "r1", "r2"])
     monkeypatch.setattr(module, "open_run", lambda folder: run)
     rows, _ = module.compare(["run"])

@@ -31,10 +31,10 @@ from confml.report.console import print_json, print_run
 from confml.report.figures import known_figures
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
-from confml.report.run.cells import DatasetInfo
 from confml.report.tables.published_tables import combined_tables, compare, find, published_table
 from confml.report.write import write_items, write_report
 from confml.runner import manifest
+from confml.runner.manifest import DatasetInfo
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -238,7 +238,7 @@ def test_one_class_and_labels_training_never_saw(tmp_path):
         return result_of(cell, {"p-value": view}, np.array(["x", "never seen"]))
 
     config = make_config([entry("tcm-nn")], levels=(0.05,))
-    run = make_run(config, predict, {"d": DatasetInfo("d", 4, 1, 1)}, ["fixed"])
+    run = make_run(config, predict, {"d": DatasetInfo(name="d", rows=4, attributes=1, classes=1)}, ["fixed"])
     write_report(run, tmp_path)
     rows = read(tmp_path / "regions" / "d" / "tcm-nn" / "fixed.csv")
     assert [row["region@0.05"] for row in rows] == ["x", ""]
@@ -273,7 +273,7 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     run = make_run(
         make_config([entry("ovo-svm"), entry("ovo-svm", label="second")]),
         lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
-        {"d": DatasetInfo("d", 2, 1, 2)},
+        {"d": DatasetInfo(name="d", rows=2, attributes=1, classes=2)},
         ["r0"],
     )
     one, other = run.cells
@@ -284,9 +284,8 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     run = type(run)(run.config, [one, other], results, (), run.datasets)
     files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
     assert len(set(files)) == 1 or all(path.exists() for path in files)
-    from confml.report.run.cells import region_paths
 
-    assert len(set(region_paths(run).values())) == 2
+    assert len(set(run.region_paths.values())) == 2
 
 
 # ---- published tables
@@ -371,7 +370,10 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     for name in ("usps", "shuttle"):
         config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.05,))
         write_report(
-            make_run(config, predict, {name: DatasetInfo(name, 4, 1, 2)}, ["fixed"]), tmp_path / name
+            make_run(
+                config, predict, {name: DatasetInfo(name=name, rows=4, attributes=1, classes=2)}, ["fixed"]
+            ),
+            tmp_path / name,
         )
     (tmp_path / "usps" / "manifest.json").touch()
     (tmp_path / "shuttle" / "manifest.json").touch()
@@ -417,7 +419,7 @@ def figures_run(figures, methods=None, names=("d",), **others):
         kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
         return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
 
-    datasets = {name: DatasetInfo(name, 80, 2, 3) for name in names}
+    datasets = {name: DatasetInfo(name=name, rows=80, attributes=2, classes=3) for name in names}
     return make_run(make_config(methods, figures=figures, **others), predict, datasets, ["r0", "r1"])
 
 

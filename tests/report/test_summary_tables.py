@@ -15,8 +15,9 @@ from confml.measures.prediction import Prediction
 from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.forms.grid import markdown
 from confml.report.forms.summary import summary_tables
-from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.run.cells import Failure
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 NAME = "a_b & 50 % #1 {x} ~^\\|"
 
@@ -33,7 +34,7 @@ def noisy_run(splits=6, methods=(0.1, 0.12, 0.4, 0.4), datasets=(NAME,), rows=60
         return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value")}, truth)
 
     config = make_config([entry("tcm-nn", sweep={"k": list(range(1, len(methods) + 1))})], levels=(0.1,))
-    names = {name: DatasetInfo(name, 2 * rows, 2, 2) for name in datasets}
+    names = {name: DatasetInfo(name=name, rows=2 * rows, attributes=2, classes=2) for name in datasets}
     return make_run(config, predict, names, [f"r{split}" for split in range(splits)])
 
 
@@ -138,7 +139,9 @@ def test_empty_regions_are_not_small():
         return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value")}, truth)
 
     config = make_config([entry("tcm-nn", sweep={"k": [1, 2]})], levels=(0.1,))
-    run = make_run(config, predict, {NAME: DatasetInfo(NAME, 120, 2, 2)}, ["r0", "r1", "r2"])
+    run = make_run(
+        config, predict, {NAME: DatasetInfo(name=NAME, rows=120, attributes=2, classes=2)}, ["r0", "r1", "r2"]
+    )
     standings = Standings([("", run)])
     one, other = (standings.of(line, "mean_region_size", 0.1) for line in standings.lines)
     assert other.mean == pytest.approx(0.9) and one.best and not other.best
@@ -166,7 +169,12 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
         return result_of(cell, {"p-value": Prediction(np.arange(3), p, "p-value")}, truth)
 
     config = make_config([entry("tcm-nn", sweep={"k": [1, 2, 3, 4]})], levels=(0.1,), thresholds=(0.9,))
-    run = make_run(config, predict, {"d": DatasetInfo("d", 399, 2, 3)}, ["r0", "r1", "r2", "r3", "r4"])
+    run = make_run(
+        config,
+        predict,
+        {"d": DatasetInfo(name="d", rows=399, attributes=2, classes=3)},
+        ["r0", "r1", "r2", "r3", "r4"],
+    )
     write_report(run, tmp_path)
     for kind, mark in (("tex", "textbf"), ("md", "**")):
         assert mark not in (tmp_path / "tables" / f"acceptance.{kind}").read_text(encoding="utf-8")

@@ -24,10 +24,10 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.report.run.cells import DatasetInfo
 from confml.report.run.stored import open_run
 from confml.report.tables.notes import result_warnings
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.warnings import audits, needs_scaling, run_warnings
 from confml.runs import load_settings
@@ -299,7 +299,7 @@ def run_by_hand(labels, truth, train_rows=99, **config):
         view = Prediction(classes, p, "p-value")
         return result_of(cell, {"p-value": view}, truth, train_rows=train_rows)
 
-    info = {"d": DatasetInfo("d", 40, 3, 2)}
+    info = {"d": DatasetInfo(name="d", rows=40, attributes=3, classes=2)}
     return make_run(make_config([entry("tcm-nn", {"k": 1})], **config), predict, info, ["r0", "r1"])
 
 
@@ -336,7 +336,7 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
         views = Views({"p-value": view}, fit_metrics={"calibration_rows": 30.0}, fit_details=details)
         return dataclasses.replace(result_of(cell, {}, labels, train_rows=60), views=views)
 
-    info = {"d": DatasetInfo("d", 60, 3, 2)}
+    info = {"d": DatasetInfo(name="d", rows=60, attributes=3, classes=2)}
     run = make_run(
         make_config([entry("naive-bayes", {"conformal": "split", "conformal__mondrian": True})]),
         predict,

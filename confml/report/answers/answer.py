@@ -14,7 +14,8 @@ from confml.report.answers.standings import Family, Line, Progress, Standings
 from confml.report.answers.text import caution, detectable_text, listed, percent, points
 from confml.report.answers.thresholds import Decided
 from confml.report.files import natural
-from confml.report.run.cells import Failure, RunCells
+from confml.report.run.cells import Failure
+from confml.report.run.results import RunResults
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def causes(failures: Iterable[Failure], label) -> list[Cause]:
     return sorted(found.values(), key=lambda cause: (-sum(cause.cells.values()), cause.label, cause.error))
 
 
-def state(results: RunCells) -> str:
+def state(results: RunResults) -> str:
     """Return what is missing in a run as a sentence; "" if all cells are done."""
     planned, failed = len(results.cells), len(results.failures)
     left = planned - results.done - failed

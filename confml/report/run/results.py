@@ -1,14 +1,24 @@
 """`RunResults`: the input of a report, and `Variant`, the splits of one method on one data set."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
+from confml.config import Config
+from confml.config.warnings import Warned
 from confml.measures import Case, Context, rows_of
+from confml.measures.costs import Costs, costs_of
+from confml.report.files import safe_name, safe_names
 from confml.report.numbers.summaries import CellMetrics, MetricName, SummaryRow, summarise
-from confml.report.run.cells import RunCells
+from confml.report.run.cells import Failure, cell_order, with_values
+from confml.runner.external_files import shown_params
+from confml.runner.manifest import DatasetInfo
+from confml.runner.origins import RowOrigins
+from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 
 Value = TypeVar("Value")
@@ -67,35 +77,131 @@ class Variant:
 
 def cell_metrics(variant: Variant) -> list[CellMetrics]:
     """Return every metric of each split: those of `confml.measures`, then those of the method."""
-    values: dict[str, dict[MetricName, float]] = {result.cell.key: {} for result in variant.splits}
-    for view, splits in variant.views.items():
-        for result, case in splits:
-            values[result.cell.key].update(
-                ((view, metric, level), value) for metric, level, value in rows_of(case)
-            )
+    found = []
     for result in variant.splits:
-        values[result.cell.key].update(
-            (("", metric, None), float(value)) for metric, value in sorted(result.views.fit_metrics.items())
-        )
-    return [CellMetrics(result.cell, values[result.cell.key]) for result in variant.splits]
+        values: dict[MetricName, float] = {}
+        for view, case in variant.of_split(result):
+            values |= {(view, metric, level): value for metric, level, value in rows_of(case)}
+        of_method = sorted(result.views.fit_metrics.items())
+        values |= {("", metric, None): float(value) for metric, value in of_method}
+        found.append(CellMetrics(result.cell, values))
+    return found
 
 
 @dataclass(eq=False)
-class RunResults(RunCells):
-    """The cells of a run, read one variant at a time.
+class RunResults:
+    """The planned cells of a run in the order of the config, and the results of the finished ones.
 
-    status: called with a phrase on what a report does at the moment.
+    results: results by cell key, read when they are used, one variant at a time. datasets: by name. origins:
+    lines and identifiers of the rows of those data sets that have some. warnings: those of the start of the
+    run. status: called with a phrase on what a report does at the moment.
     """
 
+    config: Config
+    cells: Sequence[Cell]
+    results: Mapping[str, CellResult]
+    failures: Sequence[Failure] = ()
+    datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
+    origins: Mapping[str, RowOrigins] = field(default_factory=dict)
+    warnings: Sequence[Warned] = ()
     status: Callable[[str], None] = field(default_factory=lambda: lambda text: None, init=False, repr=False)
     _collected: dict[Callable, list] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def costs(self) -> Costs | None:
+        """Costs of decisions, from the config."""
+        return None if self.config.costs is None else costs_of(self.config.costs)
+
+    @cached_property
+    def ordered_cells(self) -> list[Cell]:
+        """The planned cells in the order of the CSV files."""
+        return sorted(self.cells, key=cell_order)
+
+    @property
+    def done(self) -> int:
+        """Number of finished cells."""
+        return sum(cell.key in self.results for cell in self.cells)
+
+    @property
+    def pending(self) -> list[Cell]:
+        """The planned cells that are neither finished nor failed."""
+        failed = {one.cell.key for one in self.failures}
+        return [cell for cell in self.cells if cell.key not in self.results and cell.key not in failed]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        """Short names of method variants; the full name if two variants would have the same one."""
+        short = {
+            (cell.method, cell.variant): self.short_label(cell.method, cell.params) for cell in self.cells
+        }
+        uses = Counter(short.values())
+        return {
+            (method, variant): label if uses[label] == 1 else f"{method} {variant}".strip()
+            for (method, variant), label in short.items()
+        }
+
+    def has_groups(self, dataset: str) -> bool:
+        """Return whether the rows of a data set are in groups, and therefore not independent."""
+        return any(spec.name == dataset and spec.groups for spec in self.config.datasets)
+
+    def label(self, cell: Cell) -> str:
+        """Return the name of a cell's method variant in tables and figures, unique in the run."""
+        return self._labels[cell.method, cell.variant]
+
+    @cached_property
+    def method_places(self) -> dict[str, int]:
+        """Number of each method variant by label, in the order of the CSV files: its colour everywhere."""
+        labels = dict.fromkeys(map(self.label, self.ordered_cells))
+        return {label: place for place, label in enumerate(labels)}
+
+    def short_label(self, method: str, params: Mapping[str, Any]) -> str:
+        """Return the config's label for a method variant, or its name and parameters."""
+        if (given := self.given_label(method, params)) is not None:
+            return given
+        name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
+        return with_values(name, params)
+
+    def given_label(self, method: str, params: Mapping[str, Any]) -> str | None:
+        """Return the config's label for a method variant with its swept parameters, None without a label."""
+        for entry in self.config.methods:
+            if entry.label and entry.name == method:
+                for swept in entry.variants():
+                    if shown_params(entry, {**entry.given, **swept}) == dict(params):
+                        return with_values(entry.label, swept)
+        return None
+
+    @cached_property
+    def region_paths(self) -> dict[str, str]:
+        """The path of each cell's tables below ``regions/``, by key, without ending; all are different."""
+        datasets = safe_names(cell.dataset for cell in self.cells)
+        names = {cell.key: self._folder_name(cell) for cell in self.cells}
+        variants = safe_names(names.values())
+        alike = Counter((cell.dataset, names[cell.key], cell.split) for cell in self.cells)
+        paths = {}
+        for cell in self.cells:
+            split = safe_name(cell.split)
+            if alike[cell.dataset, names[cell.key], cell.split] > 1:  # a config has one method twice
+                split = f"{split}-{cell.key[:8]}"
+            paths[cell.key] = f"{datasets[cell.dataset]}/{variants[names[cell.key]]}/{split}"
+        return paths
+
+    def _folder_name(self, cell: Cell) -> str:
+        """Return the config's label of a cell's method, else its name and parameters; ``;`` between words."""
+        label = self.given_label(cell.method, cell.params)
+        if label is not None:
+            return ";".join(label.split())
+        return f"{cell.method};{cell.variant}" if cell.variant else cell.method
+
+    def finished(self) -> Iterator[CellResult]:
+        """Yield finished cells in the order of the CSV files, which does not depend on the config."""
+        return (self.results[cell.key] for cell in self.ordered_cells if cell.key in self.results)
 
     def variants(self) -> Iterator[Variant]:
         """Yield the finished splits of each method variant and data set, in the order of the CSV files."""
         read = 0
-        finished = (cell for cell in self.ordered_cells if cell.key in self.results)
-        for _, cells in groupby(finished, key=lambda cell: (cell.dataset, cell.method, cell.variant)):
-            splits = [self.results[cell.key] for cell in cells]
+        variant = attrgetter("cell.dataset", "cell.method", "cell.variant")
+        for _, results in groupby(self.finished(), key=variant):
+            splits = list(results)
             read += len(splits)
             self.status(f"reading cell {read} of {len(self.results)}")
             yield Variant(self, splits)

@@ -1,14 +1,14 @@
 """`open_run`: the stored results of a run's folder as input of reports."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
-from confml.report.run.cells import DatasetInfo, Failure, calls_of
+from confml.report.run.cells import Failure, calls_of
 from confml.report.run.results import RunResults
-from confml.runner.manifest import manifest_cells, read_manifest
+from confml.runner.manifest import DatasetInfo, manifest_cells, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -19,11 +19,7 @@ from confml.runner.store import Store
 class StoredResults(Mapping[str, CellResult]):
     """The finished cells of a plan by key, read when they are used."""
 
-    def __init__(
-        self,
-        store: Store,
-        cells: list[Cell],
-    ):
+    def __init__(self, store: Store, cells: Iterable[Cell]):
         self._store = store
         self._cells = {cell.key: cell for cell in cells}
 
@@ -65,8 +61,7 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
             record = store.read("failures", cell.key)
             error = record[0].get("error") if record else None
             error = error if isinstance(error, str) else "its record is damaged"
-            calls = calls_of(record[0].get("traceback") if record else None)
-            failures.append(Failure(cell, error, calls))
+            failures.append(Failure(cell, error, calls_of(record[0].get("traceback") if record else None)))
     try:
         config = restore_config(manifest["config"])
     except ConfmlError as error:
@@ -75,17 +70,13 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         hint = "run the config again: finished cells are kept"
         raise ConfmlError(message, where=where, hint=hint) from None
     datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}
-    keys = {name: info.origins for name, info in datasets.items() if info.origins is not None}
-    found = {name: RowOrigins.read(store, key) for name, key in keys.items()}
+    origins = {name: RowOrigins.read(store, info.origins) for name, info in datasets.items() if info.origins}
     return RunResults(
         config=config,
         cells=cells,
-        results=StoredResults(
-            store,
-            [cell for cell in cells if cell.key in state.done],
-        ),
+        results=StoredResults(store, (cell for cell in cells if cell.key in state.done)),
         failures=failures,
         datasets=datasets,
         warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
-        origins={name: origins for name, origins in found.items() if origins is not None},
+        origins={name: rows for name, rows in origins.items() if rows is not None},
     )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from confml.report.files import csv_lines
-from confml.report.run.cells import region_paths
 from confml.report.run.results import Variant
 from confml.report.tables.table import CellFiles
 
@@ -17,7 +16,7 @@ def files(variant: Variant) -> Iterator[tuple[str, Iterator[str]]]:
         rows = [("row", str(row)) for row in result.dropped_rows.tolist()]
         rows += [("attribute", name) for name in result.dropped_attributes]
         if rows:
-            yield f"{region_paths(variant.run)[result.cell.key]}.csv", csv_lines(("what", "name"), rows)
+            yield f"{variant.run.region_paths[result.cell.key]}.csv", csv_lines(("what", "name"), rows)
 
 
 TABLE = CellFiles(

@@ -8,7 +8,7 @@ from confml.measures import Case
 from confml.measures.martingales import power_martingale, simple_mixture
 from confml.measures.p_values import is_online
 from confml.report.files import column_lines, field, numbers
-from confml.report.run.cells import region_paths, view_ending
+from confml.report.run.cells import view_ending
 from confml.report.run.results import RunResults, Variant
 from confml.report.tables.p_values import COUNT_COLUMNS, count_columns
 from confml.report.tables.table import CellFiles
@@ -22,7 +22,7 @@ def files(variant: Variant) -> Iterator[tuple[str, Iterator[str]]]:
     for view, splits in variant.views.items():
         for result, case in splits:
             if is_online(case.prediction):
-                path = f"{region_paths(variant.run)[result.cell.key]}{view_ending(view, result.views)}"
+                path = f"{variant.run.region_paths[result.cell.key]}{view_ending(view, result.views)}"
                 yield path, column_lines([step_table(case, result.rows, variant.run.config.levels)])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.p_values import has_counts, is_online
 from confml.report.files import column_lines, field, numbers
-from confml.report.run.cells import region_paths, view_ending
+from confml.report.run.cells import view_ending
 from confml.report.run.results import Variant
 from confml.report.tables.table import CellFiles
 
@@ -23,7 +23,7 @@ def files(variant: Variant) -> Iterator[tuple[str, Iterator[str]]]:
     for view, splits in variant.views.items():
         for result, case in splits:
             if has_counts(case.prediction) and not is_online(case.prediction):
-                path = f"{region_paths(variant.run)[result.cell.key]}{view_ending(view, result.views)}"
+                path = f"{variant.run.region_paths[result.cell.key]}{view_ending(view, result.views)}"
                 yield path, column_lines([p_value_table(case, result.rows)])
 
 

@@ -13,7 +13,7 @@ from confml.report.archives import open_table
 from confml.report.files import column_lines, field, fields
 from confml.report.items import PrintedTable
 from confml.report.region_columns import region_fields, score_columns
-from confml.report.run.cells import region_paths, view_ending
+from confml.report.run.cells import view_ending
 from confml.report.run.results import RunResults, Variant
 from confml.report.tables.table import CellFiles
 from confml.runner.results import CellResult
@@ -44,7 +44,7 @@ def files(variant: Variant) -> Iterator[tuple[str, Iterator[str]]]:
     ``ambiguous`` (several) or ``atypical`` (none).
     """
     for result in variant.splits:
-        path = region_paths(variant.run)[result.cell.key]
+        path = variant.run.region_paths[result.cell.key]
         for view, case in variant.of_split(result):
             yield f"{path}{view_ending(view, result.views)}", column_lines([table(variant.run, result, case)])
 
@@ -86,7 +86,7 @@ def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
     views = {metrics.cell.key: metrics.views for metrics in run.metrics}
     for cell in run.cells:
         for view in views.get(cell.key, ()):
-            path = f"regions/{region_paths(run)[cell.key]}{view_ending(view, views[cell.key])}"
+            path = f"regions/{run.region_paths[cell.key]}{view_ending(view, views[cell.key])}"
             with open_table(folder, path) as file:
                 rows = list(islice(csv.reader(file or ()), PRINTED_ROWS + 1))
             names = {name.partition("[")[0].partition("@")[0] for name in rows[0]} if rows else set()

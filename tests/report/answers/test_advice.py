@@ -13,7 +13,8 @@ from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.summary import summary_tables
-from confml.report.run.cells import DatasetInfo, Failure
+from confml.report.run.cells import Failure
+from confml.runner.manifest import DatasetInfo
 
 SPLITS = ("r0", "r1", "r2", "r3", "r4")
 
@@ -28,7 +29,7 @@ def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config)
         found.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
         return replace(found, train_class_counts={0: 100, 1: 100})
 
-    infos = {name: DatasetInfo(name, rows + 200, 2, 2) for name in datasets}
+    infos = {name: DatasetInfo(name=name, rows=rows + 200, attributes=2, classes=2) for name in datasets}
     if costs is not None:
         config["costs"] = {"matrix": costs.matrix, "abstain": costs.abstain}
     config = make_config([entry(name) for name in methods], levels=(0.05, 0.2), **config)

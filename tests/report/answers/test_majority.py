@@ -17,7 +17,7 @@ from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, summary_tables
-from confml.report.run.cells import DatasetInfo
+from confml.runner.manifest import DatasetInfo
 
 
 def test_the_majority_class_is_a_row_of_tables_and_no_method():
@@ -75,7 +75,7 @@ def test_mean_costs_have_an_interval():
         found = result_of(cell, {"probability": Prediction(np.array([0, 1]), scores, "probability")}, truth)
         return found
 
-    infos = {"d": DatasetInfo("d", 120, 2, 2)}
+    infos = {"d": DatasetInfo(name="d", rows=120, attributes=2, classes=2)}
     run = make_run(make_config([entry("a")], costs=matrix), predict, infos, ("r0", "r1"))
     standings = standings_of(run)
     found = standings.of(standings.lines[0], "cost")

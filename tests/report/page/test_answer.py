@@ -14,9 +14,9 @@ from confml.report.forms.short_table import short_table
 from confml.report.page.headline import answer_of, answer_table
 from confml.report.page.material import Material
 from confml.report.report import Report
-from confml.report.run.cells import DatasetInfo
 from confml.report.tables import certified, certified_jointly, rejection_curves
 from confml.report.write import read_tables
+from confml.runner.manifest import DatasetInfo
 
 TABLES = (
     *(rejection_curves.TABLE, certified.SPLITS, certified.TABLE),
@@ -36,7 +36,9 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
         return result_of(cell, {"probability": prediction}, truth, train_rows=100)
 
     config = make_config([entry(name) for name in wrong], **config)
-    return make_run(config, predict, {"d": DatasetInfo("d", rows + 100, 2, 2)}, list(splits))
+    return make_run(
+        config, predict, {"d": DatasetInfo(name="d", rows=rows + 100, attributes=2, classes=2)}, list(splits)
+    )
 
 
 def material_of(run, tmp_path):

@@ -9,8 +9,8 @@ from report.report_cases import entry, figure, golden_run, make_config, make_run
 
 from confml.measures.prediction import Prediction
 from confml.report.numbers.region_levels import level_counts
-from confml.report.run.cells import DatasetInfo
 from confml.report.write import write_report
+from confml.runner.manifest import DatasetInfo
 
 HOSTILE = '<script>alert("x")</script>'
 FIGURES = (figure("accuracy-rejection"), figure("coverage-by-level"), figure("ranks"))
@@ -66,7 +66,7 @@ def some_run(
         prediction = random_prediction(np.random.default_rng(len(cell.variant)), n, classes, kind)
         return result_of(cell, {kind: prediction}, truth, train_rows=60)
 
-    infos = {name: DatasetInfo(name, 100, 4, len(classes)) for name in datasets}
+    infos = {name: DatasetInfo(name=name, rows=100, attributes=4, classes=len(classes)) for name in datasets}
     return make_run(make_config(entries, **others), predict, infos, splits)
 
 
