@@ -212,12 +212,6 @@ def test_help_loads_nothing_heavy():
     processes.assert_program(program)
 
 
-def test_items_are_the_ground_of_the_report():
-    """Figures, tables and page share them, so they depend on none of these."""
-    modules = [module for _, module in imports(PACKAGE / "report" / "items.py")]
-    assert not any(module.startswith("confml") for module in modules), modules
-
-
 REPORT = ("run", "numbers", "answers", "forms", "figures", "page", "tables")
 
 

@@ -142,19 +142,21 @@ def _draw_merged(runs: Sequence[Path], out: Path, quiet: bool) -> None:
 def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: bool) -> None:
     """Fill published tables with the numbers of several runs."""
     from confml.published import known_tables
-    from confml.report.tables.published_tables import combined_tables
-    from confml.report.write import write_items
+    from confml.report.report import Report
+    from confml.report.run.results import RunResults
+    from confml.report.tables.published_tables import write_combined_tables
 
     for name in tables:
         if name not in known_tables():
             raise ConfmlError(f"unknown table '{name}'", near=(name, known_tables()))
-    paths, missing = write_items(combined_tables(tables, runs), out)
-    if not paths:
-        raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")
-    for note in missing:
+    report = Report(RunResults(None, (), {}), out)  # type: ignore[arg-type]
+    write_combined_tables(report, tables, runs)
+    if not report.paths:
+        raise ConfmlError("; ".join(report.notes), hint="confml describe NAME shows what a table needs")
+    for note in report.notes:
         say(f"note: {note}")
     if not quiet:
-        for path in paths:
+        for path in report.paths:
             if path.suffix == ".md":
                 click.echo(path.read_text(encoding="utf-8"))
         click.echo(f"in {out / 'tables'}")

@@ -16,9 +16,10 @@ from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import natural, safe_name, write_csv
 from confml.report.numbers.split_sizes import split_sizes
+from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
-from confml.report.write import write_items
+from confml.report.tables.page import draw_figures
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
@@ -55,7 +56,9 @@ def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Pa
     merged = merged_runs(runs)
     for _ in merged.collect(*figure_functions(merged)):
         pass  # one pass for all figures
-    return write_items(pictures(merged), Path(folder))
+    report = Report(merged, Path(folder))
+    draw_figures(report, pictures(merged))
+    return report.paths, report.notes
 
 
 def plot_across_runs(

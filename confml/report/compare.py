@@ -21,8 +21,7 @@ from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.files import remove_earlier, write_csv
-from confml.report.forms.grid import named_once
-from confml.report.items import Grid
+from confml.report.forms.grid import Grid, named_once
 from confml.report.method_pairs import (
     Asked,
     Pair,

@@ -10,17 +10,18 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import pandas as pd
+
 from confml._json import from_json, to_json
 from confml.report.files import safe_name
-from confml.report.forms.grid import latex, plain_table, text_width
+from confml.report.forms.grid import Mark, latex, plain_table, text_width
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import summary_tables
-from confml.report.items import Mark
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable, to_console
 from confml.report.tables.known import outputs_of
 from confml.report.tables.notes import notes_of
 from confml.report.tables.summary import counts_document, summary_document
-from confml.report.tables.table import paths_of
 from confml.terminal import carried, folded, width_of
 
 PAGE = "report.html"
@@ -37,15 +38,8 @@ def print_run(
     lines = print_short_table(results, stream)
     if everything:
         for output in outputs_of(results):
-            for table in output.printed(results, folder):
-                print_table(
-                    table.headings,
-                    table.rows,
-                    title=table.title,
-                    right=table.right,
-                    keys=table.keys,
-                    stream=stream,
-                )
+            for table in output.shown(results, folder):
+                print_shown(table, stream)
     lines += _answer(folder)
     notes = folder / "notes.txt"
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
@@ -120,6 +114,17 @@ def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool 
     (stream or sys.stdout).write(to_json(document, indent=1) + "\n")
 
 
+def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
+    """Print a table in the width and the encoding of a stream."""
+    stream = stream or sys.stdout
+    encoding = getattr(stream, "encoding", None)
+    frame = table.frame.map(lambda text: carried(text, encoding))
+    frame.columns = pd.Index([carried(name, encoding) for name in table.headings])
+    notes = [carried(note, encoding) for note in table.notes]
+    table = replace(table, title=carried(table.title, encoding), frame=frame, notes=notes)
+    stream.write(to_console(table, width_of(stream)))
+
+
 def print_table(
     headings: Sequence[str],
     rows: Sequence[Sequence[Any]],
@@ -157,10 +162,7 @@ def list_outputs(folder: Path) -> list[str]:
 
 def list_files(results: RunResults, folder: Path) -> list[str]:
     """Return one line per file of a report that is not empty, with its content."""
-    files = {name: about for output in outputs_of(results) for name, about in paths_of(output).items()}
-    for name in [name for name in files if not (folder / name).exists()]:
-        if (folder / f"{name}.zip").exists():
-            files[f"{name}.zip"] = files[name]
+    files = {name: about for output in outputs_of(results) for name, about in output.paths.items()}
     present = {name: about for name, about in files.items() if has_content(folder / name)}
     width = max(map(len, present), default=0) + 1
     shown = [

@@ -94,10 +94,9 @@ def describe_metric(name: str) -> dict[str, Any] | None:
 
 def _of_reports() -> list[Declared]:
     from confml.report.tables.known import known_outputs
-    from confml.report.tables.table import paths_of
 
     found = [Declared(name, metric, "metrics.csv") for name, metric in known_metrics().items()]
     for output in known_outputs():
-        path = next(iter(paths_of(output)))
+        path = next(iter(output.paths))
         found += [Declared(name, metric.named(name), path) for name, metric in output.metrics.items()]
     return found

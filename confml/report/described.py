@@ -89,14 +89,13 @@ def describe_output(name: str) -> Entry:
     name: of the output, or of one of its files.
     """
     from confml.report.tables.known import known_outputs
-    from confml.report.tables.table import paths_of, text_of
 
-    output = next(one for one in known_outputs() if name in (one.name, *paths_of(one)))
+    output = next(one for one in known_outputs() if name in (one.name, *one.paths))
     return {
         "name": output.name,
-        "text": text_of(output),
+        "text": output.text,
         "needs": output.needs,
-        "files": dict(paths_of(output)),
+        "files": dict(output.paths),
         "columns": list(getattr(output, "columns", ())),
         "metrics": list(output.metrics),
     }
@@ -272,9 +271,8 @@ def _views_of_methods() -> dict[str, list[str]]:
 
 def _output_names() -> list[str]:
     from confml.report.tables.known import known_outputs
-    from confml.report.tables.table import paths_of
 
-    names = (name for output in known_outputs() for name in (output.name, *paths_of(output)))
+    names = (name for output in known_outputs() for name in (output.name, *output.paths))
     return list(dict.fromkeys(names))
 
 

@@ -114,7 +114,9 @@ def _limit(table: ShownTable, place: int, width: int) -> int:
 def _blocks(table: ShownTable, width: int) -> list[list[int]]:
     """Return the columns of each block: the keys, and as many others as a line has room for."""
     keys = list(range(table.keys))
-    widths = [_limit(table, place, width) + 2 for place in range(table.frame.shape[1])]
+    words = [max(map(len, heading.split()), default=0) for heading in table.headings]
+    # tabulate puts two blanks after each column, and before or after the longest word of its heading
+    widths = [max(_limit(table, place, width), longest + 2) + 2 for place, longest in enumerate(words)]
     blocks = [list(keys)]
     for place in range(table.keys, len(widths)):
         if len(blocks[-1]) > len(keys) and sum(widths[n] for n in [*blocks[-1], place]) - 2 > width:

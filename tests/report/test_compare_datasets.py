@@ -11,8 +11,8 @@ import confml.report.compare as module
 from confml.commands.compare import compare
 from confml.measures.ranks import signed_rank
 from confml.published import known_tables
-from confml.report.tables.published_tables import tables
-from confml.report.write import write_items
+from confml.report.report import Report
+from confml.report.tables.published_tables import write_tables
 
 LABELS = [f"tcm-nn k={k}" for k in (1, 2, 3, 4)]
 
@@ -57,9 +57,10 @@ def test_one_data_set_has_no_test_over_data_sets(monkeypatch):
 
 def test_a_published_table_without_numbers_of_the_run_says_so(tmp_path):
     for name, table in known_tables().items():
-        paths, notes = write_items(tables([name], noisy_run().summary), tmp_path)
-        assert paths == [] and not list(tmp_path.iterdir())
-        (note,) = notes
+        report = Report(noisy_run(), tmp_path)
+        write_tables(report, [name], noisy_run().summary)
+        assert report.paths == [] and not list(tmp_path.iterdir())
+        (note,) = report.notes
         assert note.startswith(f"table {name} is not written") and table.rows()[0]["dataset"] in note
 
 

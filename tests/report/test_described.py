@@ -20,7 +20,6 @@ from confml.report.declared import declared_metrics
 from confml.report.described import describe_all, known_settings
 from confml.report.figures import known_figures
 from confml.report.tables.known import known_outputs
-from confml.report.tables.table import paths_of
 from confml.steps.registry import known_steps
 
 REGISTRIES = {
@@ -53,7 +52,7 @@ def test_every_name_of_a_registry_is_described(kind):
 
 def test_files_are_described_by_their_table():
     for output in known_outputs():
-        for file in paths_of(output):
+        for file in output.paths:
             assert describe_all(file, "table")[0]["name"] == output.name
     shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
     assert shown.startswith("class-coverage (table)") and "files:\n  class-coverage.csv: " in shown

@@ -78,9 +78,9 @@ def test_the_interval_of_the_worst_group_is_that_of_a_chosen_maximum(tmp_path):
     )
     lines = [f"d,site,g{k},m,m,p-value,0.1,1,50,40,{0.1 if k else 0.3},0,1,1.0" for k in range(10)]
     (tmp_path / "groups.csv").write_text("\n".join([names.replace(" ", ","), *lines]) + "\n")
-    (table,) = groups.printed(make_run(make_config([]), None, {}, ()), tmp_path)
+    (table,) = groups.shown(make_run(make_config([]), None, {}, ()), tmp_path)
     low, high = (beta.ppf(tail, *ab) for tail, ab in ((0.0025, (12, 29)), (0.9975, (13, 28))))
-    assert f"{100 * low:.2f} to {100 * high:.2f}" in table.rows[0]
+    assert f"{100 * low:.2f} to {100 * high:.2f}" in table.frame.iloc[0].tolist()
 
 
 @pytest.mark.parametrize("method", ["largest", "tcm"])

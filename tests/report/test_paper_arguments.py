@@ -81,7 +81,7 @@ figures: [absent-classes]
     assert found["tcm-nn", "unseen_separation"] > max(0.9, found["knn", "unseen_separation"])
     assert found["tcm-nn", "error"] > 0.15, "whoever is of an absent class is misclassified"
     assert (tmp_path / "out" / "figures" / "absent-classes-digits.svg").is_file()
-    regions = (tmp_path / "out" / "regions" / "digits" / "tcm-nn_k=1" / "r0.csv").read_text()
+    regions = (tmp_path / "out" / "regions" / "digits" / "tcm-nn_k=1.csv").read_text()
     header = regions.partition("\n")[0]
     assert "p[8]" in header and "p[9]" not in header and "p[7]" not in header
     wrong = CliRunner().invoke(cli, ["plan", *given[1:2], "--set", "protocol.absent=[11]"])

@@ -80,6 +80,10 @@ def folder(tmp_path_factory) -> Path:
     return base
 
 
+def rows_of(path, split):
+    return [row for row in read(path) if row["split"] == split]
+
+
 def certainty_of(rows, view) -> np.ndarray:
     """What orders the rows of a region table, out of its columns."""
     if view != "posterior":
@@ -97,7 +101,7 @@ def test_certified_thresholds_are_recomputed_from_halves_and_region_tables(folde
     stored = [row for row in read(run / "certified-splits.csv") if row["view"] == view]
     assert len(stored) == 9
     for row in stored:
-        table = read(run / "regions" / "bayes" / "bayes-knn" / f"{row['split']}.{view}.csv")
+        table = rows_of(run / "regions" / "bayes" / f"bayes-knn.{view}.csv", row["split"])
         half = np.array([halves[row["split"], one["row"]] for one in table])
         certainty = certainty_of(table, view)
         right = np.array([one["label"] == one["prediction"] for one in table])
@@ -164,7 +168,7 @@ def check_counts(rows, smoothed: bool) -> np.ndarray:
 @pytest.mark.parametrize("split", ["r0", "r2"])
 def test_the_distance_from_uniform_is_recomputed_from_the_counts(folder, smoothed, split):
     run = folder / "batch"
-    rows = read(run / "p-values" / "batch" / f"tcm-nn_smoothed={smoothed}" / f"{split}.csv")
+    rows = rows_of(run / "regions" / "batch" / f"tcm-nn_smoothed={smoothed}.csv", split)
     assert len(rows) == 60 and {row["n_counted"] for row in rows} == {"61"}
     p = check_counts(rows, smoothed == "true")
     (stored,) = (
@@ -178,16 +182,14 @@ def test_the_distance_from_uniform_is_recomputed_from_the_counts(folder, smoothe
 @pytest.mark.parametrize("smoothed", ["false", "true"])
 def test_online_columns_are_recomputed_from_counts_and_region_tables(folder, smoothed):
     run = folder / "stream"
-    name = f"stream/online_smoothed={smoothed}/r1.csv"
-    rows, regions = read(run / "online" / name), read(run / "regions" / name)
-    assert not (run / "p-values").exists()  # the online table holds them
+    rows = rows_of(run / "regions" / "stream" / f"online_smoothed={smoothed}.csv", "r1")
     p = check_counts(rows, smoothed == "true")
     assert np.array_equal(column(rows, "n_counted"), column(rows, "learnt") + 1)
     for level in LEVELS:
         errors = (column(rows, "p_value") <= level).astype(int)
         assert column(rows, f"error@{level}").astype(int).tolist() == errors.tolist()
         assert column(rows, f"errors@{level}").astype(int).tolist() == np.cumsum(errors).tolist()
-        sizes = [len(row[f"region@{level}"].split("|")) if row[f"region@{level}"] else 0 for row in regions]
+        sizes = [len(row[f"region@{level}"].split("|")) if row[f"region@{level}"] else 0 for row in rows]
         assert column(rows, f"size@{level}").astype(int).tolist() == sizes
     np.testing.assert_allclose(column(rows, "log10_mixture_martingale"), simple_mixture(p), atol=1e-9)
     np.testing.assert_allclose(column(rows, "log10_power_martingale"), power_martingale(p), atol=1e-9)
@@ -211,7 +213,7 @@ def test_an_absent_class_has_p_value_0_and_no_counts(tmp_path):
 
     info = {"d": DatasetInfo(name="d", rows=40, attributes=2, classes=2, checksum="ab")}
     write_report(make_run(make_config([entry("tcm-nn")]), predict, info, ["r0"]), tmp_path)
-    rows = read(tmp_path / "p-values" / "d" / "tcm-nn" / "r0.csv")
+    rows = read(tmp_path / "regions" / "d" / "tcm-nn.csv")
     absent = rows[4]
     assert (absent["p_value"], absent["p_smoothed"]) == ("0.0", "0.0")
     assert absent["n_greater"] == absent["n_equal"] == absent["n_counted"] == ""

@@ -31,8 +31,9 @@ from confml.report.console import print_json, print_run
 from confml.report.figures import known_figures
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
-from confml.report.tables.published_tables import combined_tables, compare, find, published_table
-from confml.report.write import write_items, write_report
+from confml.report.report import Report
+from confml.report.tables.published_tables import compare, find, published_table, write_combined_tables
+from confml.report.write import write_report
 from confml.runner import manifest
 from confml.runner.manifest import DatasetInfo
 
@@ -100,19 +101,6 @@ def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
     assert left == {"satimage", "mine.txt"}
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"results", "acceptance"}
     assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
-
-
-def test_tables_of_cells_that_another_process_is_at_stay(tmp_path):
-    run = golden_run()
-    write_report(run, tmp_path)
-    whole = contents(tmp_path / "regions")
-    seen = [cell.key for cell in run.cells if cell.split == "r2" and cell.key in run.results]
-    part = type(run)(
-        run.config, run.cells, {key: run.results[key] for key in seen}, run.failures, run.datasets
-    )
-    write_report(part, tmp_path)
-    assert contents(tmp_path / "regions") == whole
-    assert {row["split"] for row in read(tmp_path / "metrics.csv")} == {"r2"}
 
 
 def test_a_run_without_results_has_a_report_too(tmp_path):
@@ -203,7 +191,8 @@ def test_fields_survive_any_reader(tmp_path):
 
 
 def test_regions_read_back(report):
-    rows = read(report / "regions" / safe_name("odd, data") / "tcm-nn_k=10" / "r2.csv")
+    rows = read(report / "regions" / safe_name("odd, data") / "tcm-nn_k=10.csv")
+    rows = [row for row in rows if row["split"] == "r2"]
     run = golden_run()
     cell = next(c for c in run.cells if (c.dataset, c.variant, c.split) == ("odd, data", "k=10", "r2"))
     result = run.results[cell.key]
@@ -240,7 +229,7 @@ def test_one_class_and_labels_training_never_saw(tmp_path):
     config = make_config([entry("tcm-nn")], levels=(0.05,))
     run = make_run(config, predict, {"d": DatasetInfo(name="d", rows=4, attributes=1, classes=1)}, ["fixed"])
     write_report(run, tmp_path)
-    rows = read(tmp_path / "regions" / "d" / "tcm-nn" / "fixed.csv")
+    rows = read(tmp_path / "regions" / "d" / "tcm-nn.csv")
     assert [row["region@0.05"] for row in rows] == ["x", ""]
     values = {row["metric"]: row["value"] for row in read(tmp_path / "metrics.csv")}
     assert (
@@ -268,7 +257,7 @@ def test_names_do_not_collide():
     assert all(len(name) <= 80 for name in names.values())
 
 
-def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
+def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
     """The same method tuned on two grids: the same name, but two keys."""
     run = make_run(
         make_config([entry("ovo-svm"), entry("ovo-svm", label="second")]),
@@ -282,10 +271,8 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     )
     results = {**run.results, other.key: replace(run.results[one.key], cell=other)}
     run = type(run)(run.config, [one, other], results, (), run.datasets)
-    files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
-    assert len(set(files)) == 1 or all(path.exists() for path in files)
-
-    assert len(set(run.region_paths.values())) == 2
+    (file,) = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
+    assert [row["row"] for row in read(file)] == ["0", "1", "0", "1"]
 
 
 # ---- published tables
@@ -379,16 +366,20 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     (tmp_path / "shuttle" / "manifest.json").touch()
     ended = {"usps": {"finished": "2026-11-22T10:00:00+00:00"}, "shuttle": {}}
     monkeypatch.setattr(manifest, "read_manifest", lambda folder: ended[folder.name])
-    paths, notes = write_items(
-        combined_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"]), tmp_path / "all"
-    )
-    assert len(notes) == 1 and "shuttle: the run is not finished" in notes[0]
-    assert [path.name for path in paths] == ["tcm-nn-table3.csv", "tcm-nn-table3.md", "tcm-nn-table3.tex"]
-    rows = read(paths[0])
+    combined = Report(golden_run(), tmp_path / "all")
+    write_combined_tables(combined, ["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"])
+    (note,) = combined.notes
+    assert "shuttle: the run is not finished" in note
+    assert [path.name for path in combined.paths] == [
+        "tcm-nn-table3.csv",
+        "tcm-nn-table3.md",
+        "tcm-nn-table3.tex",
+    ]
+    rows = read(combined.paths[0])
     computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
     assert computed == {("usps", "5"), ("shuttle", "5")}
     with pytest.raises(ConfmlError, match=r"nowhere: there is no summary.json"):
-        combined_tables(["tcm-nn-table3"], [tmp_path / "nowhere"])
+        write_combined_tables(combined, ["tcm-nn-table3"], [tmp_path / "nowhere"])
 
 
 # ---- figures
@@ -505,5 +496,5 @@ def test_print_json_is_the_summary(report):
 def test_a_run_without_levels_and_thresholds(tmp_path):
     write_report(golden_run(levels=(), thresholds=()), tmp_path)
     assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
-    header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1" / "r2.csv").read_text().split("\n")[0]
-    assert header == "row,label,prediction,confidence,credibility,p[1],p[2],p[7]"
+    header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1.csv").read_text().split("\n")[0]
+    assert header == "split,row,label,prediction,confidence,credibility,p[1],p[2],p[7]"

@@ -2,7 +2,6 @@
 
 import csv
 import itertools
-import json
 import math
 import re
 
@@ -204,20 +203,16 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
 def test_files_of_every_run(tmp_path):
     run = noisy_run(datasets=(NAME, "second"))
     write_report(run, tmp_path)
-    names = {
-        f"{table}.{ending}" for table in ("results", "acceptance") for ending in ("csv", "md", "tex", "json")
-    }
+    names = {f"{table}.{ending}" for table in ("results", "acceptance") for ending in ("csv", "md", "tex")}
     assert {path.name for path in (tmp_path / "tables").iterdir()} == names
     with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    document = json.loads((tmp_path / "tables" / "results.json").read_text(encoding="utf-8"))
-    assert len(rows) == len(document["rows"]) and len({tuple(row.values()) for row in rows}) == len(rows)
+    assert len({tuple(row.values()) for row in rows}) == len(rows)
     means = {(row.dataset, row.variant, row.metric, row.level): row.mean for row in run.summary}
-    for row, same in zip(rows, document["rows"], strict=True):
+    for row in rows:
         level = float(row["level"]) if row["level"] else None
         variant = row["method"].removeprefix("tcm-nn ")
-        assert float(row["mean"]) == means[row["dataset"], variant, row["metric"], level] == same["mean"]
-        assert (row["best"] == "true") == same["best"] and (row["worse"] == "true") == same["worse"]
+        assert float(row["mean"]) == means[row["dataset"], variant, row["metric"], level]
     assert {row["metric"] for row in rows if row["worse"] == "true"} >= {"error"}
 
 

@@ -4,7 +4,6 @@ import pytest
 from report.report_cases import golden_run
 
 from confml.report.tables.known import known_outputs
-from confml.report.tables.table import paths_of, text_of
 from confml.report.write import write_report
 
 
@@ -16,11 +15,11 @@ def report(tmp_path_factory):
 
 @pytest.mark.parametrize("output", known_outputs(), ids=lambda output: output.name)
 def test_an_output_says_what_it_is(output):
-    assert text_of(output) and output.needs
-    assert all(about and not about.endswith(".") for about in paths_of(output).values())
+    assert output.text and output.needs
+    assert all(about and not about.endswith(".") for about in output.paths.values())
 
 
 def test_every_file_belongs_to_an_output(report):
     folder, paths = report
-    declared = {name.partition("/")[0] for output in known_outputs() for name in paths_of(output)}
+    declared = {name.partition("/")[0] for output in known_outputs() for name in output.paths}
     assert {path.relative_to(folder).parts[0] for path in paths} <= declared

@@ -11,9 +11,10 @@ from confml.config import load_config
 from confml.report.figures import Subject
 from confml.report.figures.accuracy_rejection import draw_thresholds
 from confml.report.figures.version_space import Sphere, toy_of
+from confml.report.report import Report
 from confml.report.run.stored import open_run
-from confml.report.tables.published_tables import combined_tables
-from confml.report.write import write_items, write_report
+from confml.report.tables.published_tables import write_combined_tables
+from confml.report.write import write_report
 from confml.runner.run import Execution, run
 
 LINKED = """\
@@ -101,7 +102,7 @@ def test_numbers_of_linked_curves(linked, label, chords):
 
 def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
     rows = numbers(linked)
-    write_items(combined_tables(["transduction-figure2"], [linked]), tmp_path)
+    write_combined_tables(Report(open_run(linked), tmp_path), ["transduction-figure2"], [linked])
     for folder in (linked, tmp_path):
         with (folder / "tables" / "transduction-figure2.csv").open(newline="") as file:
             table = {(line["dataset"], line["what"], line["run"]): line for line in csv.DictReader(file)}

@@ -19,7 +19,7 @@ protocol: {kind: holdout, test-size: 0.7}
 
 
 def files_of(folder):
-    names = ["metrics.csv", "summary.csv", *sorted(path for path in folder.rglob("regions/**/*.csv"))]
+    names = ["metrics.csv", "summary.csv", *sorted(folder.rglob("regions/**/*.csv"))]
     return {str(name).removeprefix(f"{folder}/"): (folder / name).read_bytes() for name in names}
 
 

@@ -67,7 +67,7 @@ def test_runs_with_such_values_write_their_report_and_resume(tmp_path, name):
     execute(*command)
     files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     documents = {path.name: strict(files[path]) for path in files if path.suffix == ".json"}
-    assert {"summary.json", "answer.json", "manifest.json", "results.json"} <= documents.keys()
+    assert {"summary.json", "answer.json", "manifest.json"} <= documents.keys()
     execute(*command)  # the config, the cells and the data are the same
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
     assert strict(execute("status", out, "--json"))["done"] == 3

@@ -62,16 +62,16 @@ def test_a_join_by_line_gives_every_label_after_rows_were_dropped(tmp_path):
     rows = regions(tmp_path / "out")
     kept = {line for line, fields in source.items() if line > 1 and len(fields) == 4 and fields[1]}
     assert {int(row["line"]) for row in rows} == kept and len(rows) == len(kept) < 50
-    assert list(rows[0])[:5] == ["row", "line", "number", "split", "label"]
+    assert list(rows[0])[:6] == ["split", "row", "line", "number", "id.split", "label"]
     for row in rows:
         label, _, number, split = source[int(row["line"])]
-        assert (row["label"], row["number"], row["split"]) == (label, number, split)
+        assert (row["label"], row["number"], row["id.split"]) == (label, number, split)
     assert any(int(row["row"]) + 2 != int(row["line"]) for row in rows)  # the number is not the line
     # From Python: the same columns.
     frame = run.regions()
     assert frame["line"].tolist() == [int(row["line"]) for row in rows]
     assert frame["number"].tolist() == [row["number"] for row in rows]
-    assert frame["id.split"].tolist() == [row["split"] for row in rows]
+    assert frame["id.split"].tolist() == [row["id.split"] for row in rows]
 
 
 def test_reports_from_stored_cells_need_no_data(tmp_path):
@@ -116,7 +116,7 @@ def test_data_without_a_file_have_no_lines(tmp_path):
     assert origins_key(load({"generate": "five-gaussians", "n": 20, "seed": 1})) is None
     given = config(tmp_path) | {"datasets": [{"generate": "five-gaussians", "n": 30}]}
     confml.run(given, out=tmp_path / "out", jobs=1, engine="serial")
-    assert list(regions(tmp_path / "out")[0])[:2] == ["row", "label"]
+    assert list(regions(tmp_path / "out")[0])[:3] == ["split", "row", "label"]
     assert not Store(tmp_path / "out").keys("rows")
 
 
@@ -128,7 +128,7 @@ def test_a_run_of_an_older_version_is_reported_with_a_note(tmp_path):
     del manifest["datasets"][0]["origins"]
     (out / "manifest.json").write_text(json.dumps(manifest))
     write_report(open_run(out), out)
-    assert list(regions(out)[0])[:2] == ["row", "label"]
+    assert list(regions(out)[0])[:3] == ["split", "row", "label"]
     assert "regions/ has no lines of the file" in (out / "notes.txt").read_text()
 
 

@@ -17,9 +17,9 @@ from confml.plugins.parameters import Parameter, check_parameters, parameters_te
 from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.figures.style import line_of
 from confml.report.files import digest, safe_name, safe_names
-from confml.report.items import NotApplicable as NotApplicable
-from confml.report.items import Picture
 from confml.report.numbers.outcomes import ViewNumbers
+from confml.report.report import NotApplicable as NotApplicable
+from confml.report.report import Picture
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults, ViewKey
 from confml.runner.plan import Cell

@@ -6,9 +6,39 @@ columns.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from confml.report.items import Grid, Mark
+
+class Mark(NamedTuple):
+    """A cell with a mark. best: bold. sign: "*" or "+" after the text, or ""."""
+
+    text: str
+    best: bool = False
+    sign: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A table with its title and notes, which the page shows and `confml.report.tables` writes.
+
+    rows: texts and marked texts. keys: number of text columns on the left, which are aligned to the left.
+    starts: for each row, whether a rule stands before it. source: a sentence below the title, with the notes
+    below the table; without it the notes are part of the caption.
+    """
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str | Mark]]
+    keys: int = 1
+    notes: Sequence[str] = ()
+    starts: Sequence[bool] = ()
+    source: str = ""
+
+    def texts(self) -> list[list[str]]:
+        """Return the cells without marks."""
+        return [[cell.text if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
+
 
 PAGE_ROWS = 45  # rows of a LaTeX page; longer tables are a longtable
 

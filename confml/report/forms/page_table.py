@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from confml.report.forms.columns import Column, column_of
-from confml.report.items import Grid, Mark
+from confml.report.forms.grid import Grid, Mark
 
 _NUMBER = "[<\N{MINUS SIGN}+-]?(?:[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?|inf)"
 _NUMERIC = re.compile(

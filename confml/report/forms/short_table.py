@@ -13,9 +13,8 @@ from confml.report.answers.majority import majority_of, not_above_majority
 from confml.report.answers.standings import Line, Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
-from confml.report.forms.grid import markdown, markdown_text
+from confml.report.forms.grid import Grid, markdown, markdown_text
 from confml.report.forms.summary import mark_of, standing_text
-from confml.report.items import Grid
 from confml.report.run.results import RunResults
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only

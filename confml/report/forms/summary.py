@@ -16,8 +16,7 @@ from confml.report.answers.majority import Majority, majority_of, not_above_majo
 from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
-from confml.report.forms.grid import named_once
-from confml.report.items import Grid, Mark
+from confml.report.forms.grid import Grid, Mark, named_once
 from confml.report.run.results import RunResults
 
 CSV_HEADER = (
@@ -233,16 +232,6 @@ def csv_rows(table: SummaryTable) -> Iterator[tuple]:
             yield (*line, metric, own, one.mean, one.sd, one.n, one.best, p_value, one.worse)
             for end, value in zip(("low", "high"), one.interval or (), strict=False):
                 yield (*line, f"{metric}_{end}", own, value, math.nan, one.n, False, None, False)
-
-
-def document(table: SummaryTable) -> dict[str, Any]:
-    """Return the table as plain data for JSON; numbers that are not finite are null."""
-    rows = [dict(zip(CSV_HEADER, row, strict=True)) for row in dict.fromkeys(csv_rows(table))]
-    for row in rows:
-        row |= {
-            key: None for key, value in row.items() if isinstance(value, float) and not math.isfinite(value)
-        }
-    return {"title": table.title, "notes": list(table.notes), "rows": rows}
 
 
 def _marked(standing: Standing | None, column: Metric, with_sd: bool) -> str | Mark:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from confml.report.items import Picture
+from confml.report.report import Picture
 
 MOST_BYTES = 500_000  # of one figure; larger ones are links
 PIXELS = 1.5  # per point: the texts of 7 and 8 points have 10 to 12 pixels

@@ -1,13 +1,13 @@
 """Failed cells, and the names and the order of cells in a report."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from confml.plugins.parameters import value_text
-from confml.report.files import natural, safe_name
+from confml.report.files import natural
 from confml.runner.plan import Cell
 
 
@@ -71,8 +71,3 @@ def params_order(params: Mapping[str, Any]) -> tuple:
         else (name, 1, 0.0, str(value))
         for name, value in params.items()
     )
-
-
-def view_ending(view: str, views: Collection[str]) -> str:
-    """Return the ending of a view's file; it contains the view if the method has several."""
-    return f".{safe_name(view)}.csv" if len(views) > 1 else ".csv"

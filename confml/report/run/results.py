@@ -12,7 +12,6 @@ from confml.config import Config
 from confml.config.warnings import Warned
 from confml.measures import Case, Context, rows_of
 from confml.measures.costs import Costs, costs_of
-from confml.report.files import safe_name, safe_names
 from confml.report.numbers.summaries import CellMetrics, MetricName, SummaryRow, summarise
 from confml.report.run.cells import Failure, cell_order, with_values
 from confml.runner.external_files import shown_params
@@ -169,28 +168,6 @@ class RunResults:
                     if shown_params(entry, {**entry.given, **swept}) == dict(params):
                         return with_values(entry.label, swept)
         return None
-
-    @cached_property
-    def region_paths(self) -> dict[str, str]:
-        """The path of each cell's tables below ``regions/``, by key, without ending; all are different."""
-        datasets = safe_names(cell.dataset for cell in self.cells)
-        names = {cell.key: self._folder_name(cell) for cell in self.cells}
-        variants = safe_names(names.values())
-        alike = Counter((cell.dataset, names[cell.key], cell.split) for cell in self.cells)
-        paths = {}
-        for cell in self.cells:
-            split = safe_name(cell.split)
-            if alike[cell.dataset, names[cell.key], cell.split] > 1:  # a config has one method twice
-                split = f"{split}-{cell.key[:8]}"
-            paths[cell.key] = f"{datasets[cell.dataset]}/{variants[names[cell.key]]}/{split}"
-        return paths
-
-    def _folder_name(self, cell: Cell) -> str:
-        """Return the config's label of a cell's method, else its name and parameters; ``;`` between words."""
-        label = self.given_label(cell.method, cell.params)
-        if label is not None:
-            return ";".join(label.split())
-        return f"{cell.method};{cell.variant}" if cell.variant else cell.method
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""

@@ -1,27 +1,26 @@
-"""``dropped/``: training rows and features that steps removed."""
+"""``dropped.csv``: training rows and features that steps removed."""
 
 from collections.abc import Iterator
 
-from confml.report.files import csv_lines
 from confml.report.run.results import Variant
-from confml.report.tables.table import CellFiles
+from confml.report.tables.table import Row, Table
 
 
-def files(variant: Variant) -> Iterator[tuple[str, Iterator[str]]]:
-    """One file for every finished cell whose steps removed rows or features; counts are in ``metrics.csv``.
+def rows(variant: Variant) -> Iterator[Row]:
+    """One row for every training row or feature that steps removed; counts are in ``metrics.csv``.
 
-    ``what,name``: ``row`` and its number, counted as in the region tables, or ``attribute`` and its name.
+    ``what``, ``name``: ``row`` and its number, counted as in ``regions/``, or ``attribute`` and its name.
     """
     for result in variant.splits:
-        rows = [("row", str(row)) for row in result.dropped_rows.tolist()]
-        rows += [("attribute", name) for name in result.dropped_attributes]
-        if rows:
-            yield f"{variant.run.region_paths[result.cell.key]}.csv", csv_lines(("what", "name"), rows)
+        key = *variant.key, result.cell.split
+        yield from ((*key, "row", str(row)) for row in result.dropped_rows.tolist())
+        yield from ((*key, "attribute", name) for name in result.dropped_attributes)
 
 
-TABLE = CellFiles(
-    "dropped",
+TABLE = Table(
+    "dropped.csv",
     "training rows and features that steps removed",
-    files,
+    "dataset method params split what name",
+    rows,
     needs="steps that remove training rows or features",
 )

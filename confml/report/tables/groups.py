@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from confml.data.text_table import counted, number_text
 from confml.measures.conditional import GroupCoverage
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.plugins.by import BY_KEYS
-from confml.report.items import PrintedTable
 from confml.report.numbers.groups import UNSEEN, RegionsByGroup, error_lines
 from confml.report.report import Report
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable
 from confml.report.tables.table import Row, Table
 
 COLUMNS = "dataset by group method label view level guaranteed calibration_rows rows error low high mean_size"
@@ -58,7 +60,7 @@ def notes(report: Report) -> Iterator[str]:
             )
 
 
-def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
+def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
     """Yield the worst group of each method and division, at each level.
 
     Its interval is simultaneous for all groups of the division (Bonferroni), because the group is chosen.
@@ -91,7 +93,8 @@ def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
             found = GroupCoverage.of(int(n), round(error * n), groups[key])
             ends = f"{ERROR.text(found.low)} to {ERROR.text(found.high)}"
             rows.append((*key, row["group"], row["rows"], ERROR.text(error), ends, f"{size:.2f}"))
-        yield PrintedTable("group of by with the highest error", headings, rows, right=6)
+        frame = pd.DataFrame(rows, columns=headings)
+        yield ShownTable("group of by with the highest error", frame, keys=6)
 
 
 TABLE = Table(
@@ -105,5 +108,5 @@ TABLE = Table(
     of_run=True,
     collects=lambda run: (RegionsByGroup(tuple(map(float, run.config.levels))),),
     notes=notes,
-    printed=printed,
+    shown=shown,
 )

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from confml.data.text_table import number_text
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
@@ -17,11 +19,11 @@ from confml.report.answers.majority import MAJORITY, majority_of
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.files import read_csv
-from confml.report.forms.grid import latex, markdown
-from confml.report.items import CsvTable, Document, Grid, Item, Mark, Note, Picture, PrintedTable
+from confml.report.forms.grid import Grid, Mark, latex, markdown
 from confml.report.numbers.certificates import DELTA, RISKS
-from confml.report.report import Report
+from confml.report.report import Picture, Report
 from confml.report.run.results import RunResults, Variant
+from confml.report.shown_table import ShownTable
 from confml.report.tables.certified import certified_splits
 from confml.report.tables.table import Files
 
@@ -128,7 +130,7 @@ def has_leaderboard(run: RunResults) -> bool:
     return bool(run.config.leaderboard)
 
 
-def items(report: Report) -> Iterator[Item]:
+def write(report: Report) -> None:
     """Means and mean ranks of all methods over the data sets, one row per column.
 
     mean, median: over the data sets, of the means over the splits. mean_rank: 1 for the best. Regions whose
@@ -149,7 +151,7 @@ def items(report: Report) -> Iterator[Item]:
     timed = [one for one in ranked if one.column.name == "seconds"]  # not the same in each run
     rest = [one for one in ranked if one.column.name != "seconds"]
     for ending, shown in (("", rest), ("-timings", timed)):
-        yield CsvTable(f"leaderboard{ending}.csv", HEADER, list(_rows(shown)))
+        report.write_csv(f"leaderboard{ending}.csv", HEADER, _rows(shown))
         values = [
             (one.column.name, dataset, *entry, float(one.values[row, at]))
             for one in shown
@@ -157,15 +159,15 @@ def items(report: Report) -> Iterator[Item]:
             for at, entry in enumerate(one.entries)
         ]
         header = ("column", "dataset", "method", "view", "value")
-        yield CsvTable(f"leaderboard-datasets{ending}.csv", header, values)
+        report.write_csv(f"leaderboard-datasets{ending}.csv", header, values)
     tuned = dict.fromkeys(found.label for found in run.collected(split_values) if found.tuned)
     setting = f"{setting_text(run)} {tuned_text(tuned)}"
     names = {dataset for one in ranked for dataset in one.datasets}
     grid = leaderboard_grid(ranked, setting, sorted(filter(run.has_groups, names)))
     grid = _with_constants(grid, ranked, run)
-    yield grid
-    yield Document("tables/leaderboard.md", markdown(grid))
-    yield Document("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
+    report.grids[TITLE] = grid
+    report.write("tables/leaderboard.md", markdown(grid))
+    report.write("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
     if any(one.ranks is not None for one in ranked):
         from confml.report.figures.ranks import draw_table
 
@@ -176,9 +178,9 @@ def items(report: Report) -> Iterator[Item]:
             f"sorted by the mean rank of the error. {setting_text(run)}"
         )
         draw = functools.partial(draw_table, ranked)
-        yield Picture("figures/leaderboard", draw, "leaderboard of all data sets", caption)
+        report.draw(Picture("figures/leaderboard", draw, "leaderboard of all data sets", caption))
     if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
-        yield Note(f"leaderboard: {missing}")
+        report.notes.append(f"leaderboard: {missing}")
 
 
 def _with_constants(grid: Grid, ranked: Sequence[RankedColumn], run: RunResults) -> Grid:
@@ -195,7 +197,7 @@ def _with_constants(grid: Grid, ranked: Sequence[RankedColumn], run: RunResults)
     return replace(grid, rows=rows, notes=notes)
 
 
-def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
+def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
     headings = {one.name: one.heading for one in columns(level_of(run))}
     ranks: dict[str, dict[Entry, float]] = {}
     for name in ("leaderboard.csv", "leaderboard-timings.csv"):
@@ -207,7 +209,8 @@ def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
         first = next(iter(ranks.values()))
         entries = sorted(set().union(*ranks.values()), key=lambda one: (first.get(one, math.inf), one))
         rows = [(one.name, *(_number(of_column.get(one)) for of_column in ranks.values())) for one in entries]
-        yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
+        frame = pd.DataFrame(rows, columns=["method", *ranks])
+        yield ShownTable("Leaderboard: mean ranks, 1 is best", frame)
 
 
 def columns(level: float | None) -> list[Column]:
@@ -356,9 +359,9 @@ LEADERBOARD = Files(
         "tables/leaderboard.md": "mean ranks of all methods; also tex",
         "figures/leaderboard": "mean ranks of all methods by every column",
     },
-    items,
+    write,
     needs="leaderboard: true in the config",
     applies=has_leaderboard,
     collects=lambda run: (evidence_of, split_values),
-    printed=printed,
+    shown=shown,
 )

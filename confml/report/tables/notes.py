@@ -12,7 +12,6 @@ from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
 from confml.methods.divisions import DIVISIONS
 from confml.report.answers.promises import StepFacts, has_only_p_values
-from confml.report.items import Item, Note
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
 from confml.report.tables.table import Files
@@ -226,19 +225,19 @@ def step_notes(config: Config) -> list[str]:
     ]
 
 
-def items(report: Report) -> Iterator[Item]:
+def write(report: Report) -> None:
     """Caveats about the numbers, one sentence per line.
 
     Warnings end with their code in brackets, such as ``[unscaled-features]``. ``confml describe --type
     warning`` lists the codes, and ``silence: [unscaled-features]`` in the config leaves out the warnings of
     a code.
     """
-    yield from map(Note, notes_of(report.run))
+    report.notes += notes_of(report.run)
 
 
 NOTES = Files(
     "notes",
     {"notes.txt": "notes on the numbers, one per line"},
-    items,
+    write,
     collects=lambda run: (chain_warnings, warning_facts),
 )

@@ -1,6 +1,5 @@
 """Numbers of papers and of confml in one table: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,7 @@ from pathlib import Path
 from confml.errors import ConfigError, ConfmlError
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
-from confml.report.forms.grid import latex, markdown, named_once
-from confml.report.items import CsvTable, Document, Grid, Item, Note
+from confml.report.forms.grid import Grid, latex, markdown, named_once
 from confml.report.numbers.published_points import default_params
 from confml.report.numbers.split_sizes import split_sizes
 from confml.report.numbers.summaries import (
@@ -83,8 +81,8 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
     ]
 
 
-def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item]:
-    """Return published tables with the numbers of several runs, given by the folders of their reports.
+def write_combined_tables(report: Report, names: Sequence[str], runs: Sequence[Path]) -> None:
+    """Write published tables with the numbers of several runs, given by the folders of their reports.
 
     It is used for tables whose data sets are evaluated under different protocols. Raises ConfmlError for a
     folder without a ``summary.json``.
@@ -92,7 +90,6 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
     from confml.runner import manifest  # the names of figures are read without it
 
     summary: list[SummaryRow] = []
-    notes: list[Item] = []
     for run in runs:
         if not (run / "summary.json").is_file():
             hint = "name a folder that confml run has written"
@@ -100,11 +97,11 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
         summary += report_numbers(run)
         if (run / "manifest.json").is_file() and manifest.read_manifest(run).get("finished") is None:
             text = f"{run}: the run is not finished, and the tables have the numbers of its last report"
-            notes.append(Note(f"{text}; confml report {run} makes a new one"))
+            report.notes.append(f"{text}; confml report {run} makes a new one")
         entries = (entry for name in names for entry in published_table(name).entries())
         if any(entry.ours is not None and entry.ours.metric in SPLIT_SIZES for entry in entries):
             summary += split_rows(run)
-    return itertools.chain(notes, tables(names, summary))
+    write_tables(report, names, summary)
 
 
 def split_rows(run: Path) -> list[SummaryRow]:
@@ -124,18 +121,18 @@ def split_rows(run: Path) -> list[SummaryRow]:
     ]
 
 
-def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item]:
-    """Return published tables with the numbers of one or several runs, a note for a table without any."""
+def write_tables(report: Report, names: Sequence[str], summary: Sequence[SummaryRow]) -> None:
+    """Write published tables with the numbers of one or several runs, a note for a table without any."""
     for name in names:
         table = published_table(name)
         lines, notes = compare(table, summary)
         if all(line.confml is None for line in lines):
-            yield Note(f"table {name} is not written: {_absence(table)}")
+            report.notes.append(f"table {name} is not written: {_absence(table)}")
             continue
-        yield _csv_table(table, lines)
+        report.write_csv(path_of(table), *_csv_table(table, lines))
         grid = grid_of(table, lines, notes)
-        yield Document(f"tables/{name}.md", markdown(grid, aligned=True))
-        yield Document(f"tables/{name}.tex", latex(grid, name))
+        report.write(f"tables/{name}.md", markdown(grid, aligned=True))
+        report.write(f"tables/{name}.tex", latex(grid, name))
 
 
 def _absence(table: PublishedTable) -> str:
@@ -212,7 +209,7 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
 # ---- as a table
 
 
-def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> CsvTable:
+def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> tuple[Sequence[str], list[tuple]]:
     header = (
         *table.keys,
         *("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status"),
@@ -227,7 +224,7 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> CsvTable:
         )
         for line in lines
     ]
-    return CsvTable(path_of(table), header, rows)
+    return header, rows
 
 
 def path_of(table: PublishedTable) -> str:
@@ -357,18 +354,18 @@ def has_paper(run: RunResults) -> bool:
     return bool(run.config.paper)
 
 
-def items(report: Report) -> Iterator[Item]:
+def write(report: Report) -> None:
     """Write the paper's tables that a config names with the numbers of its run: CSV, Markdown, LaTeX."""
     paper = report.run.config.paper
     assert paper is not None  # `has_paper` says so
     names = [paper.table] if isinstance(paper.table, str) else paper.table
-    yield from tables(names, report_numbers(report.folder))
+    write_tables(report, names, report_numbers(report.folder))
 
 
 PUBLISHED = Files(
     "published-tables",
     {"tables": "the paper's numbers and confml's"},
-    items,
+    write,
     needs="paper: {table: ...} in the config",
     applies=has_paper,
 )

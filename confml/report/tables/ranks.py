@@ -1,6 +1,5 @@
 """Methods ranked over the data sets of a run: ``tables/ranks-<metric>.csv`` and ``.md``."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,8 +11,7 @@ from confml.report.answers.datasets import Ranking, ranking, training_times_of
 from confml.report.declared import ranking_metric
 from confml.report.figures.ranks import ranks_options
 from confml.report.files import safe_name
-from confml.report.forms.grid import markdown_rows
-from confml.report.items import CsvTable, Document, Grid, Item
+from confml.report.forms.grid import Grid, markdown_rows
 from confml.report.numbers.published_points import default_params
 from confml.report.report import Report
 from confml.report.run.results import RunResults
@@ -25,7 +23,7 @@ def has_ranks(run: RunResults) -> bool:
     return any(spec.name == "ranks" for spec in run.config.figures)
 
 
-def items(report: Report) -> Iterator[Item]:
+def write(report: Report) -> None:
     """Mean ranks of the methods, as tables, for the metric of every ``ranks`` figure of the config."""
     for spec in report.run.config.figures:
         if spec.name != "ranks":
@@ -37,8 +35,8 @@ def items(report: Report) -> Iterator[Item]:
         if found is not None:
             printed = published_ranks(report.run, found)
             stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
-            yield CsvTable(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
-            yield Document(f"{stem}.md", ranks_text(found, printed, verdict=True))
+            report.write_csv(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
+            report.write(f"{stem}.md", ranks_text(found, printed, verdict=True))
 
 
 def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
@@ -130,7 +128,7 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: b
 RANKS = Files(
     "ranks",
     {"tables/ranks-<metric>.csv": "mean ranks of the methods, with Friedman's and Nemenyi's tests"},
-    items,
+    write,
     needs="figures: [ranks] in the config, two methods and two data sets",
     applies=has_ranks,
     collects=lambda run: (training_times_of,),

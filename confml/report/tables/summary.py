@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from confml._json import to_json
 from confml.measures.metric import LEVEL
 from confml.report.answers.evidence import evidence_of
 from confml.report.files import safe_name
 from confml.report.forms.grid import latex, markdown
-from confml.report.forms.summary import CSV_HEADER, csv_rows, document, printed_tables, summary_tables
-from confml.report.items import CsvTable, Document, Item, PrintedTable
+from confml.report.forms.summary import CSV_HEADER, csv_rows, printed_tables, summary_tables
 from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.report import Report
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable
 from confml.report.tables.notes import notes_of
 from confml.report.tables.table import Files, Row, Table
 
@@ -28,13 +30,14 @@ def rows(report: Report) -> Iterator[Row]:
         yield row.dataset, row.method, *row[3:]
 
 
-def printed(run: RunResults, folder: Path) -> Iterator[PrintedTable]:
+def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
     over_splits = any(row.n > 1 for row in run.summary)
     for table in printed_tables(run):
         of_levels = table.kind.level_name == LEVEL
         grid = table.printed(with_sd=not of_levels)
         unit = "%, mean ± sd over splits" if of_levels and over_splits else "%"
-        yield PrintedTable(f"{grid.title} ({unit})", grid.headings, grid.texts(), right=3, keys=grid.keys)
+        frame = pd.DataFrame(grid.texts(), columns=list(grid.headings))
+        yield ShownTable(f"{grid.title} ({unit})", frame, keys=grid.keys)
 
 
 TABLE = Table(
@@ -44,18 +47,18 @@ TABLE = Table(
     rows,
     of_run=True,
     empty=True,
-    printed=printed,
+    shown=shown,
 )
 
 
-def json_items(report: Report) -> Iterator[Item]:
-    yield Document("summary.json", to_json(summary_document(report.run), indent=1) + "\n")
+def write_json(report: Report) -> None:
+    report.write("summary.json", to_json(summary_document(report.run), indent=1) + "\n")
 
 
 JSON = Files(
     "summary-json",
     {"summary.json": "means over the splits, data sets and notes"},
-    json_items,
+    write_json,
     metrics=DATA_METRICS,
 )
 
@@ -86,12 +89,12 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def table_items(report: Report) -> Iterator[Item]:
-    """Tables of all methods as CSV, Markdown, LaTeX and JSON, with the best and marks of significance.
+def write_tables(report: Report) -> None:
+    """Tables of all methods as CSV, Markdown and LaTeX, with the best and marks of significance.
 
     ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
     incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
-    and JSON files have one row per number. ``best`` is true for the lowest error of a data set. It is also
+    files have one row per number. ``best`` is true for the lowest error of a data set. It is also
     true for the smallest set size at a level among the methods whose coverage is not shown to be too low
     (empty regions count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm
     over all pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier
@@ -107,23 +110,22 @@ def table_items(report: Report) -> Iterator[Item]:
     ]
     if constants:
         header = ("dataset", "classes", "metric", "mean", "sd", "splits")
-        yield CsvTable("tables/majority-class.csv", header, constants)
+        report.write_csv("tables/majority-class.csv", header, constants)
     for table in found:
         stem = f"tables/{table.kind.name}"
         label = safe_name(f"{report.run.config.name}-{table.kind.name}")
-        yield CsvTable(f"{stem}.csv", CSV_HEADER, list(dict.fromkeys(csv_rows(table))))
-        yield Document(f"{stem}.md", markdown(table.grid))
-        yield Document(f"{stem}.tex", latex(table.grid, label))
-        yield Document(f"{stem}.json", to_json(document(table), indent=1) + "\n")
+        report.write_csv(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))
+        report.write(f"{stem}.md", markdown(table.grid))
+        report.write(f"{stem}.tex", latex(table.grid, label))
 
 
 TABLES = Files(
     "summary-tables",
     {
-        "tables/results.csv": "error and regions of all methods, best and significance; also md, tex, json",
+        "tables/results.csv": "error and regions of all methods, best and significance; also md, tex",
         "tables/majority-class.csv": "errors of the most frequent class of training",
-        "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex, json",
+        "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex",
     },
-    table_items,
+    write_tables,
     collects=lambda run: (evidence_of,),
 )

@@ -5,15 +5,13 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.measures import Case, Metric
 from confml.report.files import read_csv
-from confml.report.items import Item, PrintedTable
+from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
-
-if TYPE_CHECKING:
-    from confml.report.report import Report
+from confml.report.shown_table import ShownTable
 
 KEY = ("dataset", "method", "params", "view")
 """Columns that identify a view of a method variant on a data set."""
@@ -34,8 +32,8 @@ class Table:
     condition for the table to have rows, shown by ``confml describe``. applies: whether a run can have rows.
     metrics: declarations of the numbers that the table alone has. collects: the functions of a `Variant`
     whose values ``rows`` of a whole run reads with `RunResults.collected`. empty: whether a file without rows
-    is written. notes: function of the report that yields sentences for ``notes.txt``. printed: function of
-    the results of a run and the folder of its report that yields tables for ``confml run --all``.
+    is written. notes: function of the report that yields sentences for ``notes.txt``. shown: function of the
+    results of a run and the folder of its report that yields tables for ``confml run --all``.
     """
 
     path: str
@@ -48,8 +46,8 @@ class Table:
     of_run: bool = False
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
     empty: bool = False
-    notes: Callable[["Report"], Iterable[str]] = lambda report: ()
-    printed: Callable[[RunResults, Path], Iterable[PrintedTable]] = lambda run, folder: ()
+    notes: Callable[[Report], Iterable[str]] = lambda report: ()
+    shown: Callable[[RunResults, Path], Iterable[ShownTable]] = lambda run, folder: ()
 
     def __post_init__(self):
         if isinstance(self.columns, str):
@@ -60,65 +58,57 @@ class Table:
         """Name of the file without its ending."""
         return Path(self.path).stem
 
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The file, with one line on it."""
+        return {self.path: self.about}
+
+    @property
+    def text(self) -> str:
+        """What the columns mean."""
+        return inspect.getdoc(self.rows) or f"{self.about}."
+
     def read(self, folder: Path) -> list[dict[str, str]]:
         """Return the rows of the file in a folder as texts; none without it."""
         return read_csv(folder / self.path)
 
+    def make(self, report: Report) -> None:
+        """Give the report the rows of a table of the run, and the columns."""
+        if self.of_run:
+            report.rows[self.path] = list(self.rows(report))
+        report.columns[self.path] = self.columns
 
-@dataclass(frozen=True)
-class CellFiles:
-    """A folder with CSV files of single cells.
-
-    path: of the folder. files: function of a variant that yields for each file its path below the folder and
-    its lines, the header first. The other fields are those of `Table`.
-    """
-
-    path: str
-    about: str
-    files: Callable[[Variant], Iterator[tuple[str, Iterable[str]]]]
-    needs: str = "finished cells"
-    applies: Callable[[RunResults], bool] = always
-    metrics: Mapping[str, Metric] = field(default_factory=dict)
-    notes: Callable[["Report"], Iterable[str]] = lambda report: ()
-    printed: Callable[[RunResults, Path], Iterable[PrintedTable]] = lambda run, folder: ()
-
-    @property
-    def name(self) -> str:
-        return self.path
+    def write(self, report: Report) -> None:
+        """Write the file, unless it has no rows; the rows of variants are in the report."""
+        self.make(report)
+        if report.rows[self.path] or self.empty:
+            report.write_csv(self.path, self.columns, report.rows[self.path])
 
 
 @dataclass(frozen=True)
 class Files:
-    """Several files of a whole run, such as a table in four forms.
+    """Files of a report that are not one CSV table, such as a page, or a table with its form for a paper.
 
-    name: of all of them together. paths: of the files and folders, with one line on each. items: function of
-    the report that yields tables, texts, figures and notes. The other fields are those of `Table`.
+    name: of all of them together. paths: of the files and folders, with one line on each. write: function of
+    the report that writes them; its docstring says what they have. of_variant: called with the report and
+    each variant before that. The other fields are those of `Table`.
     """
 
     name: str
     paths: Mapping[str, str]
-    items: Callable[["Report"], Iterable[Item]]
+    write: Callable[[Report], None]
     needs: str = "finished cells"
     applies: Callable[[RunResults], bool] = always
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    of_variant: Callable[[Report, Variant], None] = lambda report, variant: None
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
-    notes: Callable[["Report"], Iterable[str]] = lambda report: ()
-    printed: Callable[[RunResults, Path], Iterable[PrintedTable]] = lambda run, folder: ()
+    notes: Callable[[Report], Iterable[str]] = lambda report: ()
+    shown: Callable[[RunResults, Path], Iterable[ShownTable]] = lambda run, folder: ()
 
-
-Output = Table | CellFiles | Files
-
-
-def text_of(output: Output) -> str:
-    """Return what the columns or files of an output mean: the docstring of its function."""
-    names = {Table: "rows", CellFiles: "files", Files: "items"}
-    function = getattr(output, names[type(output)])
-    return inspect.getdoc(function) or f"{next(iter(paths_of(output).values()))}."
-
-
-def paths_of(output: Output) -> Mapping[str, str]:
-    """Return the files and folders of an output, with one line on each."""
-    return output.paths if isinstance(output, Files) else {output.path: output.about}
+    @property
+    def text(self) -> str:
+        """What the files have."""
+        return inspect.getdoc(self.write) or f"{next(iter(self.paths.values()))}."
 
 
 def by_view(

@@ -47,25 +47,28 @@ class Retired:
 @dataclasses.dataclass(frozen=True)
 class Rules:
     retired: tuple[Retired, ...]
-    moved: tuple[tuple[str, str], ...]
+    moved: tuple[tuple[str, str, str], ...]
 
     @classmethod
     def read(cls, folder: Path) -> Rules:
         retired = [
             Retired(row["file"], row["column"], row["value"]) for row in _rows_of(folder / "retired.csv")
         ]
-        moved = [(row["old"], row["new"]) for row in _rows_of(folder / "moved.csv")]
+        moved = [(row["old"], row["new"], row["split"]) for row in _rows_of(folder / "moved.csv")]
         return cls(tuple(retired), tuple(moved))
 
     def of_file(self, file: str) -> list[Retired]:
         return [rule for rule in self.retired if fnmatchcase(file, rule.file)]
 
-    def new_name(self, file: str) -> str:
-        """Return where a file of the baseline is now; ``old`` is a regular expression."""
-        for old, new in self.moved:
+    def new_name(self, file: str) -> tuple[str, str]:
+        """Return where a file of the baseline is now, and the split of its rows there, "" for all rows.
+
+        ``old`` is a regular expression.
+        """
+        for old, new, split in self.moved:
             if re.fullmatch(old, file):
-                return re.sub(old, new, file)
-        return file
+                return re.sub(old, new, file), re.sub(old, split, file)
+        return file, ""
 
 
 def _rows_of(path: Path) -> Iterable[dict[str, str]]:
@@ -80,11 +83,11 @@ def compare_files(
     verdicts, seen = [], set()
     for name, path in before.items():
         retired = rules.of_file(prefix + name)
-        new_name = rules.new_name(name)
+        new_name, split = rules.new_name(name)
         seen.add(new_name)
         file = prefix + name if name == new_name else f"{prefix}{name} -> {new_name}"
         if new_name in now:
-            kind, details = compare(path, now[new_name], retired)
+            kind, details = compare(path, now[new_name], retired, split)
         elif any(not rule.column for rule in retired):
             kind, details = GONE, ""
         else:
@@ -93,12 +96,18 @@ def compare_files(
     return verdicts + [Verdict(NEW, prefix + name) for name in now if name not in seen]
 
 
-def compare(before: Path, now: Path, retired: list[Retired]) -> tuple[str, str]:
-    """Return the kind of verdict on two files, and the first differences."""
+def compare(before: Path, now: Path, retired: list[Retired], split: str = "") -> tuple[str, str]:
+    """Return the kind of verdict on two files, and the first differences.
+
+    split: whose rows of the second file are those of the first, in more columns.
+    """
     if before.read_bytes() == now.read_bytes():
         return SAME_BYTES, ""
     read = _json if before.suffix == ".json" else _table
     tables = read(before), read(now)
+    if split:
+        rows = [row for row in tables[1] if row["split"] == split]
+        tables = tables[0], [{name: row[name] for name in tables[0][0] if name in row} for row in rows]
     if not differences(*tables):
         return SAME_NUMBERS, ""
     drop = _without_keys if before.suffix == ".json" else _without_columns
