@@ -1,28 +1,27 @@
 """Configs: read from YAML and checked completely before a run; each error has its line and column.
 
 A config is checked in two phases, whose errors are reported together. First its shape: `validate` compares it
-with the pydantic model `Config`. Then its content: `check` compares the entries of the right shape with the
-registries and with each other (do methods, data and protocol go together?). `apply_overrides` (``--set``)
-comes before both, and `resolve` (paths, seeds) after them. All share a `Draft`.
+with the pydantic model `Config`. Then its content: `check_datasets`, `check_methods` and the others compare
+the entries of the right shape with the registries and with each other (do methods, data and protocol go
+together?). `apply_overrides` (``--set``) comes before both, and `_resolved` (paths, seeds) after them. All
+share a `Draft`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from confml.config.check_datasets import check_datasets
+from confml.config.check_methods import check_methods, check_steps
+from confml.config.check_protocol import check_figures, check_paper, check_protocol, check_repeats
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
 from confml.config.editor_schema import json_schema
+from confml.config.method_entry import MethodEntry
 from confml.config.overrides import apply_overrides
+from confml.config.read import bundled_configs, read_config, read_values
 from confml.config.schema import Config
-from confml.config.stages import (
-    CheckOptions,
-    bundled_configs,
-    check,
-    read_config,
-    read_values,
-    resolve,
-    validate,
-)
+from confml.config.validate import validate
 
 __all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config", "restore_config"]
 
@@ -70,16 +69,54 @@ def _finished(
     overrides: Sequence[str],
     figures: Iterable[str] | None = None,
     tables: Iterable[str] | None = None,
-    check_figure: CheckOptions | None = None,
+    check_figure: Callable[[str, Mapping[str, Any]], object] | None = None,
 ) -> Config:
     apply_overrides(draft, overrides)
     config = validate(draft)
-    check(draft, figures, tables, check_figure)
-    return resolve(_without_errors(config, draft), draft)
+    check_datasets(draft)
+    check_steps(draft)
+    check_methods(draft)
+    check_protocol(draft)
+    check_repeats(draft, "levels")
+    check_repeats(draft, "thresholds")
+    check_figures(draft, figures, check_figure)
+    check_paper(draft, tables)
+    return _resolved(_without_errors(config, draft), draft)
 
 
 def _without_errors(config: Config | None, draft: Draft) -> Config:
     draft.problems.raise_any()
-    if config is None:
-        raise draft.problems.error()
+    assert config is not None
     return config
+
+
+def _resolved(config: Config, draft: Draft) -> Config:
+    """Return the config with absolute paths, and with defaults that depend on other keys."""
+    datasets = tuple(_resolved_dataset(dataset, config.seed, draft) for dataset in config.datasets)
+    methods = tuple(_resolved_entry(entry, config.levels, draft) for entry in config.methods)
+    resolved = config.model_copy(update={"datasets": datasets, "methods": methods})
+    resolved._path = draft.path
+    return resolved
+
+
+def _resolved_entry(entry: MethodEntry, levels: Sequence[float], draft: Draft) -> MethodEntry:
+    """Return the entry with absolute paths of files, and ``best-of-level``: by default the first level."""
+    params, sweep, conformal = dict(entry.params), dict(entry.sweep), entry.conformal
+    for (kind, name), value in entry.files():
+        path = str(draft.file(str(value)))
+        if kind == "params":
+            params[name] = path
+        else:
+            sweep[name] = tuple(path if item == value else item for item in sweep[name])
+    if conformal is not None and conformal.params.get("best_of") and levels:
+        given = {name: value for name, value in conformal.params.items() if value is not None}
+        conformal = conformal.model_copy(update={"params": {"best_of_level": levels[0]} | given})
+    return entry.model_copy(update={"params": params, "sweep": sweep, "conformal": conformal})
+
+
+def _resolved_dataset(dataset: DatasetSpec, seed: int, draft: Draft) -> DatasetSpec:
+    """Return the data set with absolute paths, or with a seed for its generator."""
+    if dataset.kind == "generate" and dataset.params.get("seed") is None:
+        return dataset.model_copy(update={"params": {**dataset.params, "seed": seed}})
+    paths = {key: getattr(dataset, key) for key in ("csv", "test")}
+    return dataset.model_copy(update={key: str(draft.file(path)) for key, path in paths.items() if path})

@@ -1,10 +1,11 @@
 """Checks of data sets: cards, generators, files, keys that go together, and names that are unique."""
 
+import functools
+
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
 from confml.data.csv_text import check_encoding
-from confml.data.table_files import is_table_name
-from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.errors import ConfmlError, did_you_mean
 
 
 def check_datasets(draft: Draft) -> None:
@@ -36,15 +37,11 @@ def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
     from confml.data.cards import known_cards
 
     card, at = dataset.card or dataset.name, (*place, "card" if dataset.card else "name")
-    try:
+    with draft.noting(at):
         known = known_cards()
-    except ConfmlError as error:
-        return draft.add(at, error.message, error.hint)
-    if card not in known:
-        hint = did_you_mean(card, known, list_all=False) or "confml data list shows them"
-        if is_table_name(card):
-            hint = f"write {{csv: {card}, label: COLUMN}}"
-        draft.say(at, f"unknown data set '{card}'", hint)
+        if card not in known:
+            hint = did_you_mean(card, known, list_all=False) or "confml data list shows them"
+            draft.say(at, f"unknown data set '{card}'", hint)
 
 
 def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple) -> None:
@@ -56,11 +53,8 @@ def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple
         return
     draft.same_key_twice(place)
     rules = {**COMMON, **GENERATORS[name].parameters}
-    for parameter, value in dataset.params.items():
-        try:
-            check_parameters(f"generator '{name}'", rules, {parameter: value})
-        except ConfmlError as error:
-            draft.add_error(error, parameter, value, (*place, "params", parameter))
+    check = functools.partial(check_parameters, f"generator '{name}'", rules)
+    draft.check_each((*place, "params"), dataset.params, check)
 
 
 def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:
@@ -82,7 +76,5 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> N
         names = [name for _, _, name in named_columns(dataset)]
     for key, index, message, hint in column_mistakes(dataset, names):
         draft.say((*place, key, index or 0), f"{file}: {message}", hint)
-    try:
+    with draft.noting((*place, "encoding")):
         check_encoding(dataset.encoding or "utf-8")
-    except ConfigError as error:
-        draft.add((*place, "encoding"), error.message, error.hint)

@@ -1,6 +1,7 @@
 """Checks of the protocol, of levels and thresholds, and of figures and published tables."""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -28,12 +29,11 @@ def check_protocol(draft: Draft) -> None:
             message = f"{protocol.kind} has no {hyphenated(field)}"
             draft.add(("protocol", hyphenated(field)), message, hint, at_key=True)
     splits = protocol.repeats * (protocol.folds if protocol.kind == "k-fold" else 1)
+    cells = splits * sum(grids.size(entry.sweep) for _, entry in draft.entries(MethodEntry, "methods"))
     if splits > (limit := most("SPLITS", 1_000_000)):
         message = f"{splits:,} splits per data set are more than the limit of {limit:,}"
         draft.add(("protocol", "repeats"), message, raised_by("SPLITS"), at_key=True)
-        return
-    cells = splits * sum(grids.size(entry.sweep) for _, entry in draft.entries(MethodEntry, "methods"))
-    if cells > (limit := most("CELLS", 10_000_000)):
+    elif cells > (limit := most("CELLS", 10_000_000)):
         message = f"{cells:,} cells per data set are more than the limit of {limit:,}"
         draft.add(("methods",), message, raised_by("CELLS"), at_key=True)
     if protocol.kind == "online":
@@ -71,10 +71,9 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
 
 def check_repeats(draft: Draft, key: str) -> None:
     """Note a level or threshold that is listed twice."""
-    listed = draft.root.child(key)
-    numbers = listed.plain() if listed is not None and listed.is_list else []
+    numbers = draft.values.get(key)
     seen: set[str] = set()
-    for index, number in enumerate(numbers):
+    for index, number in enumerate(numbers if isinstance(numbers, list) else ()):
         value = grids.identity(without_rounding_error(number) if isinstance(number, float) else number)
         if value in seen:
             draft.add((key, index), f"{got(number)} is listed twice")
@@ -96,11 +95,8 @@ def check_figures(
         elif identity in seen:
             draft.say((*place, "name"), f"figure '{name}' is listed twice with the same options")
         elif check_options is not None:
-            for option, value in figure.options.items():
-                try:
-                    check_options(name, {option: value})
-                except ConfmlError as error:
-                    draft.add_error(error, option, value, (*place, "options", option))
+            check = functools.partial(check_options, name)
+            draft.check_each((*place, "options"), figure.options, check)
         seen.add(identity)
 
 

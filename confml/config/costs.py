@@ -7,7 +7,7 @@ from confml.config.draft import Draft
 from confml.data.table_files import require_regular
 from confml.errors import ConfigError
 from confml.measures.costs import ABSTAIN, Costs, cost_number, costs_of
-from confml.yaml import Document, Node, Problems, read_file
+from confml.yaml import read_file
 
 
 def read_costs(path: Path | str) -> Costs:
@@ -18,10 +18,9 @@ def read_costs(path: Path | str) -> Costs:
     """
     path = Path(path)
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
-        problems = Problems()
-        root = read_file(path, str(path), problems, Document("file of costs", "abstain: 0.8"))
-        problems.raise_any()
-        return costs_of(root.plain(), str(path))
+        document = read_file(path, str(path), "file of costs", "abstain: 0.8")
+        document.problems.raise_any()
+        return costs_of(document.values, str(path))
     require_regular(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -63,19 +62,18 @@ def _from_csv(text: str, where: str) -> Costs:
 
 def check_costs(draft: Draft) -> None:
     """Replace the path of a file of costs in a draft by its costs, and note costs that are wrong."""
-    node = draft.root.child("costs")
-    if node is None or node.content is None:
+    value = draft.values.get("costs")
+    if value is None:
         return
-    value = node.plain()
     try:
         if isinstance(value, str):
             costs = read_costs(draft.file(value))
-            plain = {"matrix": costs.matrix} | ({} if costs.abstain is None else {ABSTAIN: costs.abstain})
-            draft.root.content["costs"] = Node.of(plain, node.mark)
+            abstain = {} if costs.abstain is None else {ABSTAIN: costs.abstain}
+            draft.values["costs"] = {"matrix": costs.matrix, **abstain}
         else:
             costs_of(value)
     except ConfigError as error:
         where = f"{error.where}: " if error.where else ""
-        if isinstance(value, str):
-            del draft.root.content["costs"]  # its form is that of a path, not of costs
         draft.say(("costs",), f"costs: {where}{error.message}", error.hint)
+        if isinstance(value, str):
+            del draft.values["costs"]  # its form is that of a path, not of costs

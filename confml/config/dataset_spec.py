@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from confml.config.part import Part
 from confml.config.values import Name, NameList, Separator, Switch, TextList, Words, one_of, wrong
-from confml.data.table_files import table_name
+from confml.data.table_files import is_table_name, table_name
 
 
 def folder_name(text: str) -> str:
@@ -101,20 +101,19 @@ class DatasetSpec(Part):
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        if values.get("generate") is None:  # unknown keys are errors, not parameters
-            own = cls._own()
-            values = {key: value for key, value in values.items() if key not in own or value is not None}
-        else:
+        word = values.get("name")
+        if len(values) == 1 and isinstance(word, str) and is_table_name(word):
+            raise wrong("the name of a card or a mapping", hint=f"write {{csv: {word}, label: COLUMN}}")
+        if values.get("generate") is not None:
             values = super()._collect(values)
-        if values.get("name") is None:
-            csv, openml = values.get("csv"), values.get("openml")
-            name = values.get("generate") or values.get("card")
-            if isinstance(csv, str):
-                name = folder_name(table_name(csv))
-            elif isinstance(openml, int | str):
-                name = f"openml-{openml}" if str(openml).isdecimal() else folder_name(str(openml))
-            values |= {"name": name} if name else {}
-        return values
+        csv, openml = values.get("csv"), values.get("openml")
+        name = values.get("generate") or values.get("card")
+        if isinstance(csv, str):
+            name = folder_name(table_name(csv))
+        elif isinstance(openml, int | str):
+            name = f"openml-{openml}" if str(openml).isdecimal() else folder_name(str(openml))
+        given = {key: value for key, value in values.items() if value is not None or key not in cls._own()}
+        return ({"name": name} if name else {}) | given
 
     @property
     def kind(self) -> str:

@@ -1,8 +1,9 @@
-"""`Draft`: a config between its stages, with the positions of its values and the errors found so far."""
+"""`Draft`: a config between reading and use, with the positions of its values and the errors found so far."""
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,33 +12,31 @@ from pydantic import ValidationError
 from confml.config.part import Part
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import BadValue, UnknownParameter
-from confml.yaml import Mark, Node, Problems, got
+from confml.yaml import Located, got
+from confml.yaml.located import Place
 
 Entry = TypeVar("Entry", bound=Part)
-Place = Sequence[str | int]
 
 
 @dataclass
-class Draft:
-    """A config that passes from stage to stage.
+class Draft(Located):
+    """The values of a config.
 
-    root: the nodes as they were read. problems: the errors found so far. folder: base of relative paths.
-    default_name: name of a config without a name. path: the file, None for plain values.
+    folder: base of relative paths. default_name: name of a config without a name. path: the file, None for
+    plain values.
     """
 
-    root: Node
-    problems: Problems
-    folder: Path
-    default_name: str
+    folder: Path = field(default_factory=Path.cwd)
+    default_name: str = "unnamed"
     path: Path | None = None
-
-    def name_of(self, place: Place) -> str:
-        """Return a place as a dotted path, as in messages and ``--set``: ``methods.0.k``."""
-        return ".".join(str(part) for part, _ in self.root.walk(place))
 
     def file(self, path: str) -> Path:
         """Return the absolute path of a file that the config names."""
-        return Path(os.path.normpath(os.path.join(self.folder, os.path.expanduser(path))))
+        return Path(os.path.normpath(os.path.join(self.folder.absolute(), os.path.expanduser(path))))
+
+    def name_of(self, place: Place) -> str:
+        """Return a place as a dotted path, as in messages and ``--set``: ``methods.0.k``."""
+        return ".".join(map(str, self.find(place)[0]))
 
     def add(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
         """Note an error at the value (or the key) of a place; the message begins with the place."""
@@ -46,40 +45,32 @@ class Draft:
 
     def say(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
         """Note an error whose message already names its subject."""
-        self.problems.add(self.mark(place, at_key=at_key), message, hint)
-
-    def mark(self, place: Place, *, at_key: bool = False) -> Mark:
-        node = self.root.at(place)
-        return node.key_mark or node.mark if at_key else node.mark
+        self.problems.add(self.mark_of(place, at_key=at_key), message, hint)
 
     def line(self, place: Place, *, at_key: bool = True) -> str:
         """Return `` on line 3``, or no text for a value without a line."""
-        line = self.mark(place, at_key=at_key).line
+        line = self.mark_of(place, at_key=at_key).line
         return f" on line {line}" if line else ""
 
-    def entry_text(self, place: tuple) -> str:
+    def entry_text(self, place: Place) -> str:
         """Return an entry of a list as text: ``methods.0 on line 3``."""
         return f"{place[0]}.{place[1]}{self.line(place, at_key=False)}"
 
-    def part(self, model: type[Entry], place: Place) -> Entry | None:
-        """Return the value at a place as a model, or None if it is not valid, which `validate` notes."""
-        try:
-            return model.model_validate(self.root.at(place).plain(), by_alias=True, by_name=False)
-        except ValidationError:
-            return None
+    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[Place, Entry]]:
+        """Iterate over (place, entry) for the entries of a list that have the right form.
 
-    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[tuple, Entry]]:
-        """Iterate over (place, entry) for the valid entries of a list."""
-        listed = self.root.child(key)
-        for index in range(len(listed.content) if listed is not None and listed.is_list else 0):
-            entry = self.part(model, (key, index))
-            if entry is not None:
-                yield (key, index), entry
+        `validate` notes the errors of the others.
+        """
+        listed = self.values.get(key)
+        for index, value in enumerate(listed if isinstance(listed, list) else ()):
+            with contextlib.suppress(ValidationError):
+                yield (key, index), model.model_validate(value, by_alias=True, by_name=False)
 
     def section(self, model: type[Entry], key: str) -> Entry | None:
-        """Return a mapping of the config, or None if it is not given or not valid."""
-        node = self.root.child(key)
-        return self.part(model, (key,)) if node is not None and node.content is not None else None
+        """Return a mapping of the config, or None if it is not given or does not have the right form."""
+        with contextlib.suppress(ValidationError):
+            return model.model_validate(self.values.get(key), by_alias=True, by_name=False)
+        return None
 
     def add_error(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
         """Note the error that a registry raises for one parameter or option."""
@@ -90,6 +81,22 @@ class Draft:
             self.add(place, f"expected {error.expected}, got {got(value)}", error.hint)
         else:
             self.add(place, error.message, error.hint)
+
+    @contextlib.contextmanager
+    def noting(self, place: Place, prefix: str = "") -> Iterator[None]:
+        """Note a `ConfmlError` of the block at a place."""
+        try:
+            yield
+        except ConfmlError as error:
+            self.add(place, f"{prefix}{error.message}", error.hint)
+
+    def check_each(self, place: Place, params: Mapping[str, Any], check: Callable[[dict], object]) -> None:
+        """Note the error that ``check`` raises for each of the parameters at a place."""
+        for name, value in params.items():
+            try:
+                check({name: value})
+            except ConfmlError as error:
+                self.add_error(error, name, value, (*place, name))
 
     def check_file(self, place: Place, path: str) -> Path:
         """Return the absolute path of a file; note it at its place if there is no regular file."""
@@ -102,19 +109,16 @@ class Draft:
             hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*")], list_all=False)
             self.add(place, f"there is no file {file}", hint or "paths count from the config's folder")
         else:
-            try:
+            with self.noting(place, f"{file}: "):
                 require_regular(file)
-            except ConfmlError as error:
-                self.add(place, f"{file}: {error.message}", error.hint)
         return file
 
     def same_key_twice(self, place: Place) -> None:
         """Note parameters that are given twice, once spelled with - and once with _."""
-        node = self.root.at(place)
         seen: dict[str, str] = {}
-        for key in node.content if node.is_mapping else ():
-            name = key.replace("-", "_")
-            if name in seen:
-                mark = node.content[key].key_mark or node.mark
-                self.problems.add(mark, f"'{key}' is the same parameter as '{seen[name]}', already given")
-            seen[name] = key
+        _, found, holder = self.find(place)
+        for key in holder if isinstance(holder, dict) else ():
+            first = seen.setdefault(key.replace("-", "_"), key)
+            if first != key:
+                mark = self.marks.get((*found, key), (self.mark,))[0]
+                self.problems.add(mark, f"'{key}' is the same parameter as '{first}', already given")

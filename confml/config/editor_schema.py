@@ -36,6 +36,7 @@ def json_schema(
     from confml.data.cards import known_cards
     from confml.data.generators import COMMON, GENERATORS
     from confml.methods.registry import known_methods
+    from confml.methods.wrappers import WRAPPERS
     from confml.steps.registry import known_steps
 
     schema = Config.model_json_schema(by_alias=True, schema_generator=_WithoutNull)
@@ -52,6 +53,11 @@ def json_schema(
         _suggest(parts[model], key, known)
         parts[model]["additionalProperties"] = True
         parts[model]["allOf"] = [_with_parameters(key, name, rules) for name, rules in known.items()]
+    for key, wrapper in WRAPPERS.items():
+        part = parts[f"{key.capitalize()}Spec"]
+        rules = wrapper.declared()
+        part["properties"] |= _properties(rules)
+        del part["properties"]["random-state"], part["properties"]["params"]
     _suggest(parts["DatasetSpec"], "card", known_cards())
     _suggest(parts["PaperSpec"], "table", tables or ())
     dataset = parts["DatasetSpec"]
@@ -84,7 +90,13 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str]) -> None:
 
 def _with_parameters(key: str, name: str, rules: Mapping[str, Parameter]) -> dict[str, Any]:
     """Return the condition that a mapping with this name has these parameters."""
-    values = {
-        hyphenated(one): {"description": rule.about} | parameter_schema(rule) for one, rule in rules.items()
+    return {
+        "if": {"properties": {key: {"const": name}}, "required": [key]},
+        "then": {"properties": _properties(rules)},
     }
-    return {"if": {"properties": {key: {"const": name}}, "required": [key]}, "then": {"properties": values}}
+
+
+def _properties(rules: Mapping[str, Parameter]) -> dict[str, Any]:
+    return {
+        hyphenated(key): {"description": rule.about} | parameter_schema(rule) for key, rule in rules.items()
+    }

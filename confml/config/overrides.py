@@ -6,58 +6,66 @@ is YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``le
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from confml.config.draft import Draft, Place
+from confml.config.draft import Draft
 from confml.config.schema import part_at
 from confml.errors import ConfigError, ConfigErrors, did_you_mean
-from confml.yaml import Mark, Node, got, parse, spelling
+from confml.yaml import Mark, got, parse, spelling
+from confml.yaml.located import Place
 
 
 def apply_overrides(draft: Draft, options: Sequence[str]) -> None:
     """Apply each KEY=VALUE in turn; a ConfigError of an override is noted in the problems of the draft."""
     for rank, option in enumerate(options, start=1):
-        shown = option if len(option) <= 80 else option[:77] + "..."
-        mark = Mark(rank=rank, source=f"--set {shown}")
+        mark = Mark(rank=rank, source=f"--set {option if len(option) <= 80 else option[:77] + '...'}")
         path, equals, text = option.partition("=")
         keys = path.strip().split(".")
         try:
             if not equals or not all(keys):
                 raise ConfigError("expected KEY=VALUE, such as protocol.repeats=5")
-            _set(draft.root, (), keys, parse(text, "", draft.problems, mark))
+            _set(draft, keys, parse(text, problems=draft.problems, mark=mark).values, mark)
         except ConfigErrors:
             continue  # `parse` has noted them
         except ConfigError as error:
             draft.problems.add(mark, error.message, error.hint)
 
 
-def _set(node: Node, place: Place, keys: Sequence[str], value: Node) -> None:
-    """Set ``value`` at the path ``keys`` below ``node``, whose own place is ``place``."""
-    _expand(node, place)
-    here = ".".join(map(str, place))
-    key: str | int
-    if node.is_list:
-        key, rest = _index(node.content, here, keys)
-    elif node.is_mapping:
-        key, rest = keys[0], keys[1:]
-        model = part_at(place)
-        if model is None or model.rest is not None:  # parameters
-            key = spelling(node.content, key)
-        inner = node.content.get(key)
-        if rest and (inner is None or inner.content is None):
-            node.content[key] = Node({}, value.mark, value.mark)
-    else:
-        raise ConfigError(f"{here} is {got(node.content)} and has no '{keys[0]}'")
-    if rest:
-        return _set(node.content[key], (*place, key), rest, value)
-    node.content[key] = Node(value.content, value.mark, value.mark)
+def _set(draft: Draft, keys: Sequence[str], new: Any, mark: Mark) -> None:
+    """Set a value at the path ``keys``; mappings on the way are made, and short forms are expanded."""
+    place, parent, value = Place(), [draft.values], draft.values
+    key: Any = 0  # of ``value`` in ``parent``
+    while keys:
+        model, here = part_at(place), ".".join(map(str, place))
+        if value is None:
+            value = parent[key] = {}
+            draft.replace_marks(place, mark)
+        elif isinstance(value, str) and model and model.short:
+            value = parent[key] = {model.short: value}
+        elif model and model.one_key and isinstance(value, dict) and len(value) == 1:
+            ((name, inner),) = value.items()
+            if name not in model.keys() and isinstance(inner, dict | None):
+                value = parent[key] = {model.short: name, **(inner or {})}
+        parent = value
+        if isinstance(parent, list):
+            key, keys = _index(parent, here, keys)
+        elif isinstance(parent, dict):
+            is_parameter = model is None or model.rest is not None
+            key, keys = (is_parameter and spelling(parent, keys[0])) or keys[0], keys[1:]
+        else:
+            raise ConfigError(f"{here} is {got(parent)} and has no '{keys[0]}'")
+        place = (*place, key)
+        value = parent[key] if isinstance(parent, list) else parent.get(key)
+    parent[key] = new
+    draft.replace_marks(place, mark)
 
 
-def _index(entries: Sequence[Node], here: str, keys: Sequence[str]) -> tuple[int, Sequence[str]]:
+def _index(entries: Sequence[Any], here: str, keys: Sequence[str]) -> tuple[int, Sequence[str]]:
     """Return the index of the entry of a list that ``keys`` begin with, and the other keys."""
     names = [_names(entry) for entry in entries]
     for length in range(len(keys), 0, -1):  # names have dots in them: sklearn.svm.SVC
         name = ".".join(keys[:length])
-        matches = [index for index, known in enumerate(names) if name in known]
+        matches = [index for index, of_entry in enumerate(names) if name in of_entry]
         if len(matches) > 1:
             hint = f"write {' or '.join(f'{here}.{index}' for index in matches)}"
             raise ConfigError(f"'{name}' is in {here} more than once", hint=hint)
@@ -69,25 +77,11 @@ def _index(entries: Sequence[Node], here: str, keys: Sequence[str]) -> tuple[int
     raise ConfigError(f"{here} has no entry '{keys[0]}'", hint=hint)
 
 
-def _expand(node: Node, place: Place) -> None:
-    """Expand a short form, such as knn to {name: knn}, so that keys can be added."""
-    model = part_at(place)
-    if model is None or model.short is None:
-        return
-    if isinstance(node.content, str):
-        node.content = {model.short: Node(node.content, node.mark, node.mark)}
-    elif model.one_key and node.is_mapping and len(node.content) == 1:
-        ((name, inner),) = node.content.items()
-        if name not in model.keys() and (inner.is_mapping or inner.content is None):
-            mark = inner.key_mark or inner.mark
-            node.content = {model.short: Node(name, mark, mark), **(inner.content or {})}
-
-
-def _names(entry: Node) -> list[str]:
+def _names(entry: Any) -> list[str]:
     """Return the names of a list entry: its name and its label."""
-    if not entry.is_mapping:
-        return [entry.content] if isinstance(entry.content, str) else []
-    keys = ("name", "label", *(() if "name" in entry.content else ("generate", "card")))
-    names = [entry.content[key].content for key in keys if key in entry.content]
-    names += [key for key, inner in entry.content.items() if len(entry.content) == 1 and inner.is_mapping]
+    if not isinstance(entry, dict):
+        return [entry] if isinstance(entry, str) else []
+    keys = ("name", "label", *(() if "name" in entry else ("generate", "card")))
+    names = [entry.get(key) for key in keys]
+    names += [key for key, inner in entry.items() if len(entry) == 1 and isinstance(inner, dict)]
     return [name for name in names if isinstance(name, str)]

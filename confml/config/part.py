@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
 
-from confml.yaml import Problems, parse
+from confml.config.values import wrong
+from confml.yaml import parse
 
 
 def hyphenated(field: str) -> str:
@@ -33,10 +34,10 @@ class Part(BaseModel):
         validate_by_name=True,
     )
     short: ClassVar[str | None] = None
+    # Field for all keys that are not fields: parameters or options.
     rest: ClassVar[str | None] = None
-    """Field for all keys that are not fields: parameters or options."""
+    # Whether ``{name: {key: value}}`` may be written for ``{name: ..., key: value}``.
     one_key: ClassVar[bool] = False
-    """Whether ``{name: {key: value}}`` may be written for ``{name: ..., key: value}``."""
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -57,18 +58,20 @@ class Part(BaseModel):
         schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
         for field in cls.model_fields:
             about, examples = cls.documented(field)
-            values = [parse(text, "", Problems()).plain() for text in examples.split(" or ")]
-            entry = {"description": about} | ({"examples": values} if examples else {})
-            schema["properties"][hyphenated(field)] |= entry
+            values = {"examples": [parse(text).values for text in examples.split(" or ")]} if examples else {}
+            schema["properties"][hyphenated(field)] |= {"description": about} | values
         return reference
 
     @model_validator(mode="before")
     @classmethod
     def _normalise(cls, values: Any) -> Any:
-        if isinstance(values, str) and cls.short:
-            return {cls.short: values}
-        if not isinstance(values, Mapping):
+        if isinstance(values, cls):
             return values
+        if isinstance(values, str) and cls.short:
+            values = {cls.short: values}
+        if not isinstance(values, Mapping):
+            word = f"a {cls.short}, or a mapping with the key '{cls.short}'"
+            raise wrong(word if cls.rest else f"a mapping with keys out of {', '.join(cls.keys())}")
         if cls.one_key and len(values) == 1:
             ((name, inner),) = values.items()
             if name not in cls._own() and (inner is None or isinstance(inner, Mapping)):
@@ -83,16 +86,12 @@ class Part(BaseModel):
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Remove keys without a value, such as ``steps:``, and move unknown keys into the field `rest`."""
         own = cls._own()
-        kept = {key: value for key, value in values.items() if key not in own or value is not None}
-        if cls.rest is None:
-            return kept
-        given = kept.pop(cls.rest, {})
-        if not isinstance(given, Mapping):
-            return {**kept, cls.rest: given}
-        rest = {underscored(key): value for key, value in given.items()}
-        for key in [key for key in kept if key not in own]:
-            rest[underscored(key)] = kept.pop(key)
-        return {**kept, cls.rest: rest}
+        fields = {key: value for key, value in values.items() if key in own and value is not None}
+        others = {key: value for key, value in values.items() if key not in own}
+        given = fields.get(cls.rest or "", {})
+        if cls.rest is None or not isinstance(given, Mapping):
+            return fields | others
+        return fields | {cls.rest: {underscored(key): value for key, value in {**given, **others}.items()}}
 
     def as_dict(self) -> dict[str, Any]:
         """Return all keys that have a value, as plain values."""

@@ -7,9 +7,9 @@ Names, parameters and files are checked in `check`. Fields are written with hyph
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
+from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
@@ -35,20 +35,6 @@ class StepSpec(Part):
 
     name: Words
     params: dict[str, Any] = {}
-
-    @property
-    def packages(self) -> dict[str, str]:
-        """Package -> version of the dotted names of the entry, besides those of scikit-learn."""
-        from confml.methods.registry import packages_of
-
-        return packages_of(self.name, self.params.values())
-
-    @property
-    def divides_groups(self) -> bool:
-        """Whether a fit validates inside and divides groups of examples."""
-        from confml.steps.registry import step_class
-
-        return step_class(self.name).divides_groups(self.params)
 
 
 class NoiseSpec(Part):
@@ -148,23 +134,10 @@ class Config(Part):
     silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = ()
     _path: Path | None = PrivateAttr(None)
 
-    @model_validator(mode="after")
-    def _level_of_best_of(self) -> Self:
-        entries = tuple(entry.at_levels(self.levels) for entry in self.methods)
-        if entries != self.methods:
-            object.__setattr__(self, "methods", entries)
-        return self
-
     @property
     def path(self) -> Path | None:
         """The file of the config, or None."""
         return self._path
-
-    def from_file(self, path: Path | None) -> "Config":
-        """Return the same config with ``path`` as its file."""
-        config = self.model_copy()
-        config._path = path
-        return config
 
     @property
     def noise_values(self) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confml.config.dataset_spec import folder_name
-from confml.config.stages import bundled_configs, read_config
+from confml.config.read import bundled_configs, read_config
 from confml.data.audit import are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
@@ -229,7 +229,7 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
     """
     if source not in SOURCES:
         raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
-    configs = [read_config(str(bundled_configs()[name])).root.plain() for name in SOURCES[source]]
+    configs = [read_config(str(bundled_configs()[name])).values for name in SOURCES[source]]
     first, reasons = configs[0], dict(found.reasons)
     reasons |= {key: f"as in {SOURCES[source][0]}" for key in ("steps", "protocol", "levels") if key in first}
     methods = [dict(method) for config in configs for method in config["methods"]]

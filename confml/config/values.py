@@ -37,6 +37,10 @@ class Text(Parameter):
             return False
         return re.fullmatch(self.pattern, value) is not None if self.pattern else bool(value.strip())
 
+    def hint(self, value: Any) -> str | None:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return f"put it in quotes: '{value}'" if is_number and self.accepts(str(value)) else None
+
 
 class Rule:
     """A `Parameter` as the annotation of a pydantic field; it checks values and gives a JSON Schema."""
@@ -47,7 +51,7 @@ class Rule:
     def check(self, value: Any) -> Any:
         if self.parameter.accepts(value):
             return value
-        raise wrong(self.parameter.expected(), hint=hint_for(self.parameter, value))
+        raise wrong(self.parameter.expected(), hint=self.parameter.hint(value))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
@@ -59,27 +63,6 @@ class Rule:
 def wrong(expected: str, *, hint: str | None = None) -> PydanticCustomError:
     """Return the error of a wrong value; the reporting code adds the value itself."""
     return PydanticCustomError("expected", "expected {expected}", {"expected": expected, "hint": hint})
-
-
-def hint_for(parameter: Parameter, value: Any) -> str | None:
-    """Return a hint on the value that was probably meant."""
-    kinds = parameter.of if isinstance(parameter, AnyOf) else (parameter,)
-    if isinstance(value, bool):
-        return None
-    for kind in kinds:
-        if isinstance(value, str):
-            if isinstance(kind, Flag) and value.lower() in ("yes", "on", "y", "no", "off", "n"):
-                return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
-            if isinstance(kind, Choice):
-                return kind.hint(value)
-            if isinstance(kind, Number) and re.fullmatch(r"[-+]?[\s\d_,'.]*\d[\s\d_,'.]*(e[-+]?\d+)?", value):
-                return "write the number without quotes, blanks or separators"
-        elif isinstance(value, int | float):
-            if isinstance(kind, Text) and kind.accepts(str(value)):
-                return f"put it in quotes: '{value}'"
-            if isinstance(kind, Number) and kind.high == 1 and 1 < value <= 100:
-                return f"write {value / 100:g} for {value} %"
-    return None
 
 
 def parameter_schema(parameter: Parameter) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from pydantic import (
 
 from confml._version import resource_folder
 from confml.errors import ConfigError, ConfigErrors, DataError
-from confml.yaml import Document, Node, Problems, read_file
+from confml.yaml import read_file
+from confml.yaml.located import Place
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -280,31 +281,18 @@ def read_card_file(path: Path) -> Card:
         raise _as_data_error(error, path, values, places) from None
 
 
-CARD = Document("card", "title: Wine")
+def read_values(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
+    """Return the plain values of a card and, for each path of keys and indexes, its line from 1.
 
-
-def read_values(path: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
-    """Return the plain values of a card and, for each place (a tuple of keys and indexes), its line from 1.
-
-    The place of a value in a mapping is the line of its key. Raises DataError with file:line:column.
+    The line of a value in a mapping is that of its key. Raises DataError with file:line:column.
     """
-    problems = Problems()
     try:
-        root = read_file(path, str(path), problems, CARD)
-        problems.raise_any()
+        document = read_file(path, str(path), "card", "title: Wine")
+        document.problems.raise_any()
     except ConfigErrors as errors:
         first = errors.errors[0]
         raise DataError(first.message, where=first.where, hint=first.hint) from None
-    lines: dict[tuple[str | int, ...], int] = {}
-    _note_lines(root, (), lines)
-    return root.plain(), lines
-
-
-def _note_lines(node: Node, place: tuple[str | int, ...], lines: dict) -> None:
-    lines[place] = (node.key_mark or node.mark).line
-    inner = node.content.items() if node.is_mapping else enumerate(node.content) if node.is_list else ()
-    for part, value in inner:
-        _note_lines(value, (*place, part), lines)
+    return document.values, {place: key.line for place, (key, _) in document.marks.items()}
 
 
 def _with_base(path: Path, seen: tuple[Path, ...]):
@@ -335,8 +323,9 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
 
 def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
     """Raise DataError for keys with underscores, which pydantic would accept as names of fields."""
-    fixed: list[tuple[tuple[str | int, ...], Any]]
-    fixed = [((key,), values[key]) for key in ("reader", "expect", "paper") if key in values]
+    fixed: list[tuple[Place, Any]] = [
+        ((key,), values[key]) for key in ("reader", "expect", "paper") if key in values
+    ]
     files = values.get("files")
     fixed += [(("files", i), file) for i, file in enumerate(files if isinstance(files, list) else [])]
     for at, mapping in [((), values), *fixed]:

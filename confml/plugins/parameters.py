@@ -11,6 +11,7 @@ A value that does not fit raises one of four exceptions, all of them `ParameterE
 
 import copy
 import math
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -130,6 +131,12 @@ class Number(Parameter):
         inside = low <= value <= high and abs(value) <= sys.float_info.max
         return inside and not (self.low_open and value == low) and not (self.high_open and value == high)
 
+    def hint(self, value: Any) -> str | None:
+        if isinstance(value, str) and re.fullmatch(r"[-+]?[\s\d_,'.]*\d[\s\d_,'.]*(e[-+]?\d+)?", value):
+            return "write the number without quotes, blanks or separators"
+        is_percentage = self.high == 1 and type(value) in (int, float) and 1 < value <= 100
+        return f"write {value / 100:g} for {value} %" if is_percentage else None
+
 
 @dataclass(frozen=True)
 class Integer(Number):
@@ -165,6 +172,11 @@ class Flag(Parameter):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, bool)
 
+    def hint(self, value: Any) -> str | None:
+        words = {**dict.fromkeys(("yes", "on", "y"), "true"), **dict.fromkeys(("no", "off", "n"), "false")}
+        word = words.get(str(value).lower())
+        return f"write {word}" if word else None
+
 
 @dataclass(frozen=True)
 class AnyOf(Parameter):
@@ -177,6 +189,9 @@ class AnyOf(Parameter):
 
     def accepts(self, value: Any) -> bool:
         return any(one.accepts(value) for one in self.of)
+
+    def hint(self, value: Any) -> str | None:
+        return next(filter(None, (one.hint(value) for one in self.of)), None)
 
 
 @dataclass(frozen=True)

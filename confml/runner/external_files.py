@@ -12,6 +12,7 @@ from confml.data.dataset import DataSet
 from confml.data.files import sha256_of
 from confml.data.probability_table import ProbabilityTable, read_probabilities
 from confml.errors import ConfigError, ConfmlError, DataError
+from confml.methods.registry import method_class
 from confml.runner.splits import Split, split_rows
 
 KEY = "probabilities"
@@ -35,7 +36,7 @@ def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Se
 
     Raises DataError for a file that does not fit the data set, or lacks rows of a split.
     """
-    if not entry.takes_rows:
+    if not method_class(entry.name).takes_rows:
         return ()
     if entry.tune:
         raise ConfigError(
@@ -46,7 +47,7 @@ def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Se
 
 def shown_params(entry: MethodEntry, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a cell: files by their names, because a run can be moved."""
-    if not entry.takes_rows:
+    if not method_class(entry.name).takes_rows:
         return dict(params)
     return {name: Path(value).name if name == KEY else value for name, value in params.items()}
 

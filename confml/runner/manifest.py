@@ -12,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from confml._json import from_json, to_json
 from confml._outputs import write_atomically
 from confml.config import Config
-from confml.config.method_entry import MethodEntry
-from confml.config.schema import StepSpec
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError, printable
+from confml.methods.registry import packages_of
 from confml.runner.plan import Cell, Plan
 from confml.runner.provenance import now, provenance
 from confml.runner.store import Store
@@ -73,9 +72,11 @@ def new_manifest(
 def _provenance(plan: Plan) -> dict:
     """Return software and machine, with the packages of dotted names and the SHA-256 of external files."""
     about = provenance()
-    entries: list[MethodEntry | StepSpec] = [*plan.config.methods, *plan.config.steps]
-    for entry in entries:
-        about["packages"] |= entry.packages
+    for step in plan.config.steps:
+        about["packages"] |= packages_of(step.name, step.params.values())
+    for entry in plan.config.methods:
+        values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
+        about["packages"] |= packages_of(entry.name, values)
     files = {file.path: file.sha256 for job in plan.jobs for file in job.files}
     return about | ({"files": files} if files else {})
 

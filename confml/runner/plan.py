@@ -16,12 +16,13 @@ from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.measures.costs import costs_of
+from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, external_files, shown_params
 from confml.runner.origins import coverage_columns
 from confml.runner.split_data import by_places, form_of_rows
 from confml.runner.splits import Split, checked_splits, split_identity
-from confml.steps.registry import imputes, version_of_step
+from confml.steps.registry import imputes, step_class, version_of_step
 from confml.steps.transformer import divided_groups
 
 
@@ -149,7 +150,7 @@ def _check_steps(config: Config, data: DataSet) -> None:
         hint = "missing: drop, for a CSV file"
         raise ConfigError(f"data set '{data.name}' has missing values, and no training part", hint=hint)
     for step in config.steps if data.groups is not None else ():
-        if step.divides_groups:
+        if step_class(step.name).divides_groups(step.params):
             raise divided_groups(step.name)
 
 
@@ -197,7 +198,7 @@ def _shared_by_splits(
         "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
         "steps": steps,
         "method": entry.name,
-        "version": entry.version,
+        "version": version_of(entry.name, entry.given, [*entry.sweep.values(), *entry.tune.values()]),
     }
     # Each point of a sweep is a method of its own, which may take other rows than the next one.
     forms = {

@@ -4,9 +4,8 @@ PyYAML scans and composes the text. Its constructors also read ``no`` as false a
 accept repeated keys.
 """
 
-from confml.yaml.nodes import Node, spelling
-from confml.yaml.problems import Mark, Problems
-from confml.yaml.reader import Document, parse, read_file
+from confml.yaml.located import Located, Mark, Problems, error_at, spelling
+from confml.yaml.reader import parse, read_file
 from confml.yaml.wording import flow, got
 
-__all__ = ["Document", "Mark", "Node", "Problems", "flow", "got", "parse", "read_file", "spelling"]
+__all__ = ["Located", "Mark", "Problems", "error_at", "flow", "got", "parse", "read_file", "spelling"]

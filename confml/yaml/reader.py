@@ -1,86 +1,86 @@
-"""Read YAML as nodes with lines and columns, because PyYAML's constructors return bare values.
+"""Read YAML as plain values with lines and columns, because PyYAML's constructors lose them.
 
-PyYAML scans, parses and composes the text. Its constructors also keep the last of repeated keys, and read
-``no``, ``10:30`` and ``1e-3`` as YAML 1.1 does. Here keys are always text, aliases are filled in, merge keys
-merged, and repeated keys are errors.
+Keys are always text, aliases are filled in, merge keys merged, and repeated keys are errors.
 """
 
+import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.reader import ReaderError
 
-from confml.yaml.nodes import Node, scalar
-from confml.yaml.problems import Mark, Problems
+from confml.errors import ConfigErrors
+from confml.yaml.located import Located, Mark, Place, Problems, error_at
 from confml.yaml.wording import UNKNOWN_ESCAPE, Unsupported, explain, got
 
 LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
 DEEPEST = 40
+LONGEST_NUMBER = 400  # characters; longer texts are no numbers
 PLAIN = "!plain"  # tag of scalars without quotes and without a tag
 
 
-@dataclass(frozen=True)
-class Document:
-    """A kind of YAML file: its name in messages, and an example of a key with its value."""
+def read_file(path: Path, shown: str, noun: str, example: str) -> Located:
+    """Read the mapping in a YAML file. Repeated keys are noted in its problems and the rest is read.
 
-    noun: str
-    example: str
-
-
-def read_file(path: Path, shown: str, problems: Problems, document: Document) -> Node:
-    """Read the mapping in a YAML file.
-
-    shown: the path as messages name it. Repeated keys are noted in ``problems`` and the rest is read. Raises
-    ConfigErrors for a file that cannot be read, is not YAML, or does not hold a mapping.
+    shown: the path as messages name it. noun: the kind of file, and example: a key with its value, for
+    messages. Raises ConfigErrors for a file that cannot be read, is not YAML, or does not hold a mapping.
     """
+    mark = Mark(source=shown)
     try:
         with path.open("rb") as file:  # which may be a pipe, or a device without an end
             content = file.read(LARGEST_FILE + 1)
     except OSError as error:
         message = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        raise problems.stop(Mark(source=shown), message) from None
+        raise ConfigErrors([error_at(mark, message)]) from None
     if len(content) > LARGEST_FILE:
-        message = f"a {document.noun} is a short YAML file, this one has more than {LARGEST_FILE:,} bytes"
-        raise problems.stop(Mark(source=shown), message)
-    root = parse(_decoded(content, shown, problems), shown, problems)
-    if not root.is_mapping:
-        value = "an empty file" if root.content is None else got(root.plain())
-        expected = f"expected keys with values, such as '{document.example}'"
-        raise problems.stop(root.mark, f"{expected}, got {value}")
-    return root
+        message = f"a {noun} is a short YAML file, this one has more than {LARGEST_FILE:,} bytes"
+        raise ConfigErrors([error_at(mark, message)])
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        *lines, before = content[: error.start].split(b"\n")
+        mark = Mark(0, len(lines) + 1, len(before.decode("utf-8")) + 1, shown)
+        message = f"the byte 0x{content[error.start]:02X} is not UTF-8"
+        raise ConfigErrors([error_at(mark, message, "save the file as UTF-8")]) from None
+    document = parse(text, shown)
+    if not isinstance(document.values, dict):
+        value = "an empty file" if document.values is None else got(document.values)
+        message = f"expected keys with values, such as '{example}', got {value}"
+        document.problems.add(document.mark_of(()), message)
+        document.problems.raise_any()
+    return document
 
 
-def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) -> Node:
-    """Parse YAML text as nodes.
+def parse(text: str, source: str = "", problems: Problems | None = None, mark: Mark | None = None) -> Located:
+    """Parse YAML text.
 
-    source: the file, for marks. mark: one mark for all nodes instead (the value of an option).
-    Repeated keys are noted in ``problems``. Raises ConfigErrors, with the place, for text that is not YAML.
+    source: the file, for marks. mark: one mark for all values instead (the value of an option).
+    Repeated keys are noted in ``problems``. Raises ConfigErrors, with the position, for text that is not
+    YAML.
     """
-
-    def place(position: yaml.Mark | None) -> Mark:
-        line, column = (position.line, position.column) if position else (0, 0)
-        return mark or Mark(0, line + 1, column + 1, source)
-
-    loader = None
+    document = Located(None, mark or Mark(0, 1, 1, source), problems=problems or Problems())
+    builder, loader = _Builder(document), None
     try:
         loader = _Loader(text)
-        document = loader.get_single_node()
-        return Node(None, place(None)) if document is None else _Builder(place, problems).node(document, 0)
+        node = loader.get_single_node()
+        document.values = None if node is None else builder.value(node, ())
+        return document
     except yaml.MarkedYAMLError as error:
         position, message, hint = explain(error, text)
-        raise problems.stop(place(position), message, hint) from None
     except ReaderError as error:
-        before = text[: error.position]
-        position = yaml.Mark("", 0, before.count("\n"), len(before) - before.rfind("\n") - 1, None, 0)
-        message = f"the control character U+{error.character:04X} is not allowed"
-        raise problems.stop(place(position), message) from None
+        *lines, before = text[: error.position].split("\n")
+        position = yaml.Mark("", 0, len(lines), len(before), None, 0)
+        message, hint = f"the control character U+{error.character:04X} is not allowed", None
     except (ValueError, OverflowError):  # PyYAML converts the digits of "\UFFFFFFFF" unguarded
-        raise problems.stop(place(loader.get_mark() if loader else None), *UNKNOWN_ESCAPE) from None
+        position = loader.get_mark() if loader else None
+        message, hint = UNKNOWN_ESCAPE
+    document.problems.add(builder.mark(position), message, hint)
+    document.problems.raise_any()
+    raise AssertionError("there is an error")
 
 
 class _Loader(yaml.SafeLoader):
@@ -99,19 +99,42 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Builder:
-    """Turns PyYAML's nodes into `Node`: aliases filled in, merge keys merged, repeated keys noted."""
+    """Builds the values of a document from PyYAML's nodes."""
 
-    def __init__(self, place: Callable[[yaml.Mark], Mark], problems: Problems):
-        self.place, self.problems = place, problems
-        self.count = 0
-        self.open: set[int] = set()
+    def __init__(self, document: Located):
+        self.document, self.count = document, 0
+        self.open: list[yaml.Node] = []  # that contain the node
 
-    def node(self, node: yaml.Node, depth: int) -> Node:
+    def mark(self, position: yaml.Mark | None) -> Mark:
+        """Return the mark of a position of PyYAML."""
+        mark = self.document.mark
+        if position is None or mark.line == 0:  # of an option
+            return mark
+        return Mark(0, position.line + 1, position.column + 1, mark.source)
+
+    def value(self, node: yaml.Node, place: Place, key_mark: Mark | None = None) -> Any:
+        """Return the plain value of a node, and note its marks and those of all values inside."""
+        self._check(node, len(place))
+        mark = self.mark(node.start_mark)
+        self.document.marks[place] = (key_mark or mark, mark)
+        self.open.append(node)
+        value: Any
+        if isinstance(node, yaml.MappingNode):
+            pairs = self._pairs(node, len(place)).items()
+            value = {key: self.value(item, (*place, key), self.mark(at)) for key, (at, item) in pairs}
+        elif isinstance(node, yaml.SequenceNode):
+            value = [self.value(item, (*place, index)) for index, item in enumerate(node.value)]
+        else:
+            value = _scalar(node.value) if node.tag == PLAIN else node.value
+        self.open.pop()
+        return value
+
+    def _check(self, node: yaml.Node, depth: int) -> None:
         self.count += 1
         message = None
         if self.count > MOST_VALUES:
             message = f"more than {MOST_VALUES:,} values once aliases (*) are filled in"
-        elif id(node) in self.open or depth > DEEPEST:
+        elif node in self.open or depth > DEEPEST:
             message = "an anchor (&) that contains an alias (*) of itself has no end"
         elif node.tag.removeprefix("tag:yaml.org,2002:") not in (PLAIN, "str", "seq", "map"):
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
@@ -120,50 +143,50 @@ class _Builder:
             message = "half a character: an escape such as \\ud800 stands for nothing alone"
         if message is not None:
             raise Unsupported(message, node.start_mark)
-        content: Any
-        self.open.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            content = self._entries(node, depth)
-        elif isinstance(node, yaml.SequenceNode):
-            content = [self.node(item, depth + 1) for item in node.value]
-        else:
-            content = scalar(node.value) if node.tag == PLAIN else node.value
-        self.open.discard(id(node))
-        return Node(content, self.place(node.start_mark))
 
-    def _entries(self, node: yaml.MappingNode, depth: int) -> dict[str, Node]:
-        entries: dict[str, Node] = {}
-        merged: dict[str, Node] = {}
-        for key_node, value_node in node.value:
+    def _pairs(self, node: yaml.MappingNode, depth: int) -> dict[str, tuple[yaml.Mark, yaml.Node]]:
+        """Return the entries of a mapping (mark of the key, value), merge keys merged; note repeated keys."""
+        pairs: dict[str, tuple[yaml.Mark, yaml.Node]] = {}
+        merged: dict[str, tuple[yaml.Mark, yaml.Node]] = {}
+        for key_node, value in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise Unsupported("a key must be a word, got a list or a mapping", key_node.start_mark)
+            self._check(key_node, depth)
             key, is_plain = key_node.value, key_node.style is None
             if key == "" and is_plain:
                 raise Unsupported("a key is missing before ':'", key_node.start_mark)
-            key_mark, value = self.node(key_node, depth).mark, self.node(value_node, depth + 1)
             if key == "<<" and is_plain:
-                for source in value.content if value.is_list else [value]:
-                    if not source.is_mapping:
+                for source in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                    if not isinstance(source, yaml.MappingNode):
                         message = "'<<' takes keys from a mapping, as in '<<: *name'"
-                        raise Unsupported(message, value_node.start_mark)
-                    merged |= {key: item for key, item in source.content.items() if key not in merged}
-            elif key in entries:
-                line = (entries[key].key_mark or key_mark).line
+                        raise Unsupported(message, value.start_mark)
+                    self._check(source, depth + 1)
+                    merged = self._pairs(source, depth + 1) | merged
+            elif key in pairs:
+                line = self.mark(pairs[key][0]).line
                 again = f", first given on line {line}" if line else ""
-                self.problems.add(key_mark, f"repeated key '{key}'{again}")
+                self.document.problems.add(self.mark(key_node.start_mark), f"repeated key '{key}'{again}")
             else:
-                value.key_mark = key_mark
-                entries[key] = value
-        return entries | {key: value for key, value in merged.items() if key not in entries}
+                pairs[key] = key_node.start_mark, value
+        return pairs | {key: pair for key, pair in merged.items() if key not in pairs}
 
 
-def _decoded(content: bytes, shown: str, problems: Problems) -> str:
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = content[: error.start]
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
-        mark = Mark(0, before.count(b"\n") + 1, column, shown)
-        message = f"the byte 0x{content[error.start]:02X} is not UTF-8"
-        raise problems.stop(mark, message, "save the file as UTF-8") from None
+_WORDS: dict[str, Any] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
+_WORDS |= {f"{sign}.{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
+
+
+def _scalar(text: str) -> Any:
+    """Return the value of a plain (unquoted) scalar: None, a boolean, a number, or the text itself."""
+    if text in _WORDS or len(text) > LONGEST_NUMBER:
+        return _WORDS.get(text, text)
+    if re.fullmatch(r"[-+]?[0-9]+", text):
+        return int(text)
+    if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
+        return int(text, 0)
+    if re.fullmatch(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", text):
+        number = float(text)
+        is_whole = re.fullmatch(r"[-+]?[0-9]+[eE]\+?[0-9]+", text) and abs(number) <= 2**53
+        return int(number) if is_whole else number
+    return text

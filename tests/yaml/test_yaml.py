@@ -70,7 +70,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_values_in_messages_and_suggested_configs_are_read_as_themselves(value):
     text = flow(value)
-    assert parse(text, "", Problems()).plain() == value and len(text.splitlines()) == 1
+    assert parse(text).values == value and len(text.splitlines()) == 1
 
 
 def mistake_in_config(content, folder):
@@ -114,16 +114,18 @@ def test_a_document_that_is_not_a_mapping(tmp_path):
 
 
 def test_places_of_keys_and_values():
-    root = parse("a: [1, {b: two}]\nc:\n  d: 3\n", "f", Problems())
-    assert root.plain() == {"a": [1, {"b": "two"}], "c": {"d": 3}}
-    assert root.at(("a", 1, "b")).mark == Mark(0, 1, 12, "f")
-    assert root.at(("a", 1, "b")).key_mark == Mark(0, 1, 9, "f")
-    assert root.at(("c", "d")).mark == Mark(0, 3, 6, "f")
+    document = parse("a: [1, {b: two}]\nc:\n  d: 3\n", "f")
+    assert document.values == {"a": [1, {"b": "two"}], "c": {"d": 3}}
+    assert document.mark_of(("a", 1, "b")) == Mark(0, 1, 12, "f")
+    assert document.mark_of(("a", 1, "b"), at_key=True) == Mark(0, 1, 9, "f")
+    assert document.mark_of(("c", "d")) == Mark(0, 3, 6, "f")
 
 
 def test_a_message_lists_fifty_errors():
     problems = Problems()
     for line in range(1, 61):
         problems.add(Mark(0, line, 1, "f"), "wrong")
-    *listed, last = str(problems.error()).splitlines()
+    with pytest.raises(ConfigErrors) as caught:
+        problems.raise_any()
+    *listed, last = str(caught.value).splitlines()
     assert len(listed) == 50 and last == "10 more errors are not shown"

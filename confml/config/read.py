@@ -1,0 +1,78 @@
+"""Read a config from a file, by its name, or from plain values, as a `Draft`."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from confml._json import from_json
+from confml._version import resource_folder
+from confml.config.draft import Draft
+from confml.data.cards import known_cards
+from confml.data.table_files import is_table_name
+from confml.errors import ConfigErrors, ConfmlError, did_you_mean
+from confml.yaml import Mark, error_at, read_file
+
+
+def bundled_configs() -> dict[str, Path]:
+    """Return the bundled configs by name; names in a subfolder contain it: papers/kubat/rates."""
+    folder = resource_folder("configs")
+    return {
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))
+    }
+
+
+def find_config(name: str) -> tuple[Path, str]:
+    """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
+    path, known = Path(name), dict[str, Path]()
+    if os.path.exists(name) and not os.path.isdir(name):
+        if not is_table_name(name):
+            return path, name
+        hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
+        raise _no_config(name, "this is a table file, expected a config", hint)
+    with contextlib.suppress(ConfmlError):  # a broken installation: config files can still be run
+        known = bundled_configs()
+    short = name.removesuffix(".yaml")  # folders may be omitted if the rest is unique
+    below = [path for full, path in known.items() if short and full.endswith(f"/{short}")]
+    if short in known or len(below) == 1:
+        bundled = known.get(short) or below[0]
+        return bundled, str(bundled)
+    if os.path.isdir(name):
+        raise _no_config(name, "this is a folder, expected a YAML file")
+    if name in known_cards():
+        hint = f"write a config with datasets: [{name}], methods: and protocol:, or confml run quickstart"
+        raise _no_config(name, f"'{name}' is a data set, expected a config", hint)
+    files = map(str, sorted(path.parent.glob("*.y*ml")))
+    hint = did_you_mean(name, [*files, *known], list_all=False) or f"confml comes with {', '.join(known)}"
+    raise _no_config(name, "no such file, and no config of that name comes with confml", hint)
+
+
+def _no_config(name: str, message: str, hint: str | None = None) -> ConfigErrors:
+    return ConfigErrors([error_at(Mark(source=name or "''"), message, hint)])
+
+
+def read_config(path_or_name: str) -> Draft:
+    """Read a file (YAML, or the manifest of a run), or the bundled config of this name.
+
+    Raises ConfigErrors if the file does not exist or does not contain a mapping.
+    """
+    path, shown = find_config(path_or_name)
+    about: dict[str, Any] = {"folder": path.parent, "default_name": path.stem, "path": path}
+    with contextlib.suppress(OSError, ValueError, RecursionError):  # the YAML reader gives the reason
+        manifest = from_json(path.read_bytes()) if path.suffix == ".json" else None
+        if isinstance(manifest, dict) and {"config", "cells", "format"} <= manifest.keys():
+            return Draft(manifest["config"], Mark(source=shown), **about)
+    return Draft(**vars(read_file(path, shown, "config", "datasets: [wine]")), **about)
+
+
+def read_values(values: Mapping[str, Any], folder: Path | None = None, where: str = "") -> Draft:
+    """Read a config from plain values. folder: base of relative paths; by default the current folder."""
+    return Draft(_copied(values), Mark(source=where), folder=folder or Path.cwd())
+
+
+def _copied(value: Any) -> Any:
+    """Return plain values with keys that are texts, and lists in place of tuples."""
+    if isinstance(value, Mapping):
+        return {str(key): _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list | tuple) else value
