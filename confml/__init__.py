@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from confml.methods.version_space import BayesPointMachine as BayesPointMachine
     from confml.methods.version_space import BayesTransduction as BayesTransduction
     from confml.methods.version_space import KernelSVM as KernelSVM
-    from confml.predictions import load_model as load_model
-    from confml.predictions import predict as predict
-    from confml.predictions import save_model as save_model
+    from confml.predictions.predict import predict as predict
+    from confml.predictions.store import load_model as load_model
+    from confml.predictions.store import save_model as save_model
     from confml.runs import Run as Run
     from confml.runs import load_run as load_run
     from confml.runs import run as run
@@ -66,7 +66,8 @@ _HOMES = {
     "confml.methods.tcm_svm": ("TCMSVM",),
     "confml.methods.venn_abers": ("VennAbers",),
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
-    "confml.predictions": ("load_model", "predict", "save_model"),
+    "confml.predictions.predict": ("predict",),
+    "confml.predictions.store": ("load_model", "save_model"),
     "confml.runs": ("Run", "load_run", "run"),
     "confml.steps.step_transformer": ("StepTransformer",),
 }

@@ -148,10 +148,13 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     confml predict loans.confml new.csv --explain 3
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
-    from confml.predictions import LEVELS, Output, read_costs, save_model
+    from confml.config.costs import read_costs
+    from confml.predictions.batch import Output
+    from confml.predictions.default_config import LEVELS
     from confml.predictions.guarantee import Remedies
     from confml.predictions.rounding import DIGITS
     from confml.predictions.session import BATCH_ROWS, Session
+    from confml.predictions.store import save_model
     from confml.predictions.two_samples import Drift
     from confml.predictions.writers import CsvWriter, JsonWriter
 
@@ -253,7 +256,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     """Return the config of the command line, or the one that --train stands for."""
     from confml.config import load_config, make_config
     from confml.errors import ConfigErrors
-    from confml.predictions import LEVELS, config_values
+    from confml.predictions.default_config import LEVELS, config_values
 
     if source is not None:
         for key in (*common.TABLE_KEYS, "scale"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from confml.config.dataset_spec import folder_name
 from confml.config.read import bundled_configs, read_config
+from confml.config.schema import FigureSpec
 from confml.data.audit import are_dates, audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
@@ -24,7 +25,6 @@ CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enoug
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
 MOST_COUNTS = 12  # classes whose numbers of rows the first comment has
-_ENCODINGS = (None, "cp1252", "latin-1")
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,21 @@ class Suggestion:
         ]
         for key, value in self.config.items():
             if key == "datasets":
-                lines.append("datasets:")
-                for number, (name, setting) in enumerate(value[0].items()):
-                    lines.append(self._line(f"{'    ' if number else '  - '}{name}: {flow(setting)}", name))
+                settings = [
+                    f"{name}: {flow(setting)}{self._reason(name)}" for name, setting in value[0].items()
+                ]
+                lines += ["datasets:", f"  - {settings[0]}", *(f"    {text}" for text in settings[1:])]
             elif key == "methods":
-                lines.append("methods:")
-                for method in value:
-                    lines.append(self._line(f"  - {flow(method)}", method.get("label", method["name"])))
+                names = [method.get("label", method["name"]) for method in value]
+                methods = zip(value, names, strict=True)
+                lines += ["methods:", *(f"  - {flow(one)}{self._reason(name)}" for one, name in methods)]
             else:
-                lines.append(self._line(f"{key}: {flow(value)}", key))
+                lines.append(f"{key}: {flow(value)}{self._reason(key)}")
         return "\n".join(lines) + "\n"
 
-    def _line(self, text: str, key: str) -> str:
-        reason = self.reasons.get(key)
-        return f"{text}  # {' '.join(reason.split())}" if reason else text
+    def _reason(self, key: str) -> str:
+        """Return the reason for a key as a comment, or no text."""
+        return f"  # {' '.join(self.reasons[key].split())}" if key in self.reasons else ""
 
 
 def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
@@ -78,33 +79,38 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     Raises DataError for a file that cannot be read, columns that mix numbers and text, and a path that is not
     UTF-8, which no config can name.
     """
-    table, data, found, reasons = _load(dict(spec))
-    _columns(table, data, found, reasons)
-    data = _coded(table, {**found, "missing": found.get("missing", "mean")})
-    if np.isnan(data.table).any() and "missing" not in found:
-        rows = int(np.isnan(data.table).any(axis=1).sum())
-        found["missing"] = "mean"
-        reasons["missing"] = (
-            f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
-        )
+    spec, reasons = dict(spec), dict[str, str]()
+    table = _read(spec, reasons)
+    try:
+        data = _coded(table, {"missing": "mean", **spec})
+    except DataError as error:
+        hint = error.hint or ""
+        if "decimal" in spec or "decimal comma" not in hint or "thousands" in hint:
+            raise
+        spec["decimal"], reasons["decimal"] = ",", "numbers are written as 1,5"
+        data = _coded(table, {"missing": "mean", **spec})
+    _columns(table, data, spec, reasons)
+    data = _coded(table, {"missing": "mean", **spec})
+    rows = int(np.isnan(data.table).any(axis=1).sum())
+    if rows and "missing" not in spec:
+        reason = f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
+        spec["missing"], reasons["missing"] = "mean", reason
     findings = [*audit(data, coded=False), *column_findings(data)]
-    codes = {finding.code for finding in findings}
     questions = [
         f"{finding.sentence}; {finding.remedy}"
         for finding in findings
         if finding.code not in ("unscaled-features", "constant-columns", "duplicate-columns", "identifier")
     ]
-    steps = []
-    if "unscaled-features" in codes or data.nominal.any():
-        steps = ["standardise"]
-        reasons["steps"] = "distances and margins need features of one scale"
-    path = Path(found["csv"])
-    found["csv"] = Path(os.path.relpath(path, folder)).as_posix() if folder is not None else str(path)
-    if os.fsencode(found["csv"]).decode(errors="ignore") != found["csv"]:
+    csv = spec["csv"] if folder is None else Path(os.path.relpath(spec["csv"], folder)).as_posix()
+    spec["csv"] = str(csv)
+    if os.fsencode(spec["csv"]).decode(errors="ignore") != spec["csv"]:
         message = "the name is not UTF-8, and a config cannot have it"
-        raise DataError(message, where=found["csv"], hint="rename the file or its folder")
-    config = {"name": folder_name(data.name), "datasets": [{"name": folder_name(data.name), **found}]}
-    config |= {"steps": steps} if steps else {}
+        raise DataError(message, where=spec["csv"], hint="rename the file or its folder")
+    name = folder_name(data.name)
+    config: dict[str, Any] = {"name": name, "datasets": [{"name": name, **spec}]}
+    if data.nominal.any() or "unscaled-features" in [finding.code for finding in findings]:
+        config["steps"] = ["standardise"]
+        reasons["steps"] = "distances and margins need features of one scale"
     config |= _experiment(len(data), reasons) | {"seed": 1}
     return Suggestion(data, config, reasons, questions, findings)
 
@@ -112,50 +118,34 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
 # ---- the file
 
 
-def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], dict[str, str]]:
-    """Return the file as text and as a data set, with the encoding and the decimal mark that it needs."""
-    reasons: dict[str, str] = {}
-    table = _read(found, reasons)
-    lenient = {"missing": "mean", **found}
-    try:
-        return table, _coded(table, lenient), found, reasons
-    except DataError as error:
-        hint = error.hint or ""
-        if "decimal" in found or "decimal comma" not in hint or "thousands" in hint:
-            raise
-    reasons["decimal"] = "numbers are written as 1,5"
-    return table, _coded(table, {**lenient, "decimal": ","}), {**found, "decimal": ","}, reasons
-
-
-def _read(found: dict[str, Any], reasons: dict[str, str]) -> TextTable:
-    """Return the file as text; an encoding other than UTF-8 is added to ``found``."""
-    separator, header, sheet = found.get("separator"), found.get("header", True), found.get("sheet")
-    encodings = (found["encoding"],) if "encoding" in found else _ENCODINGS
-    for encoding in encodings:
+def _read(spec: dict[str, Any], reasons: dict[str, str]) -> TextTable:
+    """Return the file as text; an encoding other than UTF-8 is added to ``spec``."""
+    separator, header, sheet = spec.get("separator"), spec.get("header", True), spec.get("sheet")
+    for encoding in (spec["encoding"],) if "encoding" in spec else (None, "cp1252", "latin-1"):
         try:
-            table = read_table(Path(found["csv"]), separator, encoding, header, sheet)
+            table = read_table(Path(spec["csv"]), separator, encoding, header, sheet)
         except DataError as error:
-            if "utf-8 text" not in error.message or encoding == encodings[-1]:
+            if "utf-8 text" not in error.message or encoding in (spec.get("encoding", "latin-1"), "latin-1"):
                 raise
-        else:
-            if encoding not in (None, found.get("encoding")):
-                found["encoding"], reasons["encoding"] = encoding, "the file is not UTF-8"
-            return table
+            continue
+        if encoding not in (None, spec.get("encoding")):
+            spec["encoding"], reasons["encoding"] = encoding, "the file is not UTF-8"
+        return table
     raise AssertionError("one of the encodings reads any file")
 
 
 def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
     """Return the data set of a table that was read; it keeps the rows that are left out."""
-    if "test" in spec:
-        return load_csv(spec, coded=False)
-    return load_tables(spec, [replace(table)], coded=False)
+    return load_csv(spec, coded=False) if "test" in spec else load_tables(spec, [replace(table)], coded=False)
 
 
-def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str]) -> None:
-    """Put columns under ``id``, ``ignore`` and ``nominal`` in ``found``, with reasons."""
+def _columns(table: TextTable, data: DataSet, spec: dict[str, Any], reasons: dict[str, str]) -> None:
+    """Put columns under ``id``, ``ignore`` and ``nominal`` in ``spec``, with reasons."""
     audited = {finding.code: finding.columns for finding in audit(data, coded=False)}
-    given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
-    nominal = [name for name, is_one in zip(data.table_attributes, data.nominal, strict=True) if is_one]
+    given = {name for key in ("id", "ignore", "nominal") for name in spec.get(key, ())}
+    nominal = [
+        name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
+    ]
     texts = [name for name in (*nominal, *data.id_columns) if name not in given]
     dates = [name for name in texts if are_dates(table.texts(name).distinct)]
     ids = [*data.id_columns, *(name for name in audited.get("identifier", ()) if name not in given)]
@@ -166,16 +156,18 @@ def _columns(table: TextTable, data: DataSet, found: dict[str, Any], reasons: di
         "copies of other columns": audited.get("duplicate-columns", ()),
     }
     ignore = [name for names in ignored.values() for name in names if name not in {*given, *ids}]
-    why = ", ".join(reason for reason, names in ignored.items() if names)
     for key, names, reason in (
         ("id", ids, "a different value in every row: no feature, kept with its row"),
-        ("ignore", ignore, why),
-        ("nominal", nominal, "categories: one 0/1 column per category"),
+        ("ignore", ignore, ", ".join(reason for reason, names in ignored.items() if names)),
+        (
+            "nominal",
+            [name for name in nominal if name not in {*ignore, *ids}],
+            "categories: one 0/1 column per category",
+        ),
     ):
-        taken = {*ignore, *ids} if key == "nominal" else ()
-        listed = dict.fromkeys((*found.get(key, ()), *(name for name in names if name not in taken)))
+        listed = list(dict.fromkeys((*spec.get(key, ()), *names)))
         if listed:
-            found[key], reasons[key] = list(listed), reason
+            spec[key], reasons[key] = listed, reason
 
 
 # ---- the experiment
@@ -214,8 +206,7 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "burg": ("papers/smartsvm/smartsvm-laptop",),
     "kubat": ("papers/kubat/square-noise", "papers/kubat/not-separable"),
 }
-# Of the first config; methods are those of all. Figures of several data sets or of two features are left out.
-_KEYS = ("thresholds", "figures", "noise")
+# Figures of several data sets or of two features.
 _LEFT_OUT = ("ranks", "decision-boundary")
 # The paper has 10,000 + 70,000 steps.
 _CHAINS = {"chains": 4, "burn_in": 500, "samples": 60, "thin": 5}
@@ -238,18 +229,17 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
         if method.get("model") == "adaptive":
             reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
             method |= _CHAINS
-    more = {key: first[key] for key in _KEYS if key in first}
-    more["figures"] = [figure for figure in first.get("figures", ()) if _name(figure) not in _LEFT_OUT]
-    if "noise" in more:
-        more["noise"] = {**more["noise"], "on": "train"}
-        reasons["noise"] = "on training parts: labels of test rows stay as they are"
     config = {key: found.config[key] for key in ("name", "datasets")}
     for key in ("steps", "methods", "protocol", "levels"):
         value = methods if key == "methods" else first.get(key) or found.config.get(key)
         config |= {key: value} if value else {}
-    config |= {key: value for key, value in more.items() if value or key == "thresholds"}
+    if "thresholds" in first:
+        config["thresholds"] = first["thresholds"]
+    listed = first.get("figures", ())
+    figures = [figure for figure in listed if FigureSpec.model_validate(figure).name not in _LEFT_OUT]
+    if figures:
+        config["figures"] = figures
+    if "noise" in first:
+        config["noise"] = {**first["noise"], "on": "train"}
+        reasons["noise"] = "on training parts: labels of test rows stay as they are"
     return replace(found, config={**config, "seed": 1}, reasons=reasons)
-
-
-def _name(figure: Any) -> str:
-    return figure.get("name") or next(iter(figure)) if isinstance(figure, dict) else figure

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,27 +19,10 @@ from confml.predictions.model import Model
 from confml.predictions.operating_point import accepted_rows
 from confml.predictions.rounding import ALL_DIGITS, rounded, with_digits
 from confml.report.files import field, fields, numbers
-from confml.report.region_columns import of_regions, region_fields, score_columns
+from confml.report.region_columns import of_regions, score_columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Form(NamedTuple):
-    """Functions of the values of a column: CSV fields with so many digits, and values of a DataFrame."""
-
-    csv: Callable[[Any, int], list[str]]
-    frame: Callable[[Any], Any] = lambda values: values
-
-
-def _tuples(lists: Sequence[Iterable[Any]]) -> list[tuple]:
-    return [tuple(one) for one in lists]
-
-
-PLAIN = Form(lambda values, digits: fields(values.tolist() if isinstance(values, np.ndarray) else values))
-NUMBERS = Form(lambda values, digits: numbers(rounded(values, digits)))
-TEXTS = Form(lambda lists, digits: [field("|".join(map(_escaped, one))) for one in lists], _tuples)
-DISTANCES = Form(lambda lists, digits: ["|".join(numbers(rounded(one, digits))) for one in lists], _tuples)
 
 
 @dataclass(frozen=True)
@@ -91,9 +74,9 @@ class Batch:
         """
         prediction, confidence = with_digits(self.prediction, digits, self.regions, self.thresholds)
         header, columns = score_columns(prediction, confidence)
-        for name, values, form in self._more_columns():
+        for name, values in self._more_columns():
             header.append(name)
-            columns.append(form.csv(values, digits))
+            columns.append(_csv_fields(values, digits))
         own = self._own_columns(taken=header)
         full = [_spread(column, self.predicted) for column in columns]
         texts = [map(str, own.pop("line")), *(map(field, column) for column in own.values())]
@@ -107,7 +90,7 @@ class Batch:
 
         frame = self.prediction.to_frame()
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
-        columns |= {name: form.frame(values) for name, values, form in self._more_columns()}
+        columns |= dict(self._more_columns())
         complete = bool(self.predicted.all())
         found = {
             name: pd.Series(
@@ -121,31 +104,26 @@ class Batch:
             everything.insert(at, name, values)
         return everything
 
-    def _more_columns(self) -> Iterator[tuple[str, Any, Form]]:
-        """Yield name, values and form of the columns after those of the scores."""
+    def _more_columns(self) -> Iterator[tuple[str, Any]]:
+        """Yield name and values of the columns after those of the scores; several values are a tuple."""
         labels = self.prediction.classes.tolist()
-        texts = list(map(str, labels))
-        regions = Form(
-            lambda region, digits: region_fields(region, texts),
-            lambda region: of_regions(region, lambda found: tuple([labels[column] for column in found])),
-        )
         for level, region in self.regions.items():
-            yield f"region@{level!r}", region, regions
-            yield f"reason@{level!r}", self.reasons[level], PLAIN
+            yield f"region@{level!r}", of_regions(region, lambda found: tuple([labels[at] for at in found]))
+            yield f"reason@{level!r}", self.reasons[level]
         if self.accepted is not None:
-            yield "accepted", self.accepted, PLAIN
+            yield "accepted", self.accepted
         if self.decisions is not None:
-            yield "decision", self.decisions.labels, PLAIN
-            yield "expected_cost", self.decisions.costs, NUMBERS
+            yield "decision", self.decisions.labels
+            yield "expected_cost", self.decisions.costs
         if self.explanation is not None:
-            yield "runner_up", self.explanation.runner_up, PLAIN
+            yield "runner_up", self.explanation.runner_up
             for side in SIDES:
-                yield f"lines@{side}", self.explanation.lines[side], TEXTS
-                yield f"distances@{side}", self.explanation.distances[side], DISTANCES
+                yield f"lines@{side}", list(map(tuple, self.explanation.lines[side]))
+                yield f"distances@{side}", list(map(tuple, self.explanation.distances[side]))
             if self.explanation.features is not None:
-                yield f"features@{SIDES[0]}", self.explanation.features, TEXTS
+                yield f"features@{SIDES[0]}", list(map(tuple, self.explanation.features))
         if self.filled is not None:
-            yield "filled", self.filled, TEXTS
+            yield "filled", self.filled
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""
@@ -208,9 +186,21 @@ def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:
     return fields
 
 
-def _escaped(text: str) -> str:
-    """Escape a text as an entry of a list that is joined by ``|``, as in regions."""
-    return text.replace("\\", "\\\\").replace("|", "\\|")
+def _csv_fields(values: Sequence[Any] | np.ndarray, digits: int) -> list[str]:
+    """Return the CSV fields of a column; the values of a tuple are joined by ``|``."""
+    if isinstance(values, np.ndarray):
+        is_float = values.dtype.kind == "f"
+        return numbers(rounded(values, digits)) if is_float else fields(values.tolist())
+    if not any(isinstance(value, tuple) for value in values):
+        return fields(values)
+    known = {value: _joined(value, digits) for value in set(values)}
+    return [known[value] for value in values]
+
+
+def _joined(values: tuple, digits: int) -> str:
+    if values and isinstance(values[0], np.floating):
+        return "|".join(numbers(rounded(np.array(values), digits)))
+    return field("|".join(str(value).replace("\\", "\\\\").replace("|", "\\|") for value in values))
 
 
 def _dtype(values: Any, complete: bool) -> Any:

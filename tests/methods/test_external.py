@@ -318,8 +318,7 @@ def test_regions_of_external_probabilities_are_valid(wine, monkeypatch):
 def test_no_predictions_of_new_rows(rows):
     folder, _, _ = rows
     write(folder / "p.csv", ["who", "no", "yes"], GOOD)
-    from confml.predictions import Choice
-    from confml.predictions.training import fit_model
+    from confml.predictions.training import Choice, fit_model
 
     with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
         fit_model(config(folder, [EXTERNAL]), Choice())

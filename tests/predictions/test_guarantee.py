@@ -21,9 +21,11 @@ from confml.errors import ConfigError
 from confml.measures import Case, Context
 from confml.measures.prediction import Prediction
 from confml.methods.tcm_nn import TCMNN
-from confml.predictions import Choice, Output, config_values, fit_model
+from confml.predictions.batch import Output
+from confml.predictions.default_config import config_values
 from confml.predictions.exchangeability import outside_probability
 from confml.predictions.session import Session
+from confml.predictions.training import Choice, fit_model
 from confml.report.answers.promises import promised
 
 

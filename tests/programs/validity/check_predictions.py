@@ -11,8 +11,11 @@ from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.methods.registry import build
-from confml.predictions import Choice, Output, RiskTarget, config_values, fit_model
+from confml.predictions.batch import Output
+from confml.predictions.default_config import config_values
+from confml.predictions.operating_point import RiskTarget
 from confml.predictions.session import Session
+from confml.predictions.training import Choice, fit_model
 
 ZIPF = 1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41))
 
