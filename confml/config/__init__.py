@@ -94,9 +94,7 @@ def _resolved(config: Config, draft: Draft) -> Config:
     """Return the config with absolute paths, and with defaults that depend on other keys."""
     datasets = tuple(_resolved_dataset(dataset, config.seed, draft) for dataset in config.datasets)
     methods = tuple(_resolved_entry(entry, config.levels, draft) for entry in config.methods)
-    resolved = config.model_copy(update={"datasets": datasets, "methods": methods})
-    resolved._path = draft.path
-    return resolved
+    return config.model_copy(update={"datasets": datasets, "methods": methods}).from_file(draft.path)
 
 
 def _resolved_entry(entry: MethodEntry, levels: Sequence[float], draft: Draft) -> MethodEntry:

@@ -139,6 +139,12 @@ class Config(Part):
         """The file of the config, or None."""
         return self._path
 
+    def from_file(self, path: Path | None) -> "Config":
+        """Return the same config with ``path`` as its file."""
+        config = self.model_copy()
+        config._path = path
+        return config
+
     @property
     def noise_values(self) -> dict[str, Any] | None:
         """Settings for `confml.data.noise.apply_noise`; None without noise."""
