@@ -113,7 +113,6 @@ def test_probability_columns_have_only_views_with_probabilities(run):
     assert (
         tuned == "Inner cross-validation chooses parameters of k-NN, RBF SVM; those of the others are fixed."
     )
-    assert (folder / "figures" / "leaderboard.svg").exists()
     assert 'id="leaderboard-table"' in (folder / "report.html").read_text()
 
 

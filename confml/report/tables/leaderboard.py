@@ -21,7 +21,7 @@ from confml.report.captions import setting_text
 from confml.report.files import read_csv
 from confml.report.forms.grid import Grid, Mark, latex, markdown
 from confml.report.numbers.certificates import DELTA, RISKS
-from confml.report.report import Picture, Report
+from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
 from confml.report.shown_table import ShownTable
 from confml.report.tables.certified import certified_splits
@@ -142,7 +142,7 @@ def write(report: Report) -> None:
     without results on more than a fifth of the data sets is not ranked, and a note names it.
 
     ``leaderboard-datasets.csv`` has the values by data set, ``tables/leaderboard`` the mean ranks as a table
-    for a paper, and ``figures/leaderboard`` draws them.
+    for a paper.
     """
     run = report.run
     ranked = ranked_columns(run)
@@ -168,17 +168,6 @@ def write(report: Report) -> None:
     report.grids[TITLE] = grid
     report.write("tables/leaderboard.md", markdown(grid))
     report.write("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
-    if any(one.ranks is not None for one in ranked):
-        from confml.report.figures.ranks import draw_table
-
-        caption = (
-            "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. A "
-            "dot marks methods that are not shown to differ from the best one of the column (Wilcoxon's "
-            "test with Holm's correction, 5 %). Empty cells: the measure needs probabilities. Rows are "
-            f"sorted by the mean rank of the error. {setting_text(run)}"
-        )
-        draw = functools.partial(draw_table, ranked)
-        report.draw(Picture("figures/leaderboard", draw, "leaderboard of all data sets", caption))
     if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
         report.notes.append(f"leaderboard: {missing}")
 
@@ -357,7 +346,6 @@ LEADERBOARD = Files(
         "leaderboard-timings.csv": "all methods by time",
         "leaderboard-datasets-timings.csv": "the same by data set",
         "tables/leaderboard.md": "mean ranks of all methods; also tex",
-        "figures/leaderboard": "mean ranks of all methods by every column",
     },
     write,
     needs="leaderboard: true in the config",

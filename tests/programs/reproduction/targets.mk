@@ -507,7 +507,6 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 leaderboard: $(VENV)/installed  ## thirteen methods on 28 data sets by every measure
 	@$(RUN) configs/leaderboard.yaml --quiet
 	@$(COPY) results/leaderboard/leaderboard*.csv results/reference/leaderboard
-	@$(COPY) results/leaderboard/figures/leaderboard.svg results/reference/leaderboard
 	@$(KEEP) leaderboard results/leaderboard
 
 confidences: $(VENV)/installed  ## every view of every method on data sets of the leaderboard, by rejection, certificates and regions
