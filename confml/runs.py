@@ -301,13 +301,13 @@ def load_settings(
     """Return the config of a file, a name or a mapping, with its figures and tables checked."""
     from confml.config import load_config, make_config
     from confml.published import known_tables
-    from confml.report.figures import check_figure, known_figures
+    from confml.report.figures import FIGURES, check_figure
     from confml.yaml.wording import flow
 
     if isinstance(overrides, Mapping):
         overrides = [f"{key}={flow(value)}" for key, value in overrides.items()]
     known: dict[str, Any] = {
-        "figures": known_figures(),
+        "figures": FIGURES,
         "tables": known_tables(),
         "check_figure": check_figure,
     }

@@ -21,9 +21,9 @@ def config_page() -> str:
     """Return all keys of a config, from its JSON Schema."""
     from confml.config import json_schema
     from confml.published import known_tables
-    from confml.report.figures import known_figures
+    from confml.report.figures import FIGURES
 
-    schema = json_schema(figures=known_figures(), tables=known_tables())
+    schema = json_schema(figures=FIGURES, tables=known_tables())
     parts = schema["$defs"]
     lines = [
         "# Config keys",

@@ -22,6 +22,6 @@ def schema() -> None:
 
     from confml.config import json_schema
     from confml.published import known_tables
-    from confml.report.figures import known_figures
+    from confml.report.figures import FIGURES
 
-    echo_json(json_schema(figures=known_figures(), tables=known_tables()), indent=2)
+    echo_json(json_schema(figures=FIGURES, tables=known_tables()), indent=2)

@@ -13,7 +13,7 @@ from confml.errors import ConfmlError
 from confml.report.captions import figure_file_name
 from confml.report.figures import figure_functions, pictures
 from confml.report.figures.curves import Point, draw_curves
-from confml.report.figures.style import save, style
+from confml.report.figures.style import BLACK, DASHES, line_of, save, style
 from confml.report.files import natural, safe_name, write_csv
 from confml.report.numbers.split_sizes import split_sizes
 from confml.report.report import Report
@@ -27,6 +27,7 @@ DECIDES_NOTHING = (
     *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
     *("figure-formats", "coverage-by"),
 )
+Label = tuple[str, ...]
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:
@@ -36,15 +37,14 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     once.
     """
     opened = [open_run(run) for run in runs]
-    first = opened[0]
-    methods = {repr(entry): entry for one in opened for entry in one.config.methods}
+    methods = {repr(entry): entry for run in opened for entry in run.config.methods}
     return RunResults(
-        config=first.config.model_copy(update={"methods": tuple(methods.values())}),
-        cells=list({cell.key: cell for one in opened for cell in one.cells}.values()),
-        results=ChainMap(*(cast(MutableMapping[str, CellResult], one.results) for one in opened)),
-        failures=[failure for one in opened for failure in one.failures],
-        datasets={name: info for one in opened for name, info in one.datasets.items()},
-        origins={name: origins for one in opened for name, origins in one.origins.items()},
+        config=opened[0].config.model_copy(update={"methods": tuple(methods.values())}),
+        cells=list({cell.key: cell for run in opened for cell in run.cells}.values()),
+        results=ChainMap(*(cast(MutableMapping[str, CellResult], run.results) for run in opened)),
+        failures=[failure for run in opened for failure in run.failures],
+        datasets=ChainMap(*(dict(run.datasets) for run in reversed(opened))),
+        origins=ChainMap(*(dict(run.origins) for run in reversed(opened))),
     )
 
 
@@ -80,94 +80,161 @@ def plot_across_runs(
     in ``seed`` are joined, with the mean over all their splits. methods: labels of the method variants to
     show; all by default. Writes ``figures/<metric>-against-<key>`` as SVG, PNG and CSV.
     """
-    opened = [open_run(run) for run in runs]
-    curves = combined_curves(opened, key, metric, methods)
-    stem = figure_file_name(safe_name(f"{metric}-against-{key}"))
+    curves = combined_curves([open_run(run) for run in runs], key, metric, methods)
+    named = {", ".join(label): points for label, points in curves.items()}
+    stem = Path(folder) / "figures" / figure_file_name(safe_name(f"{metric}-against-{key}"))
+    looks = dict(zip(named, _looks(curves), strict=True))
     with style():
-        figure = draw_curves(
-            curves, key=key, metric=metric, title="", log=log, log_y=log_y, band="± 1 sd over splits, seeds"
-        )
-        paths = save(figure, Path(folder) / "figures" / stem)
-    rows = [(", ".join(label), *point[:4]) for label, points in curves.items() for point in points]
-    header = ("line", key, "mean", "sd", "n")
-    return [*paths, write_csv(Path(folder) / "figures" / f"{stem}.csv", header, rows)]
+        paths = save(draw_curves(named, looks, key=key, metric=metric, log=log, log_y=log_y), stem)
+    rows = [(name, *point[:4]) for name, points in named.items() for point in points]
+    return [*paths, write_csv(stem.with_name(f"{stem.name}.csv"), ("line", key, "mean", "sd", "n"), rows)]
+
+
+def _looks(curves: Mapping[Label, Sequence[Point]]) -> list[dict[str, Any]]:
+    """Return colour, dashes and marker of each curve.
+
+    Curves whose labels differ only in the last part share colour and marker. Theoretical ones are black.
+    """
+    computed = [label for label, points in curves.items() if points[0].n]
+    firsts = list(dict.fromkeys(label[:-1] for label in computed))
+    lasts = list(dict.fromkeys(label[-1] for label in computed))
+    are_shared = len(firsts) > 1 and 1 < len(lasts) <= len(DASHES)
+    looks: list[dict[str, Any]] = []
+    for label in curves:
+        if label not in computed:
+            dashes = DASHES[(len(looks) - len(computed)) % len(DASHES)]
+            looks.append({"color": BLACK, "linestyle": dashes, "linewidth": 0.8})
+        elif are_shared:
+            looks.append(line_of(firsts.index(label[:-1]), lasts.index(label[-1])))
+        else:
+            looks.append(line_of(computed.index(label)))
+    return looks
 
 
 def combined_curves(
     runs: Sequence[RunResults], key: str, metric: str, methods: Sequence[str] = ()
-) -> dict[tuple[str, ...], list[Point]]:
+) -> dict[Label, list[Point]]:
     """Return the points of each line in the order of ``key``, by the parts of the line's label.
 
     The parts are the data set if there are several, the method variant, and the settings in which the runs
     differ. Raises ConfmlError if there are no points.
     """
-    configs = [run.config.as_dict() for run in runs]
-    rests = [_rest(config, key) for config in configs]
-    differing = {
+    settings = [_settings(run.config.as_dict(), key) for run in runs]
+    differing = [
         part
-        for part in set().union(*rests)
-        if len({json.dumps(rest.get(part), sort_keys=True) for rest in rests}) > 1
-    }
+        for part in sorted(set().union(*settings))
+        if len({json.dumps(setting.get(part), sort_keys=True) for setting in settings}) > 1
+    ]
     of_methods = any(key in cell.params for run in runs for cell in run.cells)
     many = len({cell.dataset for run in runs for cell in run.cells}) > 1
-    found: dict[tuple[str, ...], dict[float, list[float]]] = {}
+    values: dict[Label, dict[float, list[float]]] = {}
     metrics, labels = set(), set()
-    for run, config, rest in zip(runs, configs, rests, strict=True):
-        said = [text for part in sorted(differing) if (text := _words(part, rest.get(part)))]
-        fit_rows = {}
-        if key == TRAIN_ROWS:
-            fit_rows = {name: sizes[0] for own in run.collected(split_sizes) for name, sizes in own.items()}
-        for cell, values in run.metrics:
-            first = next((view for view, _, _ in values if view), "")  # the view that `predict` uses
-            for (view, name, level), number in values.items():
-                if level is not None or view not in ("", first):
-                    continue
-                metrics.add(name)
-                if name != metric or math.isnan(number):
-                    continue
-                if of_methods and key not in cell.params:
-                    continue
-                others = {name: other for name, other in cell.params.items() if name != key}
-                label = run.short_label(cell.method, others)
-                labels.add(label)
-                if methods and label not in methods:
-                    continue
-                if key == BAYES_ERROR:
-                    value = _bayes_error(run, cell.dataset)
-                elif key == TRAIN_ROWS:
-                    value = fit_rows[cell.key]
-                else:
-                    value = cell.params[key] if of_methods else _value(config, key)
-                line = (*([cell.dataset] if many else []), label, *said)
-                found.setdefault(line, {}).setdefault(_number(value, key), []).append(number)
-    if not found:
-        wanted = next((one for one in methods if one not in labels), None)
-        if metric in metrics and wanted is not None:
-            raise ConfmlError(f"no method variant is called '{wanted}'", near=(wanted, labels))
+    for run, setting in zip(runs, settings, strict=True):
+        words = [text for part in differing if (text := _words(part, setting.get(part)))]
+        number = None if of_methods else _numbers(run, key)
+        for cell, found in run.metrics:
+            metrics |= {name for _, name, level in found if level is None}
+            first = next((view for view, _, _ in found if view), "")  # the view that `predict` uses
+            value = found.get((first, metric, None), found.get(("", metric, None), math.nan))
+            label = run.short_label(cell.method, {name: x for name, x in cell.params.items() if name != key})
+            labels.add(label)
+            is_shown = not methods or label in methods
+            if is_shown and not math.isnan(value) and (not of_methods or key in cell.params):
+                x = _number(number(cell) if number else cell.params[key], key)
+                line = (*[cell.dataset] * many, label, *words)
+                values.setdefault(line, {}).setdefault(x, []).append(value)
+    if not values:
+        unknown = next((label for label in methods if label not in labels), None)
+        if metric in metrics and unknown is not None:
+            raise ConfmlError(f"no method variant is called '{unknown}'", near=(unknown, labels))
         raise ConfmlError(f"the runs have no metric '{metric}'", near=(metric, metrics))
-    curves = {}
-    lines = list(found)
-    order = {line: (natural(line[0]) if many else (), *_plain_first(line, lines)) for line in lines}
-    for line, points in sorted(found.items(), key=lambda one: order[one[0]]):
-        curves[line] = [Point.of(x, values) for x, values in sorted(points.items())]
+    lines = list(values)
+    alike = [line[:-1] for line in lines]
+
+    def order(line: Label) -> tuple:  # runs without steps or noise are first
+        name = natural(line[0]) if many else ()
+        return name, alike.index(line[:-1]), not line[-1].startswith("no "), lines.index(line)
+
+    curves = {
+        line: [Point.of(x, splits) for x, splits in sorted(values[line].items())]
+        for line in sorted(lines, key=order)
+    }
     if key == BAYES_ERROR and metric == "error":
-        places = sorted({x for points in found.values() for x in points})
-        for count in sorted({info.classes for run in runs for info in run.datasets.values()}):
-            curves[_limit_text(count),] = [
-                Point(e, e * (2 - e * count / (count - 1)), math.nan, 0) for e in places
-            ]
-        curves["Bayes error e",] = [Point(e, e, math.nan, 0) for e in places]
+        errors = sorted({x for points in values.values() for x in points})
+        for c in sorted({info.classes for run in runs for info in run.datasets.values()}):
+            name = "2 e (1 - e)" if c == 2 else f"e (2 - {c}/{c - 1} e)"
+            curves[name,] = [Point(e, e * (2 - e * c / (c - 1)), math.nan, 0) for e in errors]
+        curves["Bayes error e",] = [Point(e, e, math.nan, 0) for e in errors]
     return curves
 
 
-def _limit_text(classes: int) -> str:
-    return "2 e (1 - e)" if classes == 2 else f"e (2 - {classes}/{classes - 1} e)"
+def _numbers(run: RunResults, key: str) -> Any:
+    """Return the function of a cell that returns the value of a key which is no parameter of methods."""
+    if key == BAYES_ERROR:
+        return lambda cell: _bayes_error(run, cell.dataset)
+    if key == TRAIN_ROWS:
+        rows = {name: sizes[0] for cells in run.collected(split_sizes) for name, sizes in cells.items()}
+        return lambda cell: rows[cell.key]
+    config = run.config.as_dict()
+    value = _at(config, key)
+    if value is None and not key.startswith("noise."):
+        raise ConfmlError(f"run '{config['name']}' has no key {key}, and no method has such a parameter")
+    return lambda cell: value or 0
 
 
-def _plain_first(line: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple:
-    """Return a sort key that puts runs without steps or noise first and keeps the other runs in order."""
-    alike = [one[:-1] for one in lines].index(line[:-1])
-    return alike, not line[-1].startswith("no "), lines.index(line)
+def _number(value: Any, key: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ConfmlError(f"{key} must be a number, got {value!r}")
+    return float(value)
+
+
+def _at(config: Any, key: str) -> Any:
+    """Return the value at a dotted key of a config, None if there is none."""
+    for part in key.split("."):
+        if isinstance(config, list):
+            config = config[int(part)] if part.isdigit() and int(part) < len(config) else None
+        else:
+            config = config.get(part) if isinstance(config, dict) else None
+    return config
+
+
+def _settings(config: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the settings that decide a run's results, without ``key``, by first-level key of the config."""
+    settings = copy.deepcopy({name: value for name, value in config.items() if name not in DECIDES_NOTHING})
+    above, _, last = key.rpartition(".")
+    removed = {BAYES_ERROR: "labels", TRAIN_ROWS: "n"}.get(key, last)
+    for dataset in settings["datasets"]:
+        dataset.pop("seed", None)  # the config's
+        if key == TRAIN_ROWS or above.startswith("datasets"):
+            dataset.pop(removed, None)
+    if isinstance(parent := _at(settings, above) if above else settings, dict):
+        parent.pop(removed, None)
+    if key == BAYES_ERROR:
+        del settings["datasets"]
+
+    if key == TRAIN_ROWS:
+        settings.get("protocol", {}).pop("test-size", None)
+    if noise := settings.get("noise"):
+        ignored = ("on", "labels") if key == BAYES_ERROR else ("on",)
+        noise = {name: value for name, value in noise.items() if value and name not in ignored}
+        settings["noise"] = {**noise, "on": settings["noise"]["on"]} if noise else None
+    return settings
+
+
+def _words(part: str, value: Any) -> str:
+    """Return a short text for a setting in which runs differ."""
+    if part == "steps":
+        return (
+            " + ".join(step if isinstance(step, str) else step["name"] for step in value or ()) or "no steps"
+        )
+    if not value:
+        return f"no {part}"
+    if part == "noise":
+        kinds = {"labels": "label", "attributes": "attribute"}
+        words = [f"{100 * value[name]:g} % {kind} noise" for name, kind in kinds.items() if value.get(name)]
+        words += [f"{value['irrelevant']} irrelevant"] if value.get("irrelevant") else []
+        return " + ".join(words) + (" in training" if value.get("on") == "train" else "")
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _bayes_error(run: RunResults, dataset: str) -> float:
@@ -179,96 +246,18 @@ def _bayes_error(run: RunResults, dataset: str) -> float:
     """
     from confml.data.generators import COMMON, GENERATORS
 
-    (spec,) = [one for one in run.config.datasets if one.name == dataset]
+    (spec,) = [spec for spec in run.config.datasets if spec.name == dataset]
     if spec.generate is None:
-        raise ConfmlError(
-            f"the Bayes error of '{dataset}' is not known", hint="it is known for generated data only"
-        )
-    own = {name: value for name, value in spec.params.items() if name not in COMMON}
-    error = float(GENERATORS[spec.generate].bayes_error(**own))
+        hint = "it is known for generated data only"
+        raise ConfmlError(f"the Bayes error of '{dataset}' is not known", hint=hint)
+    given = {name: value for name, value in spec.params.items() if name not in COMMON}
+    error = float(GENERATORS[spec.generate].bayes_error(**given))
     noise = run.config.noise
-    if noise is None or noise.on == "train" or not noise.labels:
-        return error
-    share = 1 - 1 / run.datasets[dataset].classes  # of the other classes
-    if noise.labels > share:
+    q = 0.0 if noise is None or noise.on == "train" else noise.labels or 0.0
+    most = 1 - 1 / run.datasets[dataset].classes
+    if q > most:
         raise ConfmlError(
-            f"the Bayes error of '{dataset}' with {100 * noise.labels:g} % label noise is not known",
-            hint=f"it is known up to {100 * share:.3g} %",
+            f"the Bayes error of '{dataset}' with {100 * q:g} % label noise is not known",
+            hint=f"it is known up to {100 * most:.3g} %",
         )
-    return error + noise.labels * (1 - error / share)
-
-
-def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the settings that decide a run's results, without ``key``, by first-level key of the config."""
-    rest = copy.deepcopy({part: value for part, value in config.items() if part not in DECIDES_NOTHING})
-    for dataset in rest.get("datasets", ()):
-        dataset.pop("seed", None)  # the config's
-    if key == BAYES_ERROR:
-        rest.pop("datasets", None)
-        rest["noise"] = (rest.get("noise") or {}) | {"labels": 0}
-    if key == TRAIN_ROWS:
-        for dataset in rest.get("datasets", ()):
-            dataset.pop("n", None)
-        rest.get("protocol", {}).pop("test-size", None)
-    place: Any = rest
-    *way, last = key.split(".")
-    for part in way:
-        place = _step(place, part)
-    if isinstance(place, dict):
-        value = place.pop(last, None)
-        if way[:1] == ["datasets"]:  # set alike in all of them, it is one key
-            for dataset in rest["datasets"]:
-                if dataset.get(last) == value:
-                    dataset.pop(last, None)
-    noise = rest.get("noise")
-    if noise is not None:
-        rest["noise"] = {name: value for name, value in noise.items() if value and name != "on"}
-        if rest["noise"]:
-            rest["noise"]["on"] = noise["on"]
-    return rest
-
-
-def _step(place: Any, part: str) -> Any:
-    if isinstance(place, list) and part.isdigit() and int(part) < len(place):
-        return place[int(part)]
-    return place.get(part) if isinstance(place, dict) else None
-
-
-def _value(config: Mapping[str, Any], key: str) -> Any:
-    """Return the value at a dotted key; 0 for noise that the config does not set."""
-    place: Any = config
-    for part in key.split("."):
-        place = _step(place, part)
-    if place is None:
-        if key.startswith("noise."):
-            return 0
-        raise ConfmlError(f"run '{config['name']}' has no key {key}, and no method has such a parameter")
-    return place
-
-
-def _number(value: Any, key: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise ConfmlError(f"{key} must be a number, got {value!r}")
-    return float(value)
-
-
-def _words(part: str, value: Any) -> str:
-    """Return a short text for a setting in which runs differ."""
-    if part == "steps":
-        names = []
-        for step in value or ():
-            names.append(step if isinstance(step, str) else step["name"])
-        return " + ".join(names) or "no steps"
-    if not value:
-        return f"no {part}"
-    if part == "noise":
-        said = [
-            f"{100 * value[name]:g} % {name.removesuffix('s')} noise"
-            for name in ("labels", "attributes")
-            if value.get(name)
-        ]
-        said += [f"{value['irrelevant']} irrelevant"] if value.get("irrelevant") else []
-        return " + ".join(said) + (" in training" if value.get("on") == "train" else "")
-    if isinstance(value, dict):
-        return " ".join(f"{name} {one}" for name, one in value.items() if not isinstance(one, dict | list))
-    return json.dumps(value, ensure_ascii=False)
+    return error + q * (1 - error / most)

@@ -71,9 +71,9 @@ class Described(NamedTuple):
 
 def describe_figure(name: str) -> Entry:
     """Return name, about, across (all data sets in one figure), refits and parameters of a figure."""
-    from confml.report.figures import known_figures
+    from confml.report.figures import FIGURES
 
-    figure = known_figures()[name]
+    figure = FIGURES[name]
     return {
         "name": name,
         "about": figure.about,
@@ -192,7 +192,7 @@ def known_types() -> dict[str, Described]:
     from confml.methods.wrappers import WRAPPERS
     from confml.published import known_tables
     from confml.report.answers.text import TERMS
-    from confml.report.figures import known_figures
+    from confml.report.figures import FIGURES
     from confml.steps.registry import describe_step, steps
 
     return {
@@ -203,7 +203,7 @@ def known_types() -> dict[str, Described]:
         "metric": Described(
             lambda: [one.name for one in declared_metrics()], lambda name: describe_metric(name) or {}
         ),
-        "figure": Described(known_figures, describe_figure),
+        "figure": Described(lambda: FIGURES, describe_figure),
         "table": Described(_output_names, describe_output),
         "published-table": Described(known_tables, describe_table),
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),

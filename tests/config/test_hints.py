@@ -4,13 +4,13 @@ import pytest
 
 from confml.config import load_config, make_config
 from confml.errors import ConfmlError
-from confml.report.figures import known_figures
+from confml.report.figures import FIGURES
 
 
 def error(changes):
     values = {"name": "a", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
     with pytest.raises(ConfmlError) as caught:
-        make_config(values | changes, where="here", figures=known_figures())
+        make_config(values | changes, where="here", figures=FIGURES)
     return str(caught.value)
 
 

@@ -17,7 +17,7 @@ from confml.measures.coverage_band import coverage_band, covered_probabilities
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
-from confml.report.figures import NotApplicable, Subject, known_figures
+from confml.report.figures import FIGURES, DatasetResults, NotApplicable
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -289,4 +289,4 @@ def test_without_p_values_there_is_no_figure():
     run, _ = run_of([1])
     cells = [cell for cell in run.cells if cell.method != "tcm-nn"]
     with pytest.raises(NotApplicable, match="no method has p-values"):
-        known_figures()["efficiency"].draw(Subject(type(run)(run.config, cells, run.results), "blobs", {}))
+        FIGURES["efficiency"].draw(DatasetResults(type(run)(run.config, cells, run.results), "blobs"))

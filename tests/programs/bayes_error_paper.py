@@ -122,26 +122,25 @@ def trial_rows(trials: Trials) -> Iterator[dict[str, Any]]:
 def figure_1() -> tuple[Rows, Any]:
     """True Bayes error, Bhattacharyya bound, and estimates with and without bias correction."""
     trials = gaussian_trials((0.5, 0.33, 0.15), np.arange(11) / 2, (TREES,), 200)
-    widths = (style.COLUMN, style.PAGE, style.PAGE)
-    panels = style.Panels(3, height=2.3, top=0.2, widths=widths, columns=3, sharex=True)
+    panels = style.Panels(3, height=2.3, columns=3, sharex=True)
     for place, axes in enumerate(panels.axes):
-        handles = []
-        curves = ((trials.uncorrected, style.ORANGE, 2.4), (trials.estimate, style.BLUE, 1.2))
-        for values, colour, width in curves:
+        curves = {
+            "estimate, uncorrected (± 1 sd)": (trials.uncorrected, style.ORANGE, 2.4),
+            "estimate, bias corrected (± 1 sd)": (trials.estimate, style.BLUE, 1.2),
+        }
+        for label, (values, colour, width) in curves.items():
             here, options = 100 * values[place, :, -1], {"markersize": 2 * width**0.5, "linewidth": width}
             mean, sd = here.mean(axis=1), here.std(axis=1, ddof=1)
-            handles += axes.plot(trials.separations, mean, "o-", color=colour, **options)
+            (panels.handles[label],) = axes.plot(trials.separations, mean, "o-", color=colour, **options)
             band = style.rate_band(mean, sd)
             axes.fill_between(trials.separations, *band, color=colour, alpha=0.2, linewidth=0)
-        handles += axes.plot(trials.separations, 100 * trials.truth[place], "-", color=style.BLACK)
-        handles += axes.plot(trials.separations, 100 * trials.bhattacharyya[place], "--", color=style.GREY)
+        true = axes.plot(trials.separations, 100 * trials.truth[place], color=style.BLACK)
+        bound = axes.plot(trials.separations, 100 * trials.bhattacharyya[place], "--", color=style.GREY)
+        panels.handles |= {"true": true[0], "Bhattacharyya bound": bound[0]}
         axes.set_ylim(bottom=0)
         axes.set_title(f"({'abc'[place]}) smaller prior {trials.priors[place]:g}", loc="left")
-    panels.label_x("distance between the means (sd)")
-    panels.label_y("Bayes error (%)")
-    labels = ["estimate, uncorrected (± 1 sd)", "estimate, bias corrected (± 1 sd)"]
-    style.legend_below(panels.figure, handles, [*labels, "true", "Bhattacharyya bound"])
-    return list(trial_rows(trials)), panels.figure
+    figure = panels.finish("", "distance between the means (sd)", "Bayes error (%)")
+    return list(trial_rows(trials)), figure
 
 
 def figure_2() -> tuple[Rows, Any]:
@@ -149,17 +148,15 @@ def figure_2() -> tuple[Rows, Any]:
     trials = gaussian_trials((0.33,), np.arange(1, 10) / 2, (1, 2, 3, 5), 500)
     variance = trials.estimate.var(axis=3, ddof=1)[0]
     power = max(math.ceil(-math.log10(variance.max())), 0)
-    panels = style.Panels(1, height=2.5, top=0.0, widths=(style.COLUMN,), columns=1)
+    panels = style.Panels(1, height=2.5)
     (axes,) = panels.axes
-    lines = zip(variance.T, style.lines_of(len(trials.trees)), strict=True)
-    handles = [axes.plot(trials.separations, 10**power * values, **line)[0] for values, line in lines]
+    for place, (number, values) in enumerate(zip(trials.trees, variance.T, strict=True)):
+        (line,) = axes.plot(trials.separations, 10**power * values, **style.line_of(place))
+        panels.handles[f"{number} trees" if number > 1 else "1 tree"] = line
     axes.set_ylim(bottom=0)
     axes.set_title("smaller prior 0.33, 1000 rows", loc="left")
-    panels.label_x("distance between the means (sd)")
-    panels.label_y(f"variance of the estimate ({style.power(10, -power)})")
-    names = [f"{number} trees" if number > 1 else "1 tree" for number in trials.trees]
-    style.legend_below(panels.figure, handles, names)
-    return list(trial_rows(trials)), panels.figure
+    y_label = f"variance of the estimate ({style.power(10, -power)})"
+    return list(trial_rows(trials)), panels.finish("", "distance between the means (sd)", y_label)
 
 
 # ---- figures 3 and 4: estimates on the training part, and the test errors of a classifier
@@ -226,13 +223,15 @@ def figure_4() -> tuple[Rows, Any]:
     figure = style.new_figure(style.PAGE, 3.0)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.6, 1))
     axes, scatter = (figure.add_subplot(grid[0, place]) for place in (0, 1))
-    handles, labels = draw_classes(axes, study, upright=True)
+    handles = draw_classes(axes, study, upright=True)
     open_marks = {"color": style.VERMILION, "markersize": 3, "markerfacecolor": "none", "clip_on": False}
-    handles += axes.plot(np.arange(len(order)), 100 * rate[order], "D", **open_marks)
+    (handles["test errors, gen-svm"],) = axes.plot(
+        np.arange(len(order)), 100 * rate[order], "D", **open_marks
+    )
     axes.autoscale(axis="y")
     axes.set_ylim(bottom=0)
     axes.set_title(f"(a) {study.name}", loc="left")
-    style.legend_below(figure, handles, [*labels, "test errors, gen-svm"])
+    style.add_legend(figure, handles)
     top = 112 * max(estimate.max(), rate.max())
     scatter.plot(100 * estimate, 100 * rate, "o", color=style.VERMILION, markersize=2.5)
     scatter.plot([0, top], [0, top], color=style.GREY, linewidth=0.7, linestyle="--", zorder=0)
@@ -331,16 +330,16 @@ def embeddings() -> tuple[Rows, Any]:
     axes, places = figure.add_subplot(), np.arange(len(rows))[::-1]
     kinds = {"mean of the pairs": ("mean_of_pairs", "o", style.BLUE)}
     kinds["worst pair"] = "worst_pair", "D", style.VERMILION
-    handles = [
-        axes.plot([row[key] for row in rows], places, mark, color=colour)[0]
-        for key, mark, colour in kinds.values()
-    ]
+    handles = {
+        name: axes.plot([row[key] for row in rows], places, mark, color=colour)[0]
+        for name, (key, mark, colour) in kinds.items()
+    }
     axes.set_yticks(places, [f"{row['transform']} ({row['columns']})" for row in rows])
     axes.set(ylim=(-0.6, len(rows) - 0.4), xlim=(0, 1.04 * max(row["worst_pair"] for row in rows)))
     axes.grid(axis="y", linewidth=0.3, color="0.9")
     axes.set_xlabel("estimated Bayes error / smaller prior")
     axes.set_title("optdigits: transforms (columns)", loc="left")
-    style.legend_below(figure, handles, list(kinds))
+    style.add_legend(figure, handles)
     return rows, figure
 
 

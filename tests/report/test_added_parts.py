@@ -28,10 +28,11 @@ def added(monkeypatch, tmp_path):
         (folder / f"{name}.py").write_text(source, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
     monkeypatch.setattr(known, "OUTPUTS", ("largest_confidence:TABLE", *known.OUTPUTS))
-    figures.known_figures.cache_clear()
+    from confml.report.figures import error_boxes
+
+    monkeypatch.setitem(figures.FIGURES, "error-boxes", error_boxes.ERROR_BOXES)
     yield tmp_path / "run"
     monkeypatch.undo()
-    figures.known_figures.cache_clear()
     for name in ("tables.largest_confidence", "figures.error_boxes"):
         sys.modules.pop(f"confml.report.{name}", None)
 
@@ -45,7 +46,10 @@ def test_a_table_and_a_figure(added):
     assert len(rows) == len(run.cells)
     assert list(rows[0])[:6] == ["dataset", "method", "params", "view", "split", "confidence"]
     assert (added / "figures" / "error-boxes-d.svg").exists()
-    assert "Errors of the splits; boxes: quartiles." in (added / "figures" / "index.md").read_text()
+    assert (
+        "Errors of the splits as boxes: quartiles and extremes."
+        in (added / "figures" / "index.md").read_text()
+    )
     page = (added / "report.html").read_text()
     assert 'href="largest-confidence.csv"' in page and "figures/error-boxes-d.svg" in page
     assert describe_all("error-boxes")[0]["about"] == "errors of the splits as boxes"

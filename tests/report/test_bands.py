@@ -12,10 +12,14 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.cli import cli
 from confml.measures.distributions import wilson
 from confml.measures.prediction import Prediction
-from confml.report.figures import Subject, known_figures
+from confml.report.figures import FIGURES, DatasetResults
 from confml.report.figures.curves import Point, draw_curves
-from confml.report.figures.style import rate_band, style
+from confml.report.figures.style import line_of, rate_band, style
 from confml.runner.manifest import DatasetInfo
+
+
+def looks_of(curves):
+    return {label: line_of(number) for number, label in enumerate(curves)}
 
 
 def bands_of(figure) -> np.ndarray:
@@ -46,7 +50,7 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
     """The sd of the errors 0 and 1 with mean 1/2 is 0.55 on six splits."""
     run = leave_one_out()
     with style():
-        heights = bands_of(known_figures()["accuracy-rejection"].draw(Subject(run, "d", {})))
+        heights = bands_of(FIGURES["accuracy-rejection"].draw(DatasetResults(run, "d")))
     errors = [
         value
         for cell, values in run.metrics
@@ -59,7 +63,7 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
 
 def test_errors_of_0_and_1_have_intervals_of_wilson():
     with style():
-        heights = bands_of(known_figures()["error-against"].draw(Subject(leave_one_out(), "d", {})))
+        heights = bands_of(FIGURES["error-against"].draw(DatasetResults(leave_one_out(), "d")))
     ends = [100 * end for wrong in (3, 1) for end in wilson(wrong, 6)]
     assert sorted(set(heights.round(6))) == pytest.approx(sorted(ends))
 
@@ -67,17 +71,17 @@ def test_errors_of_0_and_1_have_intervals_of_wilson():
 def test_errors_of_0_on_all_splits_have_no_interval_of_wilson():
     """Three test parts without an error are not three rows: the interval would reach 56 %."""
     splits = {"a": [0.0] * 3, "b": [0.2, 0.3, 0.4]}
-    points = {(name,): [Point.of(x, values) for x in (1.0, 2.0)] for name, values in splits.items()}
-    for curves in (points, {("a",): points["a",]}):
+    points = {name: [Point.of(x, values) for x in (1.0, 2.0)] for name, values in splits.items()}
+    for curves in (points, {"a": points["a"]}):
         with style():
-            assert set(bands_of(draw_curves(curves, key="k", metric="error", title=""))) == {0.0}
+            assert set(bands_of(draw_curves(curves, looks_of(curves), key="k", metric="error"))) == {0.0}
 
 
 def test_ticks_of_logarithmic_axes_are_several_and_apart():
     def ticks(values, **options):
-        points = {("a",): [Point.of(x, [y]) for x, y in values]}
+        points = {"a": [Point.of(x, [y]) for x, y in values]}
         with style():
-            return draw_curves(points, key="k", metric="presentations", title="", **options).axes[0]
+            return draw_curves(points, looks_of(points), key="k", metric="presentations", **options).axes[0]
 
     assert list(ticks([(60, 1), (169, 2), (180, 2), (423, 3)], log=True).get_xticks()) == [60, 169, 423]
     axes = ticks([(1, 30), (2, 110)], log_y=True)
@@ -86,19 +90,19 @@ def test_ticks_of_logarithmic_axes_are_several_and_apart():
 
 def test_only_the_best_curve_has_a_band():
     points = {
-        (name,): [Point.of(1.0, [e, e + 0.1]), Point.of(2.0, [e, e])] for name, e in (("a", 0.5), ("b", 0.2))
+        name: [Point.of(1.0, [e, e + 0.1]), Point.of(2.0, [e, e])] for name, e in (("a", 0.5), ("b", 0.2))
     }
     for metric, best in (("error", 0.25), ("accuracy", 0.55)):
         with style():
-            heights = bands_of(draw_curves(points, key="k", metric=metric, title=""))
+            heights = bands_of(draw_curves(points, looks_of(points), key="k", metric=metric))
         assert 0.5 * (heights.min() + heights.max()) == pytest.approx(100 * best, abs=4)
 
 
 def test_only_rates_are_clipped():
-    points = {("knn",): [Point(1.0, 0.6, 0.7, 3), Point(2.0, 0.5, 0.1, 3)]}
+    points = {"knn": [Point(1.0, 0.6, 0.7, 3), Point(2.0, 0.5, 0.1, 3)]}
     with style():
-        rates = bands_of(draw_curves(points, key="k", metric="error", title=""))
-        counts = bands_of(draw_curves(points, key="k", metric="presentations", title=""))
+        rates = bands_of(draw_curves(points, looks_of(points), key="k", metric="error"))
+        counts = bands_of(draw_curves(points, looks_of(points), key="k", metric="presentations"))
     assert (rates.min(), rates.max()) == (0.0, 100.0)
     assert (counts.min(), counts.max()) == pytest.approx((-0.1, 1.3))
 
@@ -140,7 +144,7 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
         *(tmp_path, groups, {"kind": "holdout", "repeats": 3, "test-size": 0.3}, methods),
         levels=[0.2],
         thresholds=[0.9],
-        figures=[{"reliability": {"bins": True, "draws": 20}}],
+        figures=[{"reliability": {"bins": True}}],
     )
     page = (out / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert ("certifies the threshold with probability 95 %" in page) == (not groups)

@@ -22,7 +22,7 @@ from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
 from confml.report.declared import declared_metrics, find_metric
-from confml.report.figures import check_figure, known_figures
+from confml.report.figures import FIGURES, check_figure
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 from confml.steps.registry import known_steps
@@ -205,9 +205,9 @@ def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
         "figures": [{"ranks": {"metric": metric}}],
     }
     with pytest.raises(ConfmlError, match=message):
-        config_of(document, figures=known_figures(), check_figure=check_figure)
+        config_of(document, figures=FIGURES, check_figure=check_figure)
     document["figures"] = [{"ranks": {"metric": "fuzziness"}}]
-    config_of(document, figures=known_figures(), check_figure=check_figure)
+    config_of(document, figures=FIGURES, check_figure=check_figure)
 
 
 # ---- where else directions are read

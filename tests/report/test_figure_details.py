@@ -11,7 +11,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
-from confml.report.figures import Subject, known_figures
+from confml.report.figures import FIGURES, DatasetResults
 from confml.report.figures.style import style
 from confml.report.numbers.published_points import rejections_of
 from confml.runner.manifest import DatasetInfo
@@ -39,7 +39,7 @@ def wide_run(variants=13, dataset="d", levels=(0.05, 0.1), method="tcm-nn"):
 
 def drawn(name, run, dataset="d", **options):
     with style():
-        return known_figures()[name].draw(Subject(run, dataset, options))
+        return FIGURES[name].draw(DatasetResults(run, dataset), **options)
 
 
 def legend_of(figure) -> list[str]:
@@ -50,10 +50,10 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
     figure = drawn("accuracy-rejection", wide_run())
     visible = [axes for axes in figure.axes if axes.get_visible()]
     assert [len(axes.lines) for axes in visible] == [12, 1]
-    assert len(legend_of(figure)) == 13 and "option lines" not in figure.get_suptitle()
-    few = drawn("accuracy-rejection", wide_run(), lines=3)
-    assert all(axes.lines for axes in few.axes if axes.get_visible())
-    assert "of 13 lines (option lines)" in few.get_suptitle()
+    assert len(legend_of(figure)) == 13 and "of 13" not in figure.get_suptitle()
+    many = drawn("accuracy-rejection", wide_run(32))
+    assert all(axes.lines for axes in many.axes if axes.get_visible())
+    assert "28 of 32 variants" in many.get_suptitle()
 
 
 def test_panels_of_a_row_show_the_highest_band_of_all():
@@ -131,30 +131,28 @@ def test_the_gallery_has_every_kind_of_figure():
     for path in (CONFIGS / "gallery").glob("*.yaml"):
         for one in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
             named.add(one if isinstance(one, str) else one.get("name") or next(iter(one)))
-    assert named == set(known_figures())
+    assert named == set(FIGURES)
 
 
 def test_a_method_has_one_colour_in_all_figures():
     run = wide_run(4)
-    subject = Subject(run, "d", {})
+    data = DatasetResults(run, "d")
     for name in ("accuracy-rejection", "coverage-by-level", "efficiency"):
         (legend,) = drawn(name, run).legends
         lines = zip(legend.get_texts(), legend.legend_handles, strict=True)
         colours = {text.get_text(): line.get_color() for text, line in lines if hasattr(line, "get_color")}
-        found = {label: colours[label] for label in subject.variants if label in colours}
-        assert len(found) > 2 and found == {label: subject.look(label)["color"] for label in found}
+        found = {label: colours[label] for label in data.views if label in colours}
+        assert len(found) > 2 and found == {label: data.look(label)["color"] for label in found}
 
 
 def test_the_title_of_a_class_tree_is_inside_of_the_figure():
     leaves = [ClassTreeNode((label,)) for label in "abc"]
     tree = ClassTreeNode(tuple("abc"), 0.1, leaves[0], ClassTreeNode(("b", "c"), 0.2, *leaves[1:]))
     first = SimpleNamespace(tree=tree, split="r0", errors=[(0.1, 30), (0.2, 20)])
-    results = SimpleNamespace(label=lambda cell: "smart-svm")
-    variants = {"smart-svm": SimpleNamespace(cells=[None])}
-    subject = SimpleNamespace(dataset="arcs", results=results, variants=variants)
-    subject.numbers = lambda kind: {"smart-svm": first}
+    data = SimpleNamespace(name="arcs", views={"smart-svm": SimpleNamespace(label="smart-svm")})
+    data.collected = lambda function: {"smart-svm": first}
     with style():
-        figure = known_figures()["class-tree"].draw(subject)
+        figure = FIGURES["class-tree"].draw(data)
         figure.draw_without_rendering()
     titles = figure.findobj(lambda artist: isinstance(artist, Text) and "at each node" in artist.get_text())
     frame = titles[0].get_window_extent()

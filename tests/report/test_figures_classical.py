@@ -14,7 +14,7 @@ from confml.config import load_config
 from confml.data import load
 from confml.errors import ConfmlError
 from confml.report.across import combined_curves, plot_across_runs
-from confml.report.figures import Subject
+from confml.report.figures import DatasetResults
 from confml.report.figures.curves import metric_curves
 from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.run.stored import open_run
@@ -34,7 +34,7 @@ methods:
   - {name: perceptron, sweep: {rate: [0.1, 1]}, epochs: 20}
 protocol: {kind: holdout, test-size: 0.4, repeats: 2}
 figures:
-  - {decision-boundary: {grid: 20}}
+  - decision-boundary
   - {error-against: {parameter: rate, metric: presentations, log: true}}
 seed: 1
 """
@@ -68,12 +68,12 @@ def test_every_figure_is_drawn_or_says_why_not(out):
 def test_a_plane_is_the_run_s_own_fit(out):
     """What the refit says at the test examples is what was stored of them."""
     results = open_run(out)
-    subject = Subject(results, "square", {})
-    variant = next(one for one in subject.variants.values() if one.params == {"k": 5})
+    square = DatasetResults(results, "square")
+    view = next(view for view in square.views.values() if view.params == {"k": 5})
     data = load(results.config.datasets[0].spec())
     folder = Workspace.make(out).put_dataset(data)
-    plane = fitted_plane(subject, variant, data, folder, 60)
-    stored = results.results[variant.cells[0].key]
+    plane = fitted_plane(square, view, data, folder, 60)
+    stored = results.results[view.cells[0].key]
     assert plane.kept.sum() == stored.train_rows < len(plane.kept) == 72
     assert len(stored.dropped_rows) == (~plane.kept).sum()
     # The nearest place of the grid says nearly always the same as the stored prediction.
@@ -101,7 +101,7 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
 
 def test_metric_curves_are_means_of_the_metrics(out):
     results = open_run(out)
-    (curve,) = metric_curves(Subject(results, "at-least", {}), "rate", "presentations").values()
+    (curve,) = metric_curves(DatasetResults(results, "at-least"), "rate", "presentations")[0].values()
     assert [point.x for point in curve] == [0.1, 1] and all(point.n == 2 for point in curve)
     with open(out / "metrics.csv", newline="") as file:
         values = [

@@ -11,6 +11,7 @@ from report.report_cases import entry, figure, make_config, make_run, result_of
 from confml.measures.bins import Bins
 from confml.measures.prediction import Prediction
 from confml.report.figures import NotApplicable, pictures
+from confml.report.figures.style import style
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
@@ -74,9 +75,10 @@ def test_bounds_beside_frequencies(tmp_path):
 @pytest.mark.parametrize("options", [{}, {"bins": True}])
 def test_reliability_counts_every_test_row_once(options):
     """Both splits have the same rows, so the second adds none."""
-    run = run_of(figures=(figure("reliability", draws=30, **options),))
+    run = run_of(figures=(figure("reliability", **options),))
     (picture,) = pictures(run)
-    drawn = picture.draw()
+    with style():
+        drawn = picture.draw()
     titles = [axes.get_title("left") for axes in drawn.axes if axes.get_visible()]
     assert titles == ["knn k=3 venn=inductive, n = 400"]
     labels = {text.get_text() for text in drawn.legends[0].get_texts()}

@@ -18,7 +18,7 @@ from confml.measures.rejection import curve_of
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.report.console import print_run
-from confml.report.figures import NotApplicable, Subject, known_figures
+from confml.report.figures import FIGURES, DatasetResults, NotApplicable
 from confml.report.tables.matched import matched_rows
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -135,7 +135,7 @@ def test_the_console_says_sure_and_unsure(tmp_path):
 def test_figures_are_drawn(tmp_path, splits):
     specs = (
         figure("accuracy-rejection"),
-        figure("accuracy-rejection", form="risk", panels="method", band="range"),
+        figure("accuracy-rejection", form="risk", panels="method"),
         figure("accuracy-rejection", together=True, views=["envelope"]),
         figure("accuracy-rejection", together=True, without="adaptive", band="none"),
         figure("chain-traces"),
@@ -152,9 +152,8 @@ def test_figures_with_nothing_to_show_say_so():
         ("accuracy-rejection", {"views": ["p-value"], "together": True}),
         ("chain-traces", {}),
     ):
-        subject = Subject(run, "wine" if options else "none", options)
         with pytest.raises(NotApplicable):
-            known_figures()[name].draw(subject)
+            FIGURES[name].draw(DatasetResults(run, "wine" if options else "none"), **options)
 
 
 def test_true_probability_is_known_of_made_data_and_of_ripleys():

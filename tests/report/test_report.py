@@ -28,7 +28,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
 from confml.report.console import print_json, print_run
-from confml.report.figures import known_figures
+from confml.report.figures import FIGURES, DatasetResults
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.report import Report
@@ -471,12 +471,10 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
 
 
 def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
-    from confml.report.figures import Subject
-
     run = figures_run([])
-    figures = known_figures()["coverage-by-level"]
+    draw = FIGURES["coverage-by-level"].draw
     plain, turned = (
-        figures.draw(Subject(run, "d", {"confidence": confidence})).axes[0] for confidence in (False, True)
+        draw(DatasetResults(run, "d"), confidence=confidence).axes[0] for confidence in (False, True)
     )
     assert len(plain.lines) == len(turned.lines) == 7  # the diagonal, and six views with regions
     for one, other in zip(plain.lines, turned.lines, strict=True):

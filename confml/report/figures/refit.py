@@ -9,32 +9,31 @@ from typing import Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.report.figures import NotApplicable, Subject, Variant
-from confml.report.numbers.outcomes import ViewNumbers
-from confml.report.numbers.outcomes import first_split as details_of_first_split
+from confml.report.figures.figure import DatasetResults, NotApplicable, View
+from confml.report.numbers.outcomes import ViewNumbers, first_split
 
 
 @contextmanager
-def data_at_hand(subject: Subject) -> Iterator[tuple]:
+def load_again(data: DatasetResults) -> Iterator[tuple]:
     """Return the data set, and a folder with it in the form for workers; `NotApplicable` if it is missing."""
     from confml.data import load
     from confml.runner.workspace import Workspace
 
-    if subject.results.config.protocol.kind == "online":
+    if data.run.config.protocol.kind == "online":
         raise NotApplicable("an online pass has no single fit")
-    (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
+    (spec,) = [spec for spec in data.run.config.datasets if spec.name == data.name]
     try:
-        data = load(spec.spec())
+        loaded = load(spec.spec())
     except ConfmlError as error:
         raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
-    info = subject.results.datasets.get(subject.dataset)
-    if info is not None and info.checksum and info.checksum != data.checksum:
+    info = data.run.datasets.get(data.name)
+    if info is not None and info.checksum and info.checksum != loaded.checksum:
         raise NotApplicable("the data differ from those of the run")
     with tempfile.TemporaryDirectory() as temporary:
-        yield data, Workspace(Path(temporary)).put_dataset(data)
+        yield loaded, Workspace(Path(temporary)).put_dataset(loaded)
 
 
-def first_split(subject: Subject, variant: Variant, data, folder: Path):
+def first_fit(data: DatasetResults, view: View, loaded: Any, folder: Path):
     """Return the input of a variant's fit on its first split: (`SplitData`, parameters, seeded generator)."""
     from confml.methods.registry import method_class
     from confml.runner.plan import steps_for
@@ -42,7 +41,7 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
     from confml.runner.splits import outer_splits
     from confml.runner.tasks import TaskContext
 
-    config, cell = subject.results.config, variant.cells[0]
+    config, cell = data.run.config, view.cells[0]
     try:
         takes_rows = method_class(cell.method).takes_rows
     except ConfmlError as error:  # a class whose import is not allowed
@@ -53,16 +52,16 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
         run_folder=folder,
         work_folder=folder,
         data_folder=folder,
-        checksum=data.checksum,
+        checksum=loaded.checksum,
         protocol=config.protocol,
-        split=next(split for split in outer_splits(config.protocol, data) if split.name == cell.split),
-        steps=steps_for(config, data),
+        split=next(split for split in outer_splits(config.protocol, loaded) if split.name == cell.split),
+        steps=steps_for(config, loaded),
         noise=config.noise_values,
         seed=config.seed,
         method=cell.method,
     )
-    found = subject.results.by_view(ViewNumbers(details_of_first_split))[variant.key]
-    point: dict[str, Any] = dict(found.chosen.get(cell.split, cell.params))
+    chosen = data.run.by_view(ViewNumbers(first_split))[view.key].chosen
+    point: dict[str, Any] = dict(chosen.get(cell.split, cell.params))
     parts = SplitData.outer(context, [point])
     (point,) = parts.with_nominal_columns([point])
     rng: np.random.Generator = context.generator("path", None)

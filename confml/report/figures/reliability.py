@@ -8,13 +8,13 @@ from confml.measures.bins import bin_starts
 from confml.measures.distributions import beta_quantile
 from confml.measures.isotonic import IsotonicFit, isotonic
 from confml.measures.recalibration import Event
-from confml.plugins.parameters import Flag, Integer
-from confml.report.figures import Figure, Subject, numbers_of
+from confml.plugins.parameters import Flag
+from confml.report.figures.figure import DatasetResults, Figure, of_views
 from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
 from confml.report.numbers.outcomes import probability_events
 
 PANELS = 12
-DRAWS = 1000
+DRAWS = 1000  # random outcomes of the band
 
 
 class Diagram(NamedTuple):
@@ -25,7 +25,7 @@ class Diagram(NamedTuple):
     high: np.ndarray
 
     @classmethod
-    def of(cls, event: Event, draws: int, seed: int = 0) -> "Diagram":
+    def of(cls, event: Event, draws: int = DRAWS, seed: int = 0) -> "Diagram":
         """Return fit and band; the band has the 5 % and 95 % quantiles at each probability by itself."""
         fit = IsotonicFit.of(*event)
         rng = np.random.default_rng(seed)
@@ -33,8 +33,7 @@ class Diagram(NamedTuple):
         for draw in range(draws):
             happened = rng.binomial(fit.counts, np.clip(fit.values, 0.0, 1.0))
             fits[draw] = isotonic(happened / fit.counts, fit.counts)
-        low, high = np.quantile(fits, [0.05, 0.95], axis=0)
-        return cls(fit, low, high)
+        return cls(fit, *np.quantile(fits, [0.05, 0.95], axis=0))
 
 
 def binned(event: Event) -> tuple[np.ndarray, ...]:
@@ -49,57 +48,43 @@ def binned(event: Event) -> tuple[np.ndarray, ...]:
     return np.add.reduceat(event.p[order], first) / counts, happened / counts, low, high
 
 
-def draw(subject: Subject):
-    events = subject.numbers(probability_events)
-    shown, title = subject.some_of(events, PANELS, "no method has probabilities or vote shares")
-    grouped = subject.results.has_groups(subject.dataset)
+def draw(data: DatasetResults, *, bins: bool = False):
+    """Isotonic regression of the event on its probability: the second of two classes, or a correct
+    prediction. Each test row counts once. Grey: 90 % band, at each probability by itself, of outcomes drawn
+    with these probabilities (none for data with groups). Bars: distribution of the probabilities.
+    """
+    events = data.collected(probability_events)
+    shown, title = data.shown(events, PANELS, "no method has probabilities or vote shares")
+    grouped = data.run.has_groups(data.name)
     panels = Panels(len(shown), height=2.3, sharex=True, sharey=True)
+    handles = panels.handles
     for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
-        diagram = Diagram.of(event, int(subject.option("draws", DRAWS)))
+        diagram = Diagram.of(event)
         p = diagram.fit.values
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
-        few = {"marker": ".", "markersize": 3} if len(p) < 30 else {}
-        (line,) = axes.plot(p, diagram.fit.fitted, color=BLUE, linewidth=1.2, **few)
-        panels.handles["isotonic fit"] = line
+        marker = "." if len(p) < 30 else ""
+        (handles["isotonic fit"],) = axes.plot(p, diagram.fit.fitted, color=BLUE, marker=marker)
         if not grouped:
             band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
-            panels.handles["90 % band of calibrated probabilities"] = band
-        if subject.option("bins", False):
+            handles["90 % band of calibrated probabilities"] = band
+        if bins:
             mean, share, low, high = binned(event)
             ends = None if grouped else np.maximum([share - low, high - share], 0.0)
             bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
-            panels.handles["bins" if grouped else "bins with 90 % intervals"] = bars
+            handles["bins" if grouped else "bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
-        counted = axes.bar(
-            edges[:-1],
-            0.12 * counts / max(counts.max(), 1),
-            np.diff(edges),
-            align="edge",
-            color=BLACK,
-            alpha=0.25,
-        )
-        panels.handles["relative number of rows"] = counted
+        counted = axes.stairs(0.12 * counts / max(counts.max(), 1), edges, fill=True, color=BLACK, alpha=0.25)
+        handles["relative number of rows"] = counted
         if len(p) == 1:
             axes.text(0.05, 0.9, f"every probability is {p[0]:.3g}", fontsize=7, color="0.4")
-        axes.set_title(f"{name}, n = {len(event.p)}", loc="left", fontsize=7)
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1)
-    panels.label_x("probability")
-    return panels.finish(title, "frequency of the event")
+        axes.set_title(f"{name}, n = {len(event.p)}")
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+    return panels.finish(title, "probability", "frequency of the event")
 
 
-FIGURE = Figure(
-    name="reliability",
+RELIABILITY = Figure(
     about="frequency of an event against its probability, with a band of calibrated probabilities",
     draw=draw,
-    collects=numbers_of(probability_events),
-    caption="Isotonic regression of the event on its probability: the second of two classes, and with more "
-    "classes a correct prediction. Each test row counts once. Grey band: 5 % and 95 % quantiles, at each "
-    "probability by itself, of fits to outcomes drawn with these probabilities: a tenth of the curve "
-    "of a calibrated predictor may leave it (no band for data with groups). Bars at the "
-    "bottom: distribution of the probabilities.",
-    options={
-        "bins": Flag("also draw bins of equal mass with 90 % intervals"),
-        "draws": Integer("number of random outcomes of the band; default 1000", low=20),
-    },
+    collects=of_views(probability_events),
+    options={"bins": Flag("also draw bins of equal mass with 90 % intervals")},
 )

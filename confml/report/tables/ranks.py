@@ -9,7 +9,6 @@ from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.datasets import Ranking, ranking, training_times_of
 from confml.report.declared import ranking_metric
-from confml.report.figures.ranks import ranks_options
 from confml.report.files import safe_name
 from confml.report.forms.grid import Grid, markdown_rows
 from confml.report.numbers.published_points import default_params
@@ -29,7 +28,7 @@ def write(report: Report) -> None:
         if spec.name != "ranks":
             continue
         try:
-            found = ranking(report.run, *ranks_options(spec.options))
+            found = ranking(report.run, **{"metric": "error", **spec.options})
         except ConfmlError:
             continue  # the note of the figure says why
         if found is not None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from confml.measures import Metric
-from confml.report.figures import Subject
 from confml.report.figures.accuracy_rejection import volumes_and_machines
+from confml.report.figures.figure import DatasetResults
 from confml.report.numbers.outcomes import (
     ERROR,
     MACHINES,
@@ -67,11 +67,11 @@ def has_both(run: RunResults) -> bool:
 def rows(report: Report) -> Iterator[Row]:
     """Bayesian transduction and support vector machines at common thresholds."""
     for name in sorted({cell.dataset for cell in report.run.cells}):
-        for row in threshold_rows(Subject(report.run, name, {})):
+        for row in threshold_rows(DatasetResults(report.run, name)):
             yield row.dataset, row.method, row.variant, *row[4:]
 
 
-def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
+def threshold_rows(data: DatasetResults) -> Iterator[SummaryRow]:
     """Return numbers of the curves of one data set; none without Bayesian transduction and an SVM.
 
     For each variant, also of Bayes point machines: ``risk_at_rejection`` at the rates `RATES`. For Bayesian
@@ -79,17 +79,16 @@ def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
     SVM: ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values
     are fractions, with sd over splits where defined.
     """
-    volumes, machines = volumes_and_machines(subject)
+    volumes, machines = volumes_and_machines(data)
     if not volumes or not machines:
         return
     machine = next(iter(machines.values()))
-    found = subject.numbers(threshold_curves)
-    variants = {curve: subject.variants[label] for label, curve in found.items()}
-    points = [curve for curve, variant in variants.items() if variant.method == POINTS]
+    views = {curve: data.views[label] for label, curve in data.collected(threshold_curves).items()}
+    points = [curve for curve, view in views.items() if view.method == POINTS]
     for curve in (*machines.values(), *points, *volumes.values()):
 
-        def row(metric: str, values: Sequence[float], level: float | None = None, of=variants[curve]):
-            key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
+        def row(metric: str, values: Sequence[float], level: float | None = None, of=views[curve]):
+            key = (data.name, of.method, of.params, of.cells[0].variant, of.name, metric, level)
             return SummaryRow(*key, *mean_and_sd(values))
 
         for rate in RATES:

@@ -64,8 +64,11 @@ def draw_numbers(table: PublishedTable, numbers: Sequence[Number], folder: Path)
         figure.axes[0].set_ylabel("confml, mean ± sd over splits")
         figure.suptitle(table.title, x=0.01, ha="left", fontsize=8)
         if len(series) > 1:
-            handles, labels = zip(*(axes.get_legend_handles_labels() for axes in figure.axes), strict=True)
-            styles.add_legend(figure, sum(handles, []), sum(labels, []))
+            handles = {}
+            for axes in figure.axes:
+                artists, labels = axes.get_legend_handles_labels()
+                handles |= dict(zip(labels, artists, strict=True))
+            styles.add_legend(figure, handles)
         write_svg(figure, folder / f"{table.name}.svg")
     return True
 
@@ -103,7 +106,8 @@ def draw_outcomes(numbers: Mapping[str, Sequence[Number]], path: Path) -> None:
         axes.invert_yaxis()
         axes.set_xlim(0, 100)
         axes.set_xlabel("results of the source, per cent; numbers of results in the bars")
-        styles.legend_below(figure, *axes.get_legend_handles_labels())
+        artists, labels = axes.get_legend_handles_labels()
+        styles.add_legend(figure, dict(zip(labels, artists, strict=True)))
         write_svg(figure, path)
 
 

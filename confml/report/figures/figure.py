@@ -1,0 +1,125 @@
+"""`Figure`, one kind of figure, and `DatasetResults`, what a figure draws."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from confml.plugins.parameters import Parameter
+from confml.report.figures.style import line_of
+from confml.report.numbers.outcomes import ViewNumbers
+from confml.report.report import NotApplicable as NotApplicable
+from confml.report.run.cells import with_details
+from confml.report.run.results import RunResults
+from confml.runner.plan import Cell
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One kind of figure.
+
+    about: one line on its content. draw: makes a matplotlib figure of `DatasetResults` and the options as
+    keywords, raising `NotApplicable`; its docstring is the caption. options: parameters that a config may
+    give. across: whether it is always drawn once for all data sets together. refits: whether it fits models
+    again, which needs the data. check: called with the options of a config before anything runs; raises
+    ConfmlError. collects: returns the functions of a variant whose values it draws, from a run and the
+    options; the one pass over the cells calls them.
+    """
+
+    about: str
+    draw: Callable[..., Any]
+    options: Mapping[str, Parameter] = field(default_factory=dict)
+    across: bool = False
+    refits: bool = False
+    check: Callable[[Mapping[str, Any]], None] | None = None
+    collects: Callable[[RunResults, Mapping[str, Any]], Sequence[Callable]] = lambda run, options: ()
+
+    def is_across(self, options: Mapping[str, Any]) -> bool:
+        """Return whether it is drawn once for all data sets: always, or by its option ``together``."""
+        return self.across or bool(options.get("together", False))
+
+
+def of_views(*functions: Callable[..., dict[str, Any]]) -> Callable[..., list[ViewNumbers]]:
+    """Return what a `Figure` collects that draws what functions return for the views of a variant."""
+    return lambda run, options: [ViewNumbers.of(function, options) for function in functions]
+
+
+class View(NamedTuple):
+    """One view of one method variant on one data set. label: of the variant; cells: one per split."""
+
+    label: str
+    method: str
+    params: Mapping[str, Any]
+    name: str
+    cells: list[Cell]
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Data set, method, packed parameters and view."""
+        return self.cells[0].dataset, self.method, self.cells[0].variant, self.name
+
+
+class DatasetResults:
+    """The results of one data set of a run, as figures draw them.
+
+    run: all results. name: of the data set. views: of the finished cells by label, in the config's order.
+    """
+
+    def __init__(self, run: RunResults, name: str):
+        self.run, self.name = run, name
+        self._metrics = {one.cell.key: one for one in run.metrics if one.cell.dataset == name}
+        self.views: dict[str, View] = {}
+        for cell in run.cells:
+            names = self._metrics[cell.key].views if cell.key in self._metrics else []
+            for view in names:
+                label = with_details(run.label(cell), view if len(names) > 1 else "")
+                new = View(run.label(cell), cell.method, cell.params, view, [])
+                self.views.setdefault(label, new).cells.append(cell)
+
+    def values(self, view: View, metric: str) -> list[float]:
+        """Return a metric of a view, or of its fits, on each of its splits."""
+        found = []
+        for cell in view.cells:
+            values = self._metrics[cell.key].values
+            keys = [(name, metric, None) for name in (view.name, "") if (name, metric, None) in values]
+            found += [values[key] for key in keys[:1]]
+        return found
+
+    def collected(self, function: Callable[..., dict[str, Any]], **options: Any) -> dict[str, Any]:
+        """Return what a function of `of_views` returned for the views that have some of it, by label."""
+        by_view = self.run.by_view(ViewNumbers.of(function, options))
+        keys = {label: view.key for label, view in self.views.items()}
+        return {label: by_view[key] for label, key in keys.items() if key in by_view}
+
+    def look(self, label: str) -> dict[str, Any]:
+        """Return colour, dashes and marker of a view or a method variant, the same as on the page."""
+        numbers = self.run.method_places
+        if label in numbers:
+            return line_of(numbers[label])
+        variant = self.views[label].label
+        alike = [name for name, view in self.views.items() if view.label == variant]
+        return line_of(numbers[variant], alike.index(label))
+
+    def shown(
+        self, named: Mapping[str, Any], limit: int, empty: str = "no cell is finished"
+    ) -> tuple[dict[str, Any], str]:
+        """Return at most ``limit`` entries of a mapping by label, and a title with their number.
+
+        If there are more, they are the first ones of each method. Raises NotApplicable with the text
+        ``empty`` without entries.
+        """
+        if not named:
+            raise NotApplicable(empty)
+        if len(named) <= limit:
+            return dict(named), self.name
+        methods = {view.label: view.method for view in self.views.values()}
+        methods |= {label: view.method for label, view in self.views.items()}
+        count: Counter[str] = Counter()
+        turns = {}
+        for label in named:
+            method = methods.get(label, label)
+            turns[label] = count[method]
+            count[method] += 1
+        chosen = sorted(named, key=turns.__getitem__)[:limit]
+        title = f"{self.name} ({limit} of {len(named)} variants)"
+        return {label: value for label, value in named.items() if label in chosen}, title
