@@ -8,7 +8,6 @@ parts do not depend on the number of threads, so that results have the same byte
 
 import contextlib
 import functools
-import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -19,45 +18,42 @@ _active = threading.local()
 _count: ContextVar[int] = ContextVar("confml_threads", default=1)
 
 
-@functools.lru_cache(1)
-def _libraries(modules: int):
-    """Return the controller of all libraries with threads. modules: number of imported ones; it is new when
-    there are more, which may have loaded libraries. The search takes several milliseconds."""
-    import scipy.linalg  # noqa: F401  loads a library of its own, which must be known to be limited
+@functools.cache
+def _blas() -> Any:
+    """Return the controller of the BLAS libraries of numpy and scipy. The search takes milliseconds."""
+    import scipy.linalg  # noqa: F401  loads a library of its own
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextlib.contextmanager
-def one_thread_per_library(kind: str | None = None) -> Iterator[None]:
-    """Limit BLAS, OpenMP and other libraries with threads of their own to one inside the block.
+def _limited(libraries: Callable[[], Any]) -> Iterator[None]:
+    """Limit libraries to one thread inside the block; in a thread, nested blocks cost nothing.
 
-    kind: only those of a kind, such as "blas". Nested blocks cost nothing. The limit holds for the whole
-    process while the block runs, and the former numbers of threads are restored at its end.
+    The limit holds for the whole process while the block runs.
     """
     if getattr(_active, "inside", False):
         yield
         return
-    libraries = [
-        (library, number)
-        for library in _libraries(len(sys.modules)).lib_controllers
-        if kind in (None, library.user_api) and (number := library.num_threads) not in (None, 1)
-    ]
-    _active.inside = True
-    try:
-        for library, _ in libraries:
-            library.set_num_threads(1)
-        yield
-    finally:
-        _active.inside = False
-        for library, number in libraries:
-            library.set_num_threads(number)
+    with libraries().limit(limits=1):
+        _active.inside = True
+        try:
+            yield
+        finally:
+            _active.inside = False
+
+
+def one_thread_per_library() -> contextlib.AbstractContextManager[None]:
+    """Limit BLAS, OpenMP and other loaded libraries with threads of their own to one inside the block."""
+    from threadpoolctl import ThreadpoolController
+
+    return _limited(ThreadpoolController)
 
 
 def one_blas_thread() -> contextlib.AbstractContextManager[None]:
     """Limit BLAS to one thread inside the block."""
-    return one_thread_per_library("blas")
+    return _limited(_blas)
 
 
 def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -135,7 +135,7 @@ def _execution(jobs, engine, shard, timeout, memory, **options: Any) -> Executio
     """Return the execution that the options ask for."""
     import joblib
 
-    from confml.config.limits import parse_limits
+    from confml.runner.limits import parse_limits
     from confml.runner.run import Execution
     from confml.runner.shards import parse_shard
 

@@ -29,7 +29,7 @@ def call_alone(message: bytes) -> Any:
 def dask_setup(nanny: Any) -> None:
     """Import what tasks need, before a nanny forks workers: ``--preload-nanny confml.runner.dask_calls``."""
     gc.disable()
-    import confml.runner.preload
+    import confml.runner.first_kernel
     import confml.runner.tasks  # noqa: F401
 
     gc.freeze()  # workers do not write to the pages that they share, nor collect what is imported as they end

@@ -21,10 +21,10 @@ from typing import Any
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from confml import _jit
-from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
 from confml.runner.dask_calls import call_alone
 from confml.runner.environment import EnvironmentFault
+from confml.runner.limits import NO_LIMITS, Limits, show_bytes
 from confml.runner.worker import begin_worker, call, import_modules, stdout_on_stderr
 
 ENGINES = ("joblib", "serial", "dask")
@@ -239,7 +239,7 @@ class JoblibEngine(Engine):
         if self._context is not None:
             from multiprocessing.forkserver import ensure_running
 
-            multiprocessing.set_forkserver_preload([__name__, *modules])
+            multiprocessing.set_forkserver_preload(["confml.runner.preload", __name__, *modules])
             with _undisturbed():
                 ensure_running()
         while len(self._idle) < min(count, self.workers):

@@ -1,19 +1,22 @@
 """Files of the method ``external``: read and checked in the plan, and opened again by the workers."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from confml.config import Config
-from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
-from confml.data.files import sha256_of
-from confml.data.probability_table import ProbabilityTable, read_probabilities
 from confml.errors import ConfigError, ConfmlError, DataError
 from confml.methods.registry import method_class
 from confml.runner.splits import Split, split_rows
+
+if TYPE_CHECKING:  # worker processes do without pydantic
+    from confml.config import Config
+    from confml.config.method_entry import MethodEntry
+    from confml.data.probability_table import ProbabilityTable
 
 KEY = "probabilities"
 
@@ -67,12 +70,17 @@ def open_table(
 
 @functools.lru_cache(maxsize=4)
 def _read(file: ExternalFile, data: DataSet, fixed_split: bool) -> ProbabilityTable:
+    from confml.data.probability_table import read_probabilities
+
     return read_probabilities(file.path, data, fixed_split)
 
 
 def _checked(
     config: Config, data: DataSet, entry: MethodEntry, path: str, splits: Sequence[Split]
 ) -> ExternalFile:
+    from confml.data.files import sha256_of
+    from confml.data.probability_table import read_probabilities
+
     fixed = config.protocol.kind == "fixed-split"
     table = read_probabilities(path, data, fixed)
     _check_splits(config, table)

@@ -8,13 +8,13 @@ from typing import Any
 
 from confml._seeds import stable_hash
 from confml.config import Config
-from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.config.method_entry import MethodEntry
 from confml.methods.base import Method
 from confml.methods.registry import build
 from confml.plugins.imports import import_permission
+from confml.runner.limits import NO_LIMITS, Limits, limits_of
 from confml.runner.plan import Cell, Job, Plan, steps_for
-from confml.runner.splits import sizes_identity, split_rows
+from confml.runner.splits import Division, sizes_identity, split_rows
 from confml.runner.tasks import Failure, Outcome, Task, TaskContext
 
 
@@ -49,7 +49,7 @@ def make_tasks(
             work_folder=work_folder,
             data_folder=data_folder(job.dataset),
             checksum=data.checksum,
-            protocol=config.protocol,
+            protocol=Division(**vars(config.protocol)),
             split=job.split,
             steps=steps[job.dataset],
             noise=config.noise_values,

@@ -1,17 +1,22 @@
 """`RowOrigins`: lines, identifiers and columns of the rows of a data set, stored in the folder of a run for
 its reports."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml._seeds import stable_hash
-from confml.config import Config
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 from confml.runner.store import Store
+
+if TYPE_CHECKING:  # worker processes do without pydantic
+    from confml.config import Config
 
 KIND = "rows"
 MISSING = "missing"  # the group of rows without a value
@@ -33,7 +38,7 @@ class RowOrigins:
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: DataSet, values: Mapping[str, np.ndarray] | None = None) -> "RowOrigins":
+    def of(cls, data: DataSet, values: Mapping[str, np.ndarray] | None = None) -> RowOrigins:
         return cls(data.lines, data.ids, data.id_columns, data.test_rows, values or {})
 
     def values_of(self, rows: np.ndarray, split: str) -> dict[str, np.ndarray]:
@@ -77,7 +82,7 @@ class RowOrigins:
         store.write(KIND, key, document, arrays)
 
     @classmethod
-    def read(cls, store: Store, key: str) -> "RowOrigins | None":
+    def read(cls, store: Store, key: str) -> RowOrigins | None:
         """Return the record of a key; None if it is not stored or damaged."""
         record = store.read(KIND, key)
         if record is None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confml._seeds import stable_hash
-from confml.config import Config
-from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
@@ -24,6 +22,10 @@ from confml.runner.split_data import by_places, form_of_rows
 from confml.runner.splits import Split, checked_splits, split_identity
 from confml.steps.registry import imputes, step_class, version_of_step
 from confml.steps.transformer import divided_groups
+
+if TYPE_CHECKING:  # worker processes do without pydantic
+    from confml.config import Config
+    from confml.config.method_entry import MethodEntry
 
 
 @dataclass(frozen=True)

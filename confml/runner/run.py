@@ -12,7 +12,6 @@ from typing import Any
 from confml import _jit
 from confml._outputs import remove_abandoned_files
 from confml.config import Config
-from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.config.warnings import unsilenced, warning_texts
 from confml.errors import ConfmlError
 from confml.methods.base import Method
@@ -22,6 +21,7 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
+from confml.runner.limits import NO_LIMITS, Limits, limits_of
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -271,7 +271,7 @@ def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]])
     for kind in classes:
         modules += [kind.__module__, *getattr(kind, "loads", ())]
     if _jit.is_used():
-        modules.append("confml.runner.preload")
+        modules.append("confml.runner.first_kernel")
     return [name for name in dict.fromkeys(modules) if name.partition(".")[0] in ("confml", "sklearn")]
 
 

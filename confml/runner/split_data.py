@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.memory import dense, is_sparse
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
-from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method, takes_sparse
 from confml.methods.nominal import nominal_mask
@@ -24,6 +23,9 @@ from confml.runner.splits import Split, inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline, step_class
+
+if TYPE_CHECKING:
+    from confml.data.probability_table import ProbabilityTable
 
 
 class SplitData:
@@ -284,7 +286,7 @@ class SplitData:
             "columns": None,
         }
 
-    def _table(self, point: Mapping[str, Any]) -> ProbabilityTable:
+    def _table(self, point: Mapping[str, Any]) -> "ProbabilityTable":
         context = self.context
         fixed = context.split.kind == "fixed-split"
         return open_table(context.files, point["probabilities"], self.data, fixed)

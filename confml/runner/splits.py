@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,21 @@ from confml.errors import ConfigError
 
 MOST_LEFT_OUT = 10_000
 """Largest number of rows for leave-one-out, which has a result for each row and method."""
+
+
+class Division(NamedTuple):
+    """The values of `confml.config.protocol.Protocol`, for worker processes, which do without pydantic."""
+
+    kind: str
+    repeats: int
+    test_size: float
+    folds: int
+    inner_folds: int
+    stratify: bool
+    rows: int | None
+    absent: tuple[str, ...]
+    order: str
+    start: int
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml._threads import cpu_seconds, one_thread_per_library, thread_count, threads
-from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError, printable, text_of
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
@@ -31,6 +30,7 @@ from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_i
 from confml.runner.check_views import check_chunks, check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
 from confml.runner.external_files import ExternalFile
+from confml.runner.limits import NO_LIMITS, Limits
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
 from confml.runner.split_data import SplitData
@@ -154,12 +154,14 @@ def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
     outcomes: list[Outcome] = []
     seconds: list[float] = []
     try:
-        for task in tasks:
-            started = time.monotonic()
-            outcomes.append(run_task(task))
-            seconds.append(time.monotonic() - started)
-            if outcomes[-1].fault is not None:
-                break
+        # Products and decompositions differ in their last bits between one and two BLAS threads.
+        with one_thread_per_library():
+            for task in tasks:
+                started = time.monotonic()
+                outcomes.append(run_task(task))
+                seconds.append(time.monotonic() - started)
+                if outcomes[-1].fault is not None:
+                    break
         tasks[0].context.store.sync()
     except EnvironmentFault as fault:
         outcomes.append(Outcome(fault=fault))
@@ -172,14 +174,12 @@ def run_task(task: Task) -> Outcome:
     An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
     restored after the task.
     """
-    # Products and decompositions differ in their last bits between one and two BLAS threads.
     permission = permission_in_force(task.context.permission)
     method_threads = threads(max(task.threads, thread_count()))  # an engine may have set more
     with (
         permission,
         method_threads,
         _same_folder(),
-        one_thread_per_library(),
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("default")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.config.limits import Limits
+from confml.runner.limits import Limits
 
 _WATCH_SECONDS = 1.0
 
@@ -45,6 +45,7 @@ def begin_worker(log: Path, environment: Mapping[str, str]) -> None:
     random.seed()  # differs between workers, as does that of numpy
     np.random.seed()
     gc.set_threshold(700, 10, 10)  # not that of the command: a method's garbage may hold large arrays
+    gc.enable()
     gc.freeze()  # the collector does not write to pages that workers share
 
 

@@ -2,9 +2,9 @@
 
 from types import SimpleNamespace
 
-from confml.config.limits import Limits
 from confml.runner.batches import Batches
 from confml.runner.graph import Schedule
+from confml.runner.limits import Limits
 from confml.runner.plan import Cell
 from confml.runner.tasks import Outcome, Task
 

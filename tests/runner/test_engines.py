@@ -12,9 +12,9 @@ import time
 import numpy as np
 import pytest
 
-from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError
 from confml.runner.engines import JoblibEngine, LimitExceeded, SerialEngine, WorkerLost, make_engine
+from confml.runner.limits import NO_LIMITS, Limits
 
 
 def work(item):

@@ -173,7 +173,7 @@ def test_which_errors_are_faults(tmp_path):
 
 def test_data_that_do_not_fit_the_memory_limit_are_a_failure_of_the_cell(tmp_path):
     """The address space counts mapped files, for which the system has an OSError and no MemoryError."""
-    from confml.config.limits import Limits
+    from confml.runner.limits import Limits
     from confml.runner.tasks import Failure
 
     with pytest.raises(OSError) as raised, guarded(tmp_path):

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -186,8 +185,11 @@ def _method_inside(estimator: Any) -> Any:
     """
     if hasattr(estimator, "confident_predict"):
         return estimator
-    if isinstance(estimator, Pipeline):
-        return _method_inside(estimator.steps[-1][1])
+    if hasattr(estimator, "steps"):
+        from sklearn.pipeline import Pipeline
+
+        if isinstance(estimator, Pipeline):
+            return _method_inside(estimator.steps[-1][1])
     if hasattr(estimator, "estimator"):
         from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
