@@ -113,7 +113,7 @@ def certify_all(
 def _points(
     confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray, risk: float, delta: float
 ) -> list[OperatingPoint]:
-    accepted, errors = (counts[:, 0] for counts in counts_at(confidence, correct, thresholds))
+    accepted, errors = counts_at(confidence, correct, thresholds)
     p: np.ndarray = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
     failing = p > delta
     # Equal thresholds of a grid have equal counts, so any of them is the point.
@@ -136,17 +136,11 @@ def threshold_grids(
 
 
 def counts_at(
-    confidence: np.ndarray,
-    correct: np.ndarray,
-    thresholds: np.ndarray,
-    codes: np.ndarray | None = None,
-    classes: int = 1,
+    confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (s, classes, t) numbers of rows with confidence >= each threshold, and of errors among them.
+    """Return the (s, t) numbers of rows with confidence >= each threshold, and of errors among them.
 
-    confidence, correct: (s, n). thresholds: (s, t), from strict to loose. codes: (s, n) class of each row,
-    from 0; rows with another code are not counted. By default all rows are of one class. Raises ValueError if
-    thresholds increase.
+    confidence, correct: (s, n). thresholds: (s, t), from strict to loose. Raises ValueError if they increase.
     """
     if (thresholds[:, 1:] > thresholds[:, :-1]).any():
         raise ValueError("thresholds must be decreasing")
@@ -154,14 +148,12 @@ def counts_at(
     first = np.zeros(confidence.shape, dtype=np.int64)  # the first threshold that accepts each row
     for column in thresholds.T:
         first += column[:, None] > confidence
-    codes = np.zeros(confidence.shape, dtype=np.int64) if codes is None else codes
-    places = (np.arange(s)[:, None] * classes + codes) * (t + 1) + first
-    counted = (codes >= 0) & (codes < classes)
+    places = np.arange(s)[:, None] * (t + 1) + first
     accepted, errors = (
-        np.bincount(places[some], minlength=s * classes * (t + 1)).reshape(s, classes, t + 1).cumsum(axis=2)
-        for some in (counted, counted & ~correct)
+        np.bincount(some, minlength=s * (t + 1)).reshape(s, t + 1).cumsum(axis=1)[:, :t]
+        for some in (places.ravel(), places[~correct])
     )
-    return accepted[..., :t], errors[..., :t]
+    return accepted, errors
 
 
 def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:

@@ -7,13 +7,12 @@ import pytest
 from reference import certified_paths as literal
 
 from confml.measures.certified import certify, threshold_grid
-from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
-from confml.measures.risk_p_values import betting_p_value, binomial_p_value
+from confml.measures.certified_paths import Path, binomial_p_value, certify_paths, most_accepting
 
 
-def path_of(p_values, name="path"):
+def path_of(p_values):
     p = np.asarray(p_values, dtype=np.float64)
-    return Path(name, np.linspace(1, 0, len(p)), p, np.arange(len(p)), np.zeros(len(p)))
+    return Path(np.linspace(1, 0, len(p)), p, np.arange(len(p)), np.zeros(len(p)))
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 7, 60, 300])
@@ -24,16 +23,6 @@ def test_binomial_p_value_is_the_sum(accepted):
         np.testing.assert_allclose(
             found, [literal.binomial(int(e), accepted, risk) for e in errors], rtol=1e-11
         )
-
-
-def test_betting_p_value_is_that_of_one_bet_after_another():
-    rng = np.random.default_rng(1)
-    losses = rng.choice([0.0, 0.2, 1.0], (150, 4), p=[0.8, 0.15, 0.05])
-    found = betting_p_value(losses, 0.1, 0.02)
-    expected = [literal.betting(losses[:, column], 0.1, 0.02) for column in range(4)]
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
-    assert betting_p_value(losses[:, 0], 0.1, 0.02) == found[0]
-    assert betting_p_value(np.ones(50), 0.1) == 1.0
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -53,11 +42,11 @@ def test_one_threshold_per_path_is_holm_and_one_path_is_the_fixed_sequence():
     confidence = np.round(rng.random(900), 2)
     correct = rng.random(900) < 0.8 + 0.2 * confidence
     grid = threshold_grid(rng.random(300), 900, 0.08, 0.05)
-    path = Path.of_errors("one", confidence, correct, grid, 0.08)
+    path = Path.of_errors(confidence, correct, grid, 0.08)
     (count,) = certify_paths([path], 0.05)
     alone = certify(confidence, correct, grid, 0.08, 0.05)
     assert count and path.thresholds[count - 1] == alone.threshold
-    assert (path.accepted[count - 1], path.loss[count - 1]) == (alone.accepted, alone.errors)
+    assert (path.accepted[count - 1], path.errors[count - 1]) == (alone.accepted, alone.errors)
 
 
 def test_paths_without_thresholds_get_no_budget():
@@ -66,45 +55,11 @@ def test_paths_without_thresholds_get_no_budget():
     assert certify_paths([], 0.05) == [] and certify_paths([empty], 0.05) == [0]
 
 
-def test_every_class_takes_the_largest_p_value():
-    confidence, correct = np.linspace(0, 1, 400), np.ones(400, dtype=bool)
-    correct[380:390] = False
-    codes = np.where(np.arange(400) >= 300, 1, 0)
-    path = Path.of_every_class("one", confidence, correct, [0.9, 0.0], 0.05, codes, 2)
-    own = [
-        Path.of_errors("one", confidence[codes == code], correct[codes == code], [0.9, 0.0], 0.05)
-        for code in (0, 1)
-    ]
-    np.testing.assert_array_equal(path.p_values, np.maximum(own[0].p_values, own[1].p_values))
-    assert path.accepted.tolist() == [40, 400] and path.loss.tolist() == [10, 10]
-    absent = Path.of_every_class("one", confidence, correct, [0.0], 0.05, codes, 3)
-    assert absent.p_values.tolist() == [1.0]  # a class without rows is not certified
-
-
-def test_costs_are_scaled_and_unknown_classes_cost_most():
-    table = CostTable(np.array([[0.0, 1.0], [5.0, 0.0]]), 0.5)
-    assert table.of_rows([0, 1, 1, -1], [1, 0, 1, 0]).tolist() == [1.0, 5.0, 0.0, 5.0]
-    assert table.scaled(table.abstain) == pytest.approx(0.1)
-    shifted = CostTable(np.array([[-1.0, 0.0], [4.0, -1.0]]), -0.5)
-    assert shifted.scaled(shifted.abstain) == pytest.approx(0.1)
-
-
-def test_cost_path_counts_abstentions():
-    rng = np.random.default_rng(3)
-    confidence, cost = rng.random(300), (rng.random(300) < 0.02).astype(float)
-    path = Path.of_costs("one", confidence, cost, [0.5, 0.0], 0.2, 0.15, 0.05)
-    for place, threshold in enumerate((0.5, 0.0)):
-        losses = np.where(confidence >= threshold, cost, 0.2)
-        assert path.loss[place] == pytest.approx(losses.mean())
-        assert path.p_values[place] == pytest.approx(literal.betting(losses, 0.15, 0.05))
-    assert certify_paths([path]) == [2] and least_loss([path], [2]) == (0, 1)
-
-
 def test_choices_among_certified_thresholds():
-    first, second = path_of([0, 0, 0], "first"), path_of([0, 0, 0], "second")
+    first, second = path_of([0, 0, 0]), path_of([0, 0, 0])
     assert most_accepting([first, second], [2, 3]) == (1, 2)
     assert most_accepting([first, second], [2, 2]) == (0, 1)
-    assert most_accepting([first, second], [0, 0]) is None and least_loss([first], [0]) is None
+    assert most_accepting([first, second], [0, 0]) is None
 
 
 def test_choice_of_the_best_of_ten_methods_keeps_the_risk():
@@ -114,12 +69,12 @@ def test_choice_of_the_best_of_ten_methods_keeps_the_risk():
     draws, rows, risk, delta = 300, 500, 0.05, 0.05
     for _ in range(draws):
         paths = []
-        for name in range(10):
+        for _ in range(10):
             confidence = rng.random(rows)
             # risk of the rows with confidence >= t is 0.1 (1 - t)^1.5
             correct = rng.random(rows) >= 0.25 * (1 - confidence) ** 1.5
             grid = 1 - np.linspace(0.25, 1, 50)
-            paths.append(Path.of_errors(name, confidence, correct, grid, risk))
+            paths.append(Path.of_errors(confidence, correct, grid, risk))
         false = [0.1 * (1 - path.thresholds) ** 1.5 > risk for path in paths]
         counts = certify_paths(paths, delta)
         together += any(wrong[:count].any() for wrong, count in zip(false, counts, strict=True))
@@ -141,7 +96,7 @@ def test_mean_coverage_is_not_below_that_of_mapie(procedure):
         confidence = rng.random(1000)
         correct = rng.random(1000) >= 0.25 * (1 - confidence) ** 1.5
         grid = threshold_grid(rng.random(300), 1000, 0.05, 0.05)
-        path = Path.of_errors("one", confidence, correct, grid, 0.05)
+        path = Path.of_errors(confidence, correct, grid, 0.05)
         (count,) = certify_paths([path], 0.05)
         ours.append(path.accepted[count - 1] / 1000 if count else 0.0)
         controller = mapie.BinaryClassificationController(
@@ -162,8 +117,4 @@ def test_mistakes():
     with pytest.raises(ValueError, match="delta must be above 0"):
         certify_paths([], 0.0)
     with pytest.raises(ValueError, match="NaN"):
-        Path.of_errors("one", [np.nan], [True], [0.1], 0.1)
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        betting_p_value([2.0], 0.1)
-    with pytest.raises(ValueError, match="limit must be above"):
-        betting_p_value([0.5], 1.0)
+        Path.of_errors([np.nan], [True], [0.1], 0.1)

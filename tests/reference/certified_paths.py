@@ -1,4 +1,4 @@
-"""Tests of risks and the graphical procedure as written down, with exact fractions and one path at a time."""
+"""The test of a risk and the graphical procedure, with exact fractions and one path at a time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ def binomial(errors, accepted, risk):
     r = Fraction(risk)
     terms = (math.comb(accepted, e) * r**e * (1 - r) ** (accepted - e) for e in range(errors + 1))
     return float(sum(terms)) if accepted else 1.0
-
-
-def betting(losses, limit, delta):
-    n, capital, best, total, spread, variance = len(losses), 1.0, 1.0, 0.0, 0.0, 0.25
-    for i, loss in enumerate(losses, start=1):
-        bet = min(1.0, math.sqrt(2 * math.log(1 / delta) / (n * variance)))
-        capital *= 1 - bet * (loss - limit)
-        best = max(best, capital)
-        total += loss
-        spread += (loss - (0.5 + total) / (i + 1)) ** 2
-        variance = (0.25 + spread) / (i + 1)
-    return 1 / best
 
 
 def paths(p_values, delta, order):

@@ -12,12 +12,11 @@ from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
-from confml.report.numbers.certificates import halves
+from confml.report.tables.certified import halves
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
-COSTS = {"matrix": {"a": {"b": 1, "c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 4, "b": 1}}, "abstain": 0.6}
 
 
 def read(path):
@@ -44,38 +43,32 @@ def predict(cell):
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jointly")
     info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
-    config = make_config([entry("good"), entry("poor")], costs=COSTS, levels=())
+    config = make_config([entry("good"), entry("poor")], levels=())
     run = make_run(config, predict, info, ["r0", "r1"])
     write_report(run, folder)
     return run, folder
 
 
-def test_one_row_per_scope_and_limit_with_its_guarantee(report):
+def test_one_row_per_limit_with_its_guarantee(report):
     _, folder = report
     rows = read(folder / "certified-jointly.csv")
-    expected = [(scope, limit) for limit in ("0.1", "0.05", "0.01") for scope in
-                ("all", "true class", "predicted class")]  # fmt: skip
-    expected += [("cost", repr(share * 0.6)) for share in (0.75, 0.5, 0.25)]
-    assert [(row["scope"], row["limit"]) for row in rows] == expected
+    limits = [(row["scope"], row["limit"]) for row in rows]
+    assert limits == [("all", "0.1"), ("all", "0.05"), ("all", "0.01")]
     for row in rows:
         assert row["candidates"] == "2" and row["splits"] == "2"
         assert row["guarantee"].startswith("With probability at least 0.95") and row["guarantee"][-1] == "."
         assert f"{float(row['limit']):g}" in row["guarantee"]
-    found = {(row["scope"], row["limit"]): row for row in rows}
-    assert found["all", "0.1"]["certified"] == "2" and found["all", "0.1"]["method"] == "good"
-    assert float(found["all", "0.1"]["coverage"]) > 0.5 > float(found["all", "0.05"]["coverage"]) > 0
-    assert found["true class", "0.1"]["certified"] == "0"  # too few rows of class c
-    assert found["cost", "0.3"]["certified"] == "2"
-    assert float(found["cost", "0.3"]["observed"]) < 0.3
+    assert rows[0]["certified"] == "2" and rows[0]["method"] == "good"
+    assert float(rows[0]["coverage"]) > 0.5 > float(rows[1]["coverage"]) > 0
 
 
 def test_scope_all_is_the_literal_procedure(report):
     run, folder = report
-    stored = [row for row in read(folder / "certified-jointly-splits.csv") if row["scope"] == "all"]
+    stored = read(folder / "certified-jointly-splits.csv")
     assert len(stored) == 6
     for row in stored:
         results = [one for one in run.finished() if one.cell.split == row["split"]]
-        half, rest = halves(results[0])
+        half, rest = halves("three", row["split"], ROWS)
         limit, p_values, accepted, grids = float(row["limit"]), [], [], []
         for result in results:
             view = result.views["probability"]
@@ -101,33 +94,6 @@ def test_scope_all_is_the_literal_procedure(report):
         assert float(row["other_loss"]) == np.sum(taken & (view.labels[rest] != truth[rest]))
 
 
-def test_predicted_classes_have_their_own_thresholds(report):
-    run, folder = report
-    rows = [row for row in read(folder / "certified-jointly-splits.csv") if row["scope"] == "predicted class"]
-    held = [row for row in rows if row["limit"] == "0.1" and row["split"] == "r0"]
-    assert [row["class"] for row in held] == ["a", "b"]  # c is too rare for a certificate
-    assert len({row["threshold"] for row in held}) == 2 and {row["method"] for row in held} == {"good"}
-    result = next(one for one in run.finished() if (one.cell.split, one.cell.method) == ("r0", "good"))
-    half, _ = halves(result)
-    view = result.views["probability"]
-    for row in held:
-        taken = (view.labels[half] == row["class"]) & (view.certainty[half] >= float(row["threshold"]))
-        errors = int((taken & (view.labels[half] != result.truth[half])).sum())
-        assert (int(row["accepted"]), float(row["loss"])) == (taken.sum(), errors)
-        assert float(row["p_value"]) == pytest.approx(binom.cdf(errors, int(taken.sum()), 0.1))
-
-
-def test_costs_of_other_classes_are_a_note(tmp_path):
-    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
-    for costs in ({**COSTS, "abstain": None}, {"matrix": {"a": {"b": 1}}, "abstain": 1.0}):
-        config = make_config([entry("good")], costs=costs, levels=())
-        write_report(make_run(config, predict, info, ["r0"]), tmp_path)
-        assert {row["scope"] for row in read(tmp_path / "certified-jointly.csv")} == {
-            "all", "true class", "predicted class"
-        }  # fmt: skip
-        assert "no expected cost is certified" in (tmp_path / "notes.txt").read_text()
-
-
 def test_online_runs_have_none(tmp_path):
     def online(cell):
         result = predict(cell)
@@ -141,9 +107,6 @@ def test_online_runs_have_none(tmp_path):
     assert (tmp_path / "metrics.csv").exists()
     for name in ("certified-jointly.csv", "certified.csv"):  # of one classifier
         assert not (tmp_path / name).exists()
-
-
-TWO_COSTS = {"matrix": {"a": {"b": 1.0}, "b": {"a": 4.0}}, "abstain": 0.4}
 
 
 def test_data_with_groups_have_no_guarantee(tmp_path):
@@ -161,7 +124,7 @@ def test_data_with_groups_have_no_guarantee(tmp_path):
     info = {name: DatasetInfo(name=name, rows=300, attributes=2, classes=2) for name in ("grouped", "plain")}
     columns = (("grouped", "site"), ("plain", None))
     specs = [dataset(name, column) for name, column in columns]
-    config = make_config([entry("knn")], costs=TWO_COSTS, datasets=specs)
+    config = make_config([entry("knn")], datasets=specs)
     write_report(make_run(config, predict, info, ["r0"]), tmp_path)
     for row in read(tmp_path / "certified-jointly.csv"):
         assert row["guarantee"].startswith("None: the rows of a group") == (row["dataset"] == "grouped")

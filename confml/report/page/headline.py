@@ -9,8 +9,8 @@ from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed, points
 from confml.report.answers.thresholds import decided, observed_shares
 from confml.report.forms.page_table import PageTable
-from confml.report.numbers.certificates import ALL
 from confml.report.page.material import Material
+from confml.report.tables.certified_jointly import ALL
 
 CURVES, JOINTLY = "rejection-curves.csv", "certified-jointly.csv"
 DASH = "\N{EN DASH}"

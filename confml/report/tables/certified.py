@@ -5,18 +5,38 @@ The grid of thresholds is computed from the confidences of the other half, witho
 depend on the calibration part (`confml.measures.certified`).
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures.certified import OperatingPoint, certify_all
-from confml.report.numbers.certificates import DELTA, RISKS, halves, has_halves
+from confml._seeds import stable_generator
+from confml.measures import Case
+from confml.measures.certified import certify_all
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
-from confml.report.tables.matched import has_thresholds
 from confml.report.tables.table import Row, Table
+
+RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
+
+
+def has_thresholds(run: RunResults) -> bool:
+    return bool(run.config.thresholds)
+
+
+def has_halves(case: Case) -> bool:
+    """Return whether a view has rows with confidences for both halves, all predicted by one classifier."""
+    prediction = case.prediction
+    return len(prediction) >= 2 and "learnt" not in prediction.extra and not np.isnan(case.certainty).any()
+
+
+@functools.lru_cache(maxsize=256)  # of the splits of one data set, which all methods have
+def halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the calibration half and of the other half, equal for all methods."""
+    half, rest = np.array_split(stable_generator("certified", dataset, split).permutation(rows), 2)
+    return half, rest
 
 
 class CertifiedSplit(NamedTuple):
@@ -61,48 +81,39 @@ class CertifiedSplit(NamedTuple):
 
 def certified_splits(variant: Variant) -> list[CertifiedSplit]:
     """Return the operating points of each view on each split, one for each of `RISKS`."""
-    points: dict[tuple[str, str], list[CertifiedSplit]] = {}  # by split and view
+    alike: dict[
+        tuple[str, int], list[tuple[str, Case]]
+    ] = {}  # the splits with the same number of rows are computed together
     for view, splits in variant.views.items():
-        by_size: dict[int, list] = {}
         for result, case in splits:
             if has_halves(case):
-                by_size.setdefault(len(case.truth), []).append((result.cell, halves(result), case))
-        for alike in by_size.values():  # the same number of rows: computed together
-            for (cell, (half, rest), _), found in zip(alike, _operating_points(alike), strict=True):
-                points[cell.split, view] = [
-                    CertifiedSplit(
-                        *(*variant.key, cell.split, view, point.risk, DELTA, point.threshold),
-                        *(len(half), point.accepted, point.errors, point.p_value, point.minimum),
-                        *(len(rest), accepted, errors),
-                    )
-                    for point, accepted, errors in found
-                ]
+                alike.setdefault((view, len(case.truth)), []).append((result.cell.split, case))
+    points: dict[tuple[str, str], list[CertifiedSplit]] = {}  # by split and view
+    for (view, rows), cases in alike.items():
+        names = [name for name, _ in cases]
+        parts = [halves(variant.dataset, name, rows) for name in names]
+        certainty, others = _halved([case.certainty for _, case in cases], parts)
+        correct, others_correct = _halved([case.correct for _, case in cases], parts)
+        for risk in RISKS:
+            found = certify_all(certainty, correct, others, risk, DELTA)
+            thresholds = np.array([point.threshold for point in found], dtype=np.float64)  # None becomes NaN
+            accepted = others >= thresholds[:, None]
+            counts = accepted.sum(axis=1).tolist(), (accepted & ~others_correct).sum(axis=1).tolist()
+            for name, point, *of_rest in zip(names, found, *counts, strict=True):
+                key = (*variant.key, name, view, risk, DELTA, point.threshold, certainty.shape[1])
+                of_half = point.accepted, point.errors, point.p_value, point.minimum
+                row = CertifiedSplit(*key, *of_half, others.shape[1], *of_rest)
+                points.setdefault((name, view), []).append(row)
     order = [(result.cell.split, view) for result in variant.splits for view in result.views]
     return [point for key in order for point in points.get(key, ())]
 
 
-def _operating_points(splits: Sequence[tuple]) -> list[list[tuple[OperatingPoint, int, int]]]:
-    """Return for each split its operating points, with the accepted rows and errors of the other half."""
-    halves_of, cases = [half for _, half, _ in splits], [case for *_, case in splits]
-    certainty = np.stack([case.certainty for case in cases])
-    correct = np.stack([case.correct for case in cases])
-    (half, half_correct), (rest, rest_correct) = (
-        [np.take_along_axis(values, np.stack(rows), axis=1) for values in (certainty, correct)]
-        for rows in zip(*halves_of, strict=True)
-    )
-    found: list[list[tuple[OperatingPoint, int, int]]] = [[] for _ in splits]
-    for risk in RISKS:
-        points = certify_all(half, half_correct, rest, risk, DELTA)
-        thresholds = np.array([point.threshold for point in points], dtype=np.float64)  # None becomes NaN
-        accepted = rest >= thresholds[:, None]
-        errors = (accepted & ~rest_correct).sum(axis=1).tolist()
-        for number, counts in enumerate(zip(points, accepted.sum(axis=1).tolist(), errors, strict=True)):
-            found[number].append(counts)
-    return found
-
-
-def splits_rows(variant: Variant) -> Iterator[Row]:
-    yield from certified_splits(variant)
+def _halved(values: list[np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+    """Return values (n,) of s splits as (s, n/2) of the calibration halves and of the other halves."""
+    return [
+        np.take_along_axis(np.stack(values), np.stack(positions), axis=1)
+        for positions in zip(*parts, strict=True)
+    ]
 
 
 def rows(report: Report) -> Iterator[Row]:
@@ -117,53 +128,71 @@ def rows(report: Report) -> Iterator[Row]:
     several has no guarantee (``certified-jointly.csv`` has one for all views). Not for ``protocol: online``,
     where each row is predicted by another classifier.
     """
-    splits: dict[tuple, list[CertifiedSplit]] = {}
+    variants: dict[tuple, list[CertifiedSplit]] = {}
     for split in map(CertifiedSplit._make, report.rows[SPLITS.path]):
         key = split.dataset, split.method, split.params, split.view, split.risk
-        splits.setdefault(key, []).append(split)
-    for key, found in splits.items():
-        thresholds = [split.threshold for split in found if split.threshold is not None]
+        variants.setdefault(key, []).append(split)
+    for key, splits in variants.items():
+        thresholds = [split.threshold for split in splits if split.threshold is not None]
         threshold = float(np.mean(thresholds)) if thresholds else float("nan")  # infinite for an sd of 0
         yield (
-            *(*key, DELTA, len(found), len(thresholds), threshold),
-            mean_and_sd([split.coverage for split in found])[0],
-            mean_and_sd([split.observed_risk for split in found])[0],
-            sum(split.observed_risk > split.risk for split in found),
-            *(found[0].needed, min(split.calibration_rows for split in found)),
+            *(*key, DELTA, len(splits), len(thresholds), threshold),
+            mean_and_sd([split.coverage for split in splits])[0],
+            mean_and_sd([split.observed_risk for split in splits])[0],
+            sum(split.observed_risk > split.risk for split in splits),
+            *(splits[0].needed, min(split.calibration_rows for split in splits)),
         )
 
 
-def split_rows_and_sizes(variant: Variant) -> list[tuple[str, str, np.ndarray, tuple]]:
-    """Return data set, split, row numbers and halves of each split of which a view has halves."""
+class Candidate(NamedTuple):
+    """A view on one split whose thresholds can be certified.
+
+    rows: (n,) row numbers. certainty: (n,) values by which predictions are ordered. correct: (n,) bool.
+    """
+
+    dataset: str
+    split: str
+    method: str
+    params: str
+    view: str
+    rows: np.ndarray
+    certainty: np.ndarray
+    correct: np.ndarray
+
+
+def candidates_of(variant: Variant) -> list[Candidate]:
+    """Return the candidates of a variant on all splits."""
     return [
-        (variant.dataset, result.cell.split, np.asarray(result.rows), halves(result))
-        for result in variant.splits
-        if any(has_halves(case) for _, case in variant.of_split(result))
+        Candidate(
+            *(variant.dataset, result.cell.split, result.cell.method, result.cell.variant, view),
+            *(np.asarray(result.rows), case.certainty, case.correct),
+        )
+        for view, splits in variant.views.items()
+        for result, case in splits
+        if has_halves(case)
     ]
 
 
+def candidates_of_splits(run: RunResults) -> dict[tuple[str, str], list[Candidate]]:
+    """Return the candidates of all methods by data set and split."""
+    splits: dict[tuple[str, str], list[Candidate]] = {}
+    for candidates in run.collected(candidates_of):
+        for candidate in candidates:
+            splits.setdefault((candidate.dataset, candidate.split), []).append(candidate)
+    return splits
+
+
 def halves_rows(report: Report) -> Iterator[Row]:
-    seen = set()
-    for dataset, split, rows, (_, rest) in (
-        one for found in report.run.collected(split_rows_and_sizes) for one in found
-    ):
-        if (dataset, split) not in seen:
-            seen.add((dataset, split))
-            names = np.full(len(rows), "calibration", dtype=object)
-            names[rest] = "other"
-            yield from zip(
-                [dataset] * len(rows), [split] * len(rows), rows.tolist(), names.tolist(), strict=True
-            )
+    for (dataset, split), candidates in candidates_of_splits(report.run).items():
+        numbers = candidates[0].rows.tolist()
+        names = np.full(len(numbers), "calibration", dtype=object)
+        names[halves(dataset, split, len(numbers))[1]] = "other"
+        yield from ((dataset, split, *row) for row in zip(numbers, names.tolist(), strict=True))
 
 
 def group_columns(run: RunResults) -> dict[str, str]:
     """Return the column of groups of each data set that has one."""
     return {spec.name: spec.groups for spec in run.config.datasets if spec.groups}
-
-
-def no_guarantee(column: str) -> str:
-    """Return the text in place of a guarantee for a data set with groups."""
-    return f"None: the rows of a group are not independent (groups: {column})."
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -180,7 +209,7 @@ SPLITS = Table(
     "certified-splits.csv",
     "counts of the certified thresholds on each split",
     CertifiedSplit._fields,
-    splits_rows,
+    certified_splits,
     needs="thresholds in the config",
     applies=has_thresholds,
 )
@@ -203,5 +232,5 @@ HALVES = Table(
     needs="thresholds in the config",
     applies=has_thresholds,
     of_run=True,
-    collects=lambda run: (split_rows_and_sizes,),
+    collects=lambda run: (candidates_of,),
 )

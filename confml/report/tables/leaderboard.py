@@ -20,11 +20,10 @@ from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.files import read_csv
 from confml.report.forms.grid import Grid, Mark, latex, markdown
-from confml.report.numbers.certificates import DELTA, RISKS
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
 from confml.report.shown_table import ShownTable
-from confml.report.tables.certified import certified_splits
+from confml.report.tables.certified import DELTA, RISKS, certified_splits
 from confml.report.tables.table import Files
 
 COVERAGES = (0.9, 0.8)

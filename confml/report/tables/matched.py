@@ -14,7 +14,8 @@ import numpy as np
 from confml.measures import Metric
 from confml.measures.rejection import Match, curve_of, match, sureness
 from confml.report.numbers.summaries import SummaryRow, lines_of_variants, with_params
-from confml.report.run.results import RunResults, Variant
+from confml.report.run.results import Variant
+from confml.report.tables.certified import has_thresholds
 from confml.report.tables.table import Row, Table
 from confml.runner.results import CellResult
 
@@ -50,10 +51,6 @@ METRICS = {
         _SOURCE,
     ),
 }
-
-
-def has_thresholds(run: RunResults) -> bool:
-    return bool(run.config.thresholds)
 
 
 def rows(variant: Variant) -> Iterator[Row]:

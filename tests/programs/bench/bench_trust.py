@@ -276,8 +276,7 @@ def bench_joint_certificates() -> list[Row]:
         correct = rng.random((rows, methods)) >= 0.25 * (1 - confidence) ** 1.5
         grids = [threshold_grid(rng.random(rows), rows, RISK, DELTA / methods) for _ in range(methods)]
         paths = [
-            Path.of_errors(one, confidence[:, one], correct[:, one], grids[one], RISK)
-            for one in range(methods)
+            Path.of_errors(confidence[:, one], correct[:, one], grids[one], RISK) for one in range(methods)
         ]
         best = most_accepting(paths, certify_paths(paths, DELTA))
         points = {"ours": None if best is None else float(paths[best[0]].thresholds[best[1]])}
