@@ -284,7 +284,7 @@ def run(
     from confml.runner.run import Execution
     from confml.runner.run import run as compute
 
-    settings = load_settings(config, overrides)
+    settings = load_settings(config, overrides).with_baseline()
     folder = Path("results") / settings.name if out is None else Path(out)
     execution = Execution(jobs or cpu_count(), engine, scheduler, retry_failed, shard)
     compute(settings, folder, execution, say=say)

@@ -52,7 +52,7 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
-    rows, constants = compare_runs(runs, against, view)
+    rows = compare_runs(runs, against, view)
     known = list(dict.fromkeys(row.metric for row in rows))
     for name in metrics:
         if name not in known:
@@ -62,7 +62,7 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
     if as_json:
         echo_json({"comparisons": [*map(_plain, rows)], "signed_rank": [*map(_plain, tests)]})
     elif as_latex or not quiet:
-        grids = {"comparison": comparison_grid(rows, constants)}
+        grids = {"comparison": comparison_grid(rows)}
         if tests:
             grids["signed-rank"] = signed_rank_grid(tests)
         for label, grid in grids.items():

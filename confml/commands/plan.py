@@ -23,7 +23,7 @@ def plan(config, out, overrides, as_json) -> None:
     confml plan configs/usps.yaml
     confml plan quickstart --json
     """
-    settings = common.load(config, overrides)
+    settings = common.load(config, overrides).with_baseline()
     show_plan(settings, common.folder_of(settings, out), as_json)
 
 

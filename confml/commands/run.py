@@ -72,7 +72,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C,
     SIGTERM and SIGHUP stop the run with exit code 130; finished cells are kept.
     """
-    settings = common.load(config, overrides)
+    settings = common.load(config, overrides).with_baseline()
     folder = common.folder_of(settings, out)
     if dry_run:
         show_plan(settings, folder, as_json)

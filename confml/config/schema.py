@@ -15,8 +15,9 @@ from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
-from confml.config.values import Level, Name, NameList, Seed, Share, Threshold, Whole, Words, one_of
+from confml.config.values import Level, Name, NameList, Seed, Share, Switch, Threshold, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
+from confml.methods import BASELINE
 
 _COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "default": None}
 
@@ -110,6 +111,8 @@ class Config(Part):
         certified share at a risk of 1 %); by default cost if costs are given, else error. Example: regions
     seed: Random seed of the run.
     paper: Published tables beside the results. Example: {table: tcm-nn-table3}
+    baseline: Whether a run adds the method majority-class, unless the config has it; by default it does, but
+        not with paper. Example: false
     silence: Codes of warnings that are not shown (confml describe --type warning lists them). Example:
         [duplicate-rows]
     """
@@ -131,6 +134,7 @@ class Config(Part):
     aim: Annotated[str, one_of(*AIMS)] | None = None
     seed: Seed = 1
     paper: PaperSpec | None = None
+    baseline: Switch | None = None
     silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = ()
     _path: Path | None = PrivateAttr(None)
 
@@ -143,6 +147,15 @@ class Config(Part):
         """Return the same config with ``path`` as its file."""
         config = self.model_copy()
         config._path = path
+        return config
+
+    def with_baseline(self) -> "Config":
+        """Return the config of a run: with the method ``majority-class``, unless it has it or wants none."""
+        adds = self.paper is None if self.baseline is None else self.baseline
+        if not adds or any(entry.name == BASELINE for entry in self.methods):
+            return self
+        config = self.model_copy(update={"methods": (*self.methods, MethodEntry(name=BASELINE))})
+        config._path = self._path
         return config
 
     @property

@@ -274,6 +274,24 @@ def row_costs(case: Case) -> RowCosts | None:
     return RowCosts(of_predicted, plain, cheapest, of_abstaining)
 
 
+CHEAPEST, ABSTAINING = "cheapest-class", "always-abstain"
+
+
+def constant_costs(case: Case) -> dict[str, tuple[str, np.ndarray]]:
+    """Return metric and costs (n,) of the constant decisions, by name: to abstain from every prediction, and
+    the class with the least cost for the class frequencies.
+
+    case: with the frequencies of the training set as probabilities of every row.
+    """
+    found = row_costs(case)
+    if found is None:
+        return {}
+    costs = {CHEAPEST: ("cost", found.plain)}
+    if found.abstain is not None:
+        costs[ABSTAINING] = "cost_with_abstaining", found.abstain
+    return costs
+
+
 def rows(case: Case) -> Iterator[Row]:
     """Yield the mean costs."""
     found = row_costs(case)

@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from confml.methods.base import Method as Method
     from confml.methods.base import Views as Views
 
-__all__ = ["Method", "Views"]
+__all__ = ["BASELINE", "Method", "Views"]
+BASELINE = "majority-class"
+"""The method that a run adds to those of its config. The others are compared with it one by one: it is not
+among the pairs of methods that are tested, nor among the methods that are ranked or certified together."""
 
 
 # Class of each method by its name in a config, in its package: threads that import a module and its package
@@ -25,6 +28,7 @@ METHODS: dict[str, str] = {
     "kernel-svm": "confml.methods.version_space:KernelSVM",
     "knn": "confml.methods.knn:KNN",
     "linear-svm": "confml.methods.linear:LinearSVM",
+    "majority-class": "confml.methods.majority_class:MajorityClass",
     "naive-bayes": "confml.methods.naive_bayes:NaiveBayes",
     "ovo-svm": "confml.methods.svm:OvOSVM",
     "ovr-svm": "confml.methods.svm:OvRSVM",

@@ -7,7 +7,6 @@ data sets the Bayesian signed-rank test (`confml.measures.ranks`).
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,8 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures import known_metrics
 from confml.measures.ranks import signed_rank
-from confml.report.answers.differences import best_of
+from confml.report.answers.differences import SIGNIFICANCE, best_of
 from confml.report.answers.evidence import evidence_of
-from confml.report.answers.majority import Majority, majority_of
 from confml.report.answers.standings import Family, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.files import remove_earlier, write_csv
@@ -41,10 +39,10 @@ Families = dict[Asked, Family]
 class ComparisonRow(NamedTuple):
     """One metric: both means, mean difference first - second, its interval and two-sided p-value.
 
-    pairs: number of pairs of lines (method, view) of the data set that are tested by the metric; 0 without
-    verdicts. simultaneous_low, simultaneous_high: interval for this number of pairs. p_holm: p-value after
-    Holm's correction over all pairs. first_worse, second_worse: whether the method is shown to be worse than
-    the best line of the data set.
+    pairs: number of pairs of lines (method, view) of the data set that are tested by the metric, or of their
+    comparisons with the baseline; 0 without verdicts. simultaneous_low, simultaneous_high: interval for this
+    number of pairs. p_holm: p-value after Holm's correction over all pairs. first_worse, second_worse:
+    whether the method is shown to be worse than the best line of the data set.
     """
 
     dataset: str
@@ -70,10 +68,8 @@ class ComparisonRow(NamedTuple):
 
 def compare(
     runs: Sequence[Path | str], against: str | None = None, view: str | None = None
-) -> tuple[list[ComparisonRow], dict[str, list[Majority]]]:
+) -> list[ComparisonRow]:
     """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
-
-    Return the rows, and the errors of the majority class by data set.
 
     Each common view is compared. If two methods have no common view, each view of the first is compared with
     each view of the second. view: select pairs with this view. Raises ConfmlError if no results can be
@@ -103,8 +99,7 @@ def compare(
     names = list(dict.fromkeys(pair.dataset for pair in pairs))
     found = {name: families(standings, name, values) for name in names}
     pairs = [_on_common_splits(pair, found[pair.dataset]) for pair in pairs]
-    rows = [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
-    return rows, {name: majority_of(standings, name) for name in names}
+    return [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
 
 
 def _on_common_splits(pair: Pair, found: Families) -> Pair:
@@ -172,6 +167,10 @@ def rows_of_pair(pair: Pair, families: Families | None = None) -> list[Compariso
             pairs = family.found.pairs
             verdicts = (*found.interval(pairs), family.corrected(*lines), *map(family.worse, lines))
             row = ComparisonRow._make((*row[:13], pairs, *verdicts))
+        elif family is not None and (p_value := family.against_baseline(*lines)) is not None:
+            pairs = len(family.lines) * len(family.baselines)
+            worse = [line in family.baselines and p_value < SIGNIFICANCE for line in lines]
+            row = ComparisonRow._make((*row[:13], pairs, *found.interval(pairs), p_value, *worse))
         rows.append(row)
     return rows
 
@@ -239,13 +238,10 @@ def signed_rank_grid(rows: Sequence[SignedRankRow]) -> Grid:
 # ---- tables and files
 
 
-def comparison_grid(
-    rows: Sequence[ComparisonRow], constants: Mapping[str, Sequence[Majority]] = MappingProxyType({})
-) -> Grid:
+def comparison_grid(rows: Sequence[ComparisonRow]) -> Grid:
     """Return the table of the comparisons; ``better`` is the declared direction of the metric.
 
-    A star marks means that are shown to be worse than the best one of the data set. constants: errors of the
-    majority class by data set, the last rows.
+    A star marks means that are shown to be worse than the best one of the data set.
     """
     headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
     headings += ["95 % interval", "p (Holm)", "splits"]
@@ -266,10 +262,6 @@ def comparison_grid(
         cells = [row.metric, better, level, *numbers, interval, p_value, str(row.splits)]
         table.append([*keys, *cells])
     table = list(named_once(table, 3))
-    for dataset, own in constants.items() if any(row.metric == "error" for row in rows) else ():
-        for one in own:
-            cells = [one.label, "error", "lower", "", f"{one.error.mean:.4f}"]
-            table.append([dataset, "", *cells, *[""] * 4, str(one.error.n)])
     return Grid(
         "Comparison of methods: first minus second, means over splits", headings, table, 5, _notes(rows)
     )

@@ -104,13 +104,14 @@ def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypa
     )
     ran = invoke("run", "c.yaml", "--jobs", "1", "--out", "r")
     share = 100 * float((frame["y"] == "n").mean())
-    sentence = "noise: not shown to be better than always answering the most frequent class of training"
     (line,) = [line for line in ran.stdout.splitlines() if "not shown to be better" in line]
-    assert line == f"{sentence} (p, error {share:.2f} %): knn k=1, naive-bayes"
+    assert line == (
+        f"noise: not shown to be better than majority-class (error {share:.2f} %): knn k=1, naive-bayes"
+    )
     compared = invoke("compare", "r", "--metric", "error", "--json")
     assert set(one["metric"] for one in json.loads(compared.stdout)["comparisons"]) == {"error"}
     in_latex = invoke("compare", "r", "--metric", "error", "--latex").stdout
-    assert "\\begin{tabular}" in in_latex and "noise &  & majority class & error & lower" in in_latex
+    assert "\\begin{tabular}" in in_latex and "majority-class - knn k=1" in in_latex
     chosen = invoke("report", "r", "--columns", "augrc,coverage", "--levels", "0.3,0.2").stdout
     assert "AUGRC" in chosen and " 0.3 " in chosen and " 0.2 " in chosen and "error (%)" not in chosen
     assert "did you mean 'coverage'?" in words_of(invoke("report", "r", "--columns", "cverage"))
@@ -130,14 +131,14 @@ def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
     assert ran.exit_code == 0, words_of(ran)
     labels = ["Zebra", "My votes k=3", "My votes k=5", "knn k=1", "A & b"]
     table = pd.read_csv("r/tables/results.csv")
-    assert list(dict.fromkeys(table["method"])) == labels
+    assert list(dict.fromkeys(table["method"])) == [*labels, "majority-class"]
     run = confml.load_run("r")
-    assert list(dict.fromkeys(run.table()["method"])) == [*labels, "majority class"]
+    assert list(dict.fromkeys(run.table()["method"])) == [*labels, "majority-class"]
     in_latex = Path("r/tables/results.tex").read_text()
     places = [in_latex.index(f"& {label} &") for label in [*labels[:4], r"A \& b"]]
     assert places == sorted(places)
     folders = {path.stem for path in Path("r/regions/loans").iterdir()}
-    assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 5
+    assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 6
     assert not any("naive" in name for name in folders)
     assert set(run.regions(method="My votes")["params"]) == {"k=3", "k=5"}
     assert set(run.regions(method="A & b")["method"]) == {"naive-bayes"}

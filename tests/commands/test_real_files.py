@@ -187,7 +187,7 @@ def test_own_classifier(files):
         sys.path.remove("")
         sys.modules.pop("centroids", None)
     table = confml.load_run("r").table()
-    assert list(dict.fromkeys(table["method"])) == ["own", "knn k=5", "majority class"]
+    assert list(dict.fromkeys(table["method"])) == ["own", "knn k=5", "majority-class"]
 
 
 def test_numbers_as_people_write_them(files):

@@ -24,7 +24,7 @@ def opened(monkeypatch):
 
 
 def test_each_data_set_is_a_case(opened, tmp_path):
-    rows, _ = module.compare(["run"])
+    rows = module.compare(["run"])
     tests = module.signed_rank_rows(rows, 0.02)
     error = next(one for one in tests if one.metric == "error" and one.first == "tcm-nn k=3")
     gaps = [row.difference for row in rows if row.metric == "error" and row.first == "tcm-nn k=3"]
@@ -52,7 +52,7 @@ def test_the_command_prints_and_repeats(opened):
 
 def test_one_data_set_has_no_test_over_data_sets(monkeypatch):
     monkeypatch.setattr(module, "open_run", lambda folder: noisy_run())
-    assert module.signed_rank_rows(module.compare(["run"])[0], 0.01) == []
+    assert module.signed_rank_rows(module.compare(["run"]), 0.01) == []
 
 
 def test_a_published_table_without_numbers_of_the_run_says_so(tmp_path):
@@ -70,7 +70,7 @@ def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
 
     run = module.open_run("run")
     standings = standings_of(run)
-    every = [row for name in LABELS for row in module.compare(["run"], against=name)[0]]
+    every = [row for name in LABELS for row in module.compare(["run"], against=name)]
     for metric, level in dict.fromkeys((row.metric, row.level) for row in every):
         own = [row for row in every if (row.dataset, row.metric, row.level) == ("first", metric, level)]
         pairs = {frozenset((row.first, row.second)): row for row in own}
@@ -100,6 +100,6 @@ def test_unfinished_runs_have_no_verdicts(monkeypatch):
     key = next(key for key, result in run.results.items() if result.cell.params["k"] == 4)
     del run.results[key]
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows = module.compare(["run"])[0]
+    rows = module.compare(["run"])
     assert {row.pairs for row in rows} == {0} and not any(row.first_worse for row in rows)
     assert "no tests (cells are still to be computed" in CliRunner().invoke(compare, ["run"]).output

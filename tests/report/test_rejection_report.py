@@ -207,7 +207,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
 
     run = run_by_hand()
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows, _ = module.compare(["run"], against="standard")
+    rows = module.compare(["run"], against="standard")
     assert {(row.first, row.second) for row in rows} == {("adaptive", "standard")}
     assert {row.view for row in rows} == {"reject", "envelope", "posterior"}
     error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
@@ -221,7 +221,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
         module.compare(["run", "run"], against="standrad")
     with pytest.raises(ConfmlError, match="view 'rejct'.*did you mean 'reject'"):
         module.compare(["run"], view="rejct")
-    same, _ = module.compare(["run", "run"])
+    same = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
 
 
@@ -234,7 +234,7 @@ def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
         key: replace(result, train_rows=9, dropped_rows=np.arange(71)) for key, result in run.results.items()
     }
     monkeypatch.setattr(module, "open_run", lambda folder: replace(run, results=dropped))
-    rows, _ = module.compare(["run"], against="standard")
+    rows = module.compare(["run"], against="standard")
     errors = {
         model: np.array([np.mean(views["reject"].labels != truth) for views, truth in splits])
         for model, splits in (
@@ -245,7 +245,7 @@ def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
     assert error.difference == pytest.approx(np.mean(errors["adaptive"] - errors["standard"]))
     assert error.low < error.difference < error.high and 0 < error.p_value < 1
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    assert rows == module.compare(["run"], against="standard")[0]
+    assert rows == module.compare(["run"], against="standard")
 
 
 def test_methods_without_a_common_view_are_compared(monkeypatch):
@@ -263,7 +263,7 @@ def test_methods_without_a_common_view_are_compared(monkeypatch):
     info = {"wine": DatasetInfo(name="wine", rows=120, attributes=2, classes=2, checksum="ab")}
     run = make_run(config, predict, info, ["r0", "r1", "r2"])
     monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows, _ = module.compare(["run"])
+    rows = module.compare(["run"])
     # A confidence that is NaN has no place in an order.
     assert list(dict.fromkeys(row.view for row in rows)) == ["p-value - reject", "p-value - envelope"]
     means = {(row.view, row.metric): row.mean for row in run.summary}
@@ -271,4 +271,4 @@ def test_methods_without_a_common_view_are_compared(monkeypatch):
     assert found.mean_first == pytest.approx(means["p-value", "error"])
     assert found.mean_second == pytest.approx(means["reject", "error"])
     assert found.difference == pytest.approx(found.mean_first - found.mean_second)
-    assert {row.view for row in module.compare(["run"], view="envelope")[0]} == {"p-value - envelope"}
+    assert {row.view for row in module.compare(["run"], view="envelope")} == {"p-value - envelope"}

@@ -8,7 +8,6 @@ from typing import Any
 
 from confml.report.answers.computed_once import computed_once
 from confml.report.answers.datasets import RankVerdict, ranking_of
-from confml.report.answers.majority import beats_majority
 from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 from confml.report.answers.thresholds import Decided
@@ -20,6 +19,8 @@ def unpromised(standings: Standings, level: float) -> str:
     views: dict[str, dict[str, None]] = {}
     several = {line.method for line in standings.lines if standings.label(line) != line.method}
     for line in standings.lines:
+        if line not in standings.compared(line.dataset):
+            continue
         regions = [
             evidence.has_regions(one.cell, line.view, level) for one, evidence in standings.cells_of(line)
         ]
@@ -126,12 +127,12 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
     if len({line.method for line in family.lines}) < 2:
         return Advice(aim, reason="Nothing to compare with.")
     best = family.best[0]
-    if aim == "error":
-        majority, better = beats_majority(standings, best)
-        if not better:
-            text = "No method is shown to be better than always answering the most frequent class of training"
-            return Advice(aim, reason=f"{text} ({majority}).")
     mean = float(family.found.means[family.lines.index(best)])
+    for baseline in family.baselines:
+        if not family.beats(best, baseline):
+            text = f"{standings.label(best)} has the {TITLES[aim]} ({_value(aim, mean, level)})"
+            text += f", and is not shown to be better than {standings.label(baseline)}."
+            return Advice(aim, reason=text)
     alike = [line for line in _first_of_methods(family) if line.method != best.method]
     # Without a test, nothing is known of their difference.
     alike = [line for line in alike if not (family.worse(line) or math.isnan(family.adjusted(line)))]

@@ -9,7 +9,6 @@ from typing import Any
 from confml.data.text_table import counted
 from confml.report.answers.advice import TITLES, Advice, advise, overall
 from confml.report.answers.differences import FEW_SPLITS, SIGNIFICANCE, Difference
-from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import Family, Line, Progress, Standings
 from confml.report.answers.text import caution, detectable_text, listed, percent, points
 from confml.report.answers.thresholds import Decided
@@ -40,8 +39,7 @@ class Answer:
 
     best: label of the line with the lowest mean error; tied: labels of all such lines. others: the first view
     of each other method, by mean error. pairs: number of pairs of lines that are compared. missing: labels of
-    methods of the config without results. majority: error of the most frequent class of training, NaN if it
-    is unknown or differs between runs.
+    methods of the config without results.
     """
 
     dataset: str
@@ -58,7 +56,6 @@ class Answer:
     missing: tuple[str, ...]
     decided: Decided
     advice: Advice
-    majority: float = math.nan
 
     @property
     def compared(self) -> list[Other]:
@@ -143,7 +140,7 @@ def answer(
     aim: str = "error",
 ) -> Answer | None:
     """Return the answer for one data set, with the advice for an aim; None without results."""
-    lines = standings.of_dataset(dataset)
+    lines = standings.compared(dataset)
     errors = {line: one for line in lines if (one := standings.of(line, "error")) is not None}
     if not errors:
         return None
@@ -161,7 +158,6 @@ def answer(
             others.append(_other(standings, family, line, one.mean))
     others.sort(key=lambda other: (other.error, other.label))
     decided = decided or Decided()
-    constant = majority_of(standings, dataset)
     return Answer(
         dataset,
         standings.progress(dataset),
@@ -177,7 +173,6 @@ def answer(
         tuple(missing),
         decided,
         advise(standings, dataset, aim, decided),
-        constant[0].error.mean if len(constant) == 1 else math.nan,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
+from confml.methods import BASELINE
 from confml.report.answers.differences import SIGNIFICANCE
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.numbers.summaries import TIME_METRICS, training_times
@@ -242,7 +243,7 @@ def ranking(
     means = _times(results, metric) if metric in TIME_METRICS else first_means(results, metric)
     failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
     pending = {cell.dataset for cell in results.pending}
-    labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
+    labels = list(dict.fromkeys(results.label(cell) for cell in results.cells if cell.method != BASELINE))
     labels = [label for label in labels if not without or without not in label]
     datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))
     datasets = [name for name in datasets if not skip or skip not in name]
@@ -277,9 +278,11 @@ def training_times_of(variant: Variant) -> TrainingTimes:
 
 
 def first_means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Return means by data set and label, of the first view that has the metric."""
+    """Return means by data set and label, of the first view that has the metric; none of the baseline."""
     values: dict[tuple[str, str, str], list[float]] = {}
     for cell, metrics in results.metrics:
+        if cell.method == BASELINE:
+            continue
         for (view, name, level), value in metrics.items():
             if name == metric and level is None:
                 key = cell.dataset, results.label(cell), view

@@ -24,16 +24,13 @@ from confml.runner.results import CellResult
 class SplitRows(NamedTuple):
     """The test rows of one split.
 
-    rows (n,): sorted; digest: of rows and true labels; online: of one pass. majority: most frequent class of
-    training, as text, and majority_wrong whether it is not the true label, as packed bits.
+    rows (n,): sorted; digest: of rows and true labels; online: of one pass.
     """
 
     rows: np.ndarray
     digest: str
     train_rows: int
     online: bool
-    majority: str
-    majority_wrong: np.ndarray
 
 
 class ViewEvidence(NamedTuple):
@@ -69,15 +66,14 @@ def evidence_of(variant: Variant) -> list[CellEvidence]:
         order = np.argsort(result.rows, kind="stable")
         rows, truth = np.asarray(result.rows)[order], np.asarray(result.truth)[order]
         cases = {view: case for view, case in variant.of_split(result) if len(case.truth)}
-        online, counts = any(is_online(case.prediction) for case in cases.values()), result.train_class_counts
-        majority = max(counts, key=lambda label: counts[label], default=None)
+        online = any(is_online(case.prediction) for case in cases.values())
         digest = hashlib.sha256(rows.tobytes())
         digest.update(repr(truth.tolist()).encode("utf-8", "surrogatepass"))
-        split = SplitRows(
-            *(rows, digest.hexdigest()[:16], result.split_train_rows, online),
-            *("" if majority is None else str(majority), np.packbits(truth != majority)),
-        )
+        split = SplitRows(rows, digest.hexdigest()[:16], result.split_train_rows, online)
         views = {view: _of_view(result, case, order, variant.run) for view, case in cases.items()}
+        for name, (metric, costs) in variant.costs_of_constants(result).items():
+            nothing = np.packbits(np.zeros(len(rows), bool))
+            views[name] = ViewEvidence(nothing, {metric: costs[order]}, None, None, False, {})
         tuned = float((result.tuning or {}).get("seconds") or 0.0)
         seconds = tuned + result.views.fit_seconds + result.views.predict_seconds
         found.append(CellEvidence(result.cell, split, views, seconds))
@@ -101,10 +97,6 @@ class Evidence:
         """Return whether each prediction is wrong, as losses; None without predictions."""
         found = self._views.get((cell.key, view))
         return None if found is None else self._losses(cell, found.wrong)
-
-    def majority_errors(self, cell: Cell) -> SplitLosses:
-        """Return the losses of the classifier that always answers the most frequent class of training."""
-        return self._losses(cell, self.splits[cell.key].majority_wrong)
 
     def costs(self, cell: Cell, view: str, metric: str = "") -> SplitLosses | None:
         """Return the costs of the decisions of least expected cost; None if a cost is not defined.

@@ -2,17 +2,19 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from confml.measures.costs import costs_of
+import numpy as np
+
+from confml.measures.costs import ABSTAINING, CHEAPEST, costs_of
+from confml.measures.ranks import holm
+from confml.methods import BASELINE
 from confml.report.answers.computed_once import computed_once
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
-    SIGNIFICANCE,
-    Best,
     Difference,
     Kind,
     LossTable,
@@ -21,6 +23,7 @@ from confml.report.answers.differences import (
     mean_interval,
 )
 from confml.report.answers.evidence import Evidence
+from confml.report.answers.family import CoverageVerdict, Family, Line, Progress, Split, Standing
 from confml.report.numbers.summaries import CellMetrics, mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
@@ -32,101 +35,6 @@ COSTS = ("cost", "cost_with_abstaining")
 """Metrics whose means have an interval."""
 COST = "decision_cost"
 """Metric of the decisions of least expected cost: with abstaining if it has a price."""
-Split = tuple[str, str]  # name of the split, digest of its test rows
-
-
-class Line(NamedTuple):
-    """One row of a table: a view of a method variant on a data set.
-
-    method: its label, with the run if there are several.
-    """
-
-    dataset: str
-    method: str
-    view: str
-
-
-class Standing(NamedTuple):
-    """Mean and sd over n splits.
-
-    best: whether the mean is the best of its data set; only errors and set sizes are compared. p_value: of
-    the comparison with the best one, corrected by Holm over all pairs; NaN if not tested. difference: minus
-    the best one. interval: of 95 % of a mean cost, over all test rows.
-    """
-
-    mean: float
-    sd: float
-    n: int
-    best: bool = False
-    p_value: float = math.nan
-    difference: Difference | None = None
-    interval: tuple[float, float] | None = None
-
-    @property
-    def worse(self) -> bool:
-        """Whether the mean is shown to be worse than the best one, at level 0.05."""
-        return not self.best and self.p_value < SIGNIFICANCE
-
-
-class Progress(NamedTuple):
-    """Cells of a data set. done, planned: splits that are complete, and all. pending: cells to compute."""
-
-    done: int
-    planned: int
-    pending: int
-
-    @property
-    def text(self) -> str:
-        """The state as a phrase, such as "7 of 10 splits"; "" when nothing is to compute."""
-        if not self.pending:
-            return ""
-        return f"{self.done} of {self.planned} split{'s' * (self.planned > 1)}"
-
-
-class Family(NamedTuple):
-    """The lines that are compared by one metric on one data set.
-
-    found: verdicts on the lines, in their order. left_out: the others, with the reason. splits: the common
-    ones; rows: number of different test rows.
-    """
-
-    lines: list[Line]
-    found: Best
-    left_out: Mapping[Line, str]
-    splits: Sequence[Split]
-    rows: int
-
-    def difference(self, line: Line) -> Difference | None:
-        return self.found.differences[self.lines.index(line)] if line in self.lines else None
-
-    def adjusted(self, line: Line) -> float:
-        return float(self.found.adjusted[self.lines.index(line)]) if line in self.lines else math.nan
-
-    def corrected(self, first: Line, second: Line) -> float:
-        """Return the p-value of two lines, corrected by Holm over all pairs; NaN without a test."""
-        if first not in self.lines or second not in self.lines:
-            return math.nan
-        return float(self.found.corrected[self.lines.index(first), self.lines.index(second)])
-
-    def worse(self, line: Line) -> bool:
-        """Return whether a line is shown to be worse than the best one."""
-        return line in self.lines and self.found.worse(self.lines.index(line))
-
-    @property
-    def best(self) -> list[Line]:
-        return [self.lines[place] for place in self.found.best]
-
-
-class CoverageVerdict(NamedTuple):
-    """Verdict on the coverage of a line at a level. p_value: of so low a coverage; NaN without a verdict.
-
-    too_low: whether it is shown to be too low, after Holm's correction over the data sets of the method.
-    shortfall: the smallest shortfall that would be shown (power 80 %), about; NaN without a promise.
-    """
-
-    p_value: float
-    too_low: bool
-    shortfall: float
 
 
 class Standings:
@@ -142,6 +50,7 @@ class Standings:
         self._run: dict[Line, int] = {}
         self._views: dict[tuple[str, str], list[str]] = {}
         self._names: dict[Line, tuple[str, str]] = {}
+        self._baselines: set[Line] = set()
         for number, (name, results) in enumerate(runs):
             evidence = Evidence(results)
             for one in results.metrics:  # in the order of the CSV files
@@ -150,6 +59,8 @@ class Standings:
                     own = self._cells.setdefault(line, {})
                     own[one.cell.split, evidence.splits[one.cell.key].digest] = one, evidence
                     self._run[line], self._names[line] = number, (results.label(one.cell), name)
+                    if one.cell.method == BASELINE:
+                        self._baselines.add(line)
                     views = self._views.setdefault(line[:2], [])
                     views += [view] if view not in views else []
         self.lines = list(self._cells)
@@ -172,6 +83,10 @@ class Standings:
 
     def of_dataset(self, dataset: str) -> list[Line]:
         return self._of_dataset.get(dataset, [])
+
+    def compared(self, dataset: str) -> list[Line]:
+        """Return the lines of a data set without those of the baseline."""
+        return [line for line in self.of_dataset(dataset) if line not in self._baselines]
 
     def in_config_order(self) -> list[Line]:
         """Return the lines in the order of the config."""
@@ -295,7 +210,11 @@ class Standings:
         if metric in COSTS:
             return {line: one._replace(interval=self._interval(line, metric)) for line, one in plain.items()}
         family = self.family(dataset, metric, level)
-        if family is None or len(family.lines) < 2:
+        if family is None:
+            return plain
+        for line, p_values in family.baselines.items():
+            plain[line] = plain[line]._replace(p_value=float(p_values[family.found.best].max(initial=0.0)))
+        if len(family.lines) < 2:
             return plain
         return {
             line: one._replace(
@@ -312,7 +231,13 @@ class Standings:
             return None
         lines = [line for line in self.of_dataset(dataset) if self._values(line, metric, level)]
         if metric == COST:
-            lines = [line for line in self.of_dataset(dataset) if self._has_costs(line)]
+            # The decisions of the class frequencies are always one of the constant ones.
+            repeated = [line for line in self._baselines if line.view not in (CHEAPEST, ABSTAINING)]
+            lines = [
+                line for line in self.of_dataset(dataset) if self._has_costs(line) and line not in repeated
+            ]
+        baselines = [line for line in lines if line in self._baselines and metric != SIZE]
+        lines = [line for line in lines if line not in self._baselines]
         if metric == SIZE:
             lines = [line for line in lines if self.promise(line, level or 0.0) is not None]
             lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
@@ -335,7 +260,29 @@ class Standings:
             decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}
             most = max(decided.values()) - 1e-12
             found = replace(found, best=[k for k in found.best if decided[k] >= most])
-        return Family(lines, found, left_out, common, table.row_means.shape[1])
+        return Family(
+            lines,
+            found,
+            left_out,
+            common,
+            table.row_means.shape[1],
+            self._above_baselines(table, baselines, common, metric),
+        )
+
+    def _above_baselines(
+        self, table: LossTable, baselines: Sequence[Line], common: Sequence[Split], metric: str
+    ) -> dict[Line, np.ndarray]:
+        """Return the p-values of `Family.baselines`, of the baselines that have the common splits."""
+        baselines = [line for line in baselines if {*common} <= {*self._cells[line]}]
+        p_values = []
+        for line in baselines:
+            constant = [self._losses(line, split, metric, None) for split in common]
+            for losses in table.methods:
+                both = LossTable([losses, constant], table.kind, table.online, table.bound, table.rare)
+                pair = both.pair(0, 1)
+                is_lower = pair is not None and pair.difference < 0 and not math.isnan(pair.p_value)
+                p_values.append(pair.p_value if pair is not None and is_lower else 1.0)
+        return dict(zip(baselines, holm(p_values).reshape(len(baselines), len(table.methods)), strict=True))
 
     def _losses(self, line: Line, split: Split, metric: str, level: float | None) -> SplitLosses:
         one, evidence = self._cells[line][split]
@@ -445,3 +392,23 @@ class Standings:
 def standings_of(results: RunResults) -> Standings:
     """Return the standings of a run."""
     return Standings([("", results)])
+
+
+@computed_once
+def not_above_baseline(standings: Standings, dataset: str) -> str:
+    """Return a sentence on the methods that are not shown to have a lower error than the baseline.
+
+    "" without such methods, and while cells are still to be computed.
+    """
+    family = standings.family(dataset)
+    if family is None:
+        return ""
+    sentences = []
+    first = [line for line in family.lines if standings.is_first(line)]
+    for baseline in family.baselines:
+        error = standings.of(baseline, "error")
+        weak = [standings.label(line) for line in first if not family.beats(line, baseline)]
+        if weak and error is not None:
+            shown = f"{standings.label(baseline)} (error {100 * error.mean:.2f} %)"
+            sentences.append(f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}")
+    return "; ".join(sentences)

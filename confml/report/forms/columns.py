@@ -25,9 +25,6 @@ HEADINGS: dict[str, str | Column] = {
     "threshold": "Smallest confidence of an accepted prediction.",
     "advice": "Best method for the aim of the run; see the answer of the data set for the reason of a dash.",
     "value": "Mean of the best method in the unit of the aim.",
-    "majority class (%)": Column(
-        "Error of the classifier that always answers the most frequent class of training.", 1, 100
-    ),
     "fastest of these": "Fastest among the best method and those that are not shown to differ from it.",
     "lowest error": "Method with the lowest mean error; several if they are tied.",
     "not shown to differ": TERMS["not shown to differ"],

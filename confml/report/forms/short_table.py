@@ -9,8 +9,7 @@ from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
 from confml.report.answers.differences import FEW_SPLITS
-from confml.report.answers.majority import majority_of, not_above_majority
-from confml.report.answers.standings import Line, Standings, standings_of
+from confml.report.answers.standings import Line, Standings, not_above_baseline, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
 from confml.report.forms.grid import Grid, markdown, markdown_text
@@ -44,20 +43,13 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable
     lines = standings.in_config_order() if in_config_order else standings.lines
     shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
     rows = []
-    error = next(column for column in columns if column.key == "error")
-    for place, line in enumerate(shown):
+    for line in shown:
         cells = []
         for column in columns:
             found = standings.of(line, column.key, level if column.per else None)
             text = standing_text(found, column, with_sd=not column.per)
             cells.append(f"{text} {mark_of(found) or ' '}" if column.key == "error" else text)
         rows.append([*line, *cells])
-        if place + 1 == len(shown) or shown[place + 1].dataset != line.dataset:
-            for one in majority_of(standings, line.dataset):
-                texts = [
-                    standing_text(one.error, error) + "  " if column == error else "" for column in columns
-                ]
-                rows.append([line.dataset, one.label, "", *texts])
     kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
     has_regions = any(place >= 3 + len(plain) for place in kept)
     headings = ["data set", "method", "view", *(column.heading for column in columns)]
@@ -100,7 +92,7 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
         lines += filter(None, [unpromised(standings, level)])
     lines += _significance(standings, [name for name in datasets if name not in unfinished])
-    lines += _some([text for name in datasets if (text := not_above_majority(standings, name))])
+    lines += _some([text for name in datasets if (text := not_above_baseline(standings, name))])
     if len(shown) < len(standings.lines):
         lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
     return lines
@@ -131,7 +123,7 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
     """Return the lines on the tests: how many errors are shown to be worse, and what could be shown."""
     families = [one for name in datasets if (one := standings.family(name)) and len(one.lines) > 1]
     if not families:
-        alone = all(len(standings.of_dataset(name)) == 1 for name in datasets) and datasets
+        alone = all(len(standings.compared(name)) == 1 for name in datasets) and datasets
         return ["significance: nothing to compare with"] if alone else []
     tested = sum(len(one.lines) - 1 for one in families)
     worse = sum(one.found.worse(place) for one in families for place in range(len(one.lines)))

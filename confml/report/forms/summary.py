@@ -5,15 +5,21 @@ Their rows are standings, with marks of the best and of significance; the consol
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from confml.errors import ConfmlError
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
-from confml.report.answers.majority import Majority, majority_of, not_above_majority
-from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
+from confml.report.answers.standings import (
+    SIZE,
+    Line,
+    Standing,
+    Standings,
+    not_above_baseline,
+    standings_of,
+)
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
 from confml.report.forms.grid import Grid, Mark, named_once
@@ -60,15 +66,13 @@ Rows = list[tuple[Line, float | None, Mapping[str, Any]]]
 class SummaryTable:
     """A table with one row per data set, method, view and level.
 
-    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric. majority:
-    errors of the majority class by data set; they are no results of a method and not in the CSV file.
+    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric.
     """
 
     kind: Kind
     columns: tuple[Metric, ...]
     rows: Rows
     notes: tuple[str, ...] = ()
-    majority: Mapping[str, Sequence[Majority]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -90,8 +94,7 @@ class SummaryTable:
         has_levels = any(level is not None for _, level, _ in self.rows)
         headings = [*KEYS, *([self.kind.level_name] if has_levels else []), *names]
         rows, starts, before = [], [], Line("", "", "")
-        ends = [line.dataset for line, _, _ in self.rows[1:]] + [""]
-        for (line, level, found), following in zip(self.rows, ends, strict=True):
+        for line, level, found in self.rows:
             cells: list[str | Mark] = [
                 *line,
                 *(["" if level is None else f"{level!r}"] if has_levels else []),
@@ -103,10 +106,6 @@ class SummaryTable:
             starts.append(line.dataset != before.dataset)
             rows.append(cells)
             before = line
-            for one in self.majority.get(line.dataset, ()) if following != line.dataset else ():
-                texts = [cell(one.error, column) if column.key == "error" else "" for column in self.columns]
-                rows.append([line.dataset, one.label, "", *[""] * has_levels, *texts])
-                starts.append(False)
         shown = list(named_once(rows, 3))
         return Grid(self.title, headings, shown, 3 + has_levels, self.notes, starts)
 
@@ -147,13 +146,7 @@ def printed_tables(results: RunResults) -> list[SummaryTable]:
         return None if found is None else found._replace(interval=None)
 
     found = [_table(results, kind, standings.in_config_order(), mean) for kind in KINDS]
-    return [_with_majority(table, standings) for table in found if table.rows]
-
-
-def _with_majority(table: SummaryTable, standings: Standings) -> SummaryTable:
-    names = dict.fromkeys(line.dataset for line, _, _ in table.rows)
-    shown = any(column.key == "error" for column in table.columns)
-    return replace(table, majority={name: majority_of(standings, name) for name in names} if shown else {})
+    return [table for table in found if table.rows]
 
 
 def _table(
@@ -213,9 +206,10 @@ def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
         notes.append(f"*: {STAR} ({RULE}).")
     if any(column.key == "coverage" for column in table.columns):
         notes += filter(None, [unpromised(standings, table.kind.levels(standings.results)[0])])
-    table = _with_majority(replace(table, notes=tuple(notes)), standings)
-    weak = [not_above_majority(standings, name) for name in table.majority]
-    return replace(table, notes=(*notes, *filter(None, weak)))
+    if any(column.key == "error" for column in table.columns):
+        names = dict.fromkeys(line.dataset for line, _, _ in rows)
+        notes += filter(None, [not_above_baseline(standings, name) for name in names])
+    return replace(table, notes=tuple(notes))
 
 
 def csv_rows(table: SummaryTable) -> Iterator[tuple]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from confml.methods import BASELINE
 from confml.report.answers.advice import aim_of
 from confml.report.answers.answer import Answer, RunAnswer, answer, run_answer
 from confml.report.answers.standings import Standings
@@ -49,7 +50,12 @@ def best_first(material: Sequence[Material], dataset: str) -> list[str]:
 
 def question(material: Sequence[Material], found: Sequence[Answer]) -> str:
     """Return the question that a run answers."""
-    methods = {(one.run, cell.method, cell.variant) for one in material for cell in one.cells}
+    methods = {
+        (one.run, cell.method, cell.variant)
+        for one in material
+        for cell in one.cells
+        if cell.method != BASELINE
+    }
     names = list(dict.fromkeys(name for one in material for name in one.datasets))
     where = names[0] if len(names) == 1 else f"{len(names)} data sets ({listed(names, 5)})"
     if len(methods) == 1:
@@ -67,22 +73,20 @@ def answer_table(found: Sequence[Answer], aim: str = "error") -> PageTable:
     table = PageTable(
         "answer-table",
         "Method with the lowest mean error on each data set." if of_error else "Advice for each data set.",
-        ["data set", *best, "majority class (%)", "not shown to differ", "fastest of these",
+        ["data set", *best, "not shown to differ", "fastest of these",
          "certified at 1 % risk (%)", "chosen on test rows (%)", "chosen method"],
-        note="Majority class: error of always answering the most frequent class of training. Tests: 5 %, "
-        "Holm's correction over all pairs. Certified: best threshold of all methods, certified together, 0 "
-        "for splits without one. Chosen on test rows: new rows have a higher risk.",
+        note="Tests: 5 %, Holm's correction over all pairs. Certified: best threshold of all methods, "
+        "certified together, 0 for splits without one. Chosen on test rows: new rows have a higher risk.",
     )  # fmt: skip
     for one in found:
         if one.so_far:
-            table.add(one.dataset, f"so far {one.progress.text}", *[""] * 7)
+            table.add(one.dataset, f"so far {one.progress.text}", *[""] * 6)
             continue
         certified, advice = one.decided.certified, one.advice
         table.add(
             one.dataset,
             one.lowest if of_error else advice.best or DASH,
             points(one.error) if of_error else advice.value or DASH,
-            one.majority,
             _alike(one) if of_error else listed(advice.alike, 3) or DASH,
             advice.fastest or DASH,
             DASH if certified is None else certified,

@@ -9,7 +9,6 @@ from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
 from confml.report.answers.answer import Answer
 from confml.report.answers.differences import Difference
-from confml.report.answers.majority import majority_of
 from confml.report.answers.standings import COSTS, Line, Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.answers.thresholds import observed_shares
@@ -111,8 +110,8 @@ class DatasetTables:
             + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold "
             "was chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the "
             "(generalised) "
-            "risk-coverage curve. ECE: expected calibration error. Majority class: always the most frequent "
-            f"class of training, not compared as a method.{self.cut}{self._failures_text}",
+            "risk-coverage curve. ECE: expected calibration error. "
+            f"{self.cut}{self._failures_text}",
             most=self.most,
             file=SUMMARY,
         )
@@ -142,13 +141,6 @@ class DatasetTables:
                 if one.direction and one.key not in UNRANKED:
                     table.mark_best(1 + place, one.direction == LOWER)
             table.mark_best(len(headings) - 1, lowest=False)
-        for constant in majority_of(self.standings, self.dataset):
-            mean, sd = constant.error[:2]
-            texts = [
-                spread(mean, sd, one.digits, one.factor) if one.key == "error" else "\N{EN DASH}"
-                for one in metrics
-            ]
-            table.add(constant.label, *texts, *["\N{EN DASH}"] * 4)
         return table
 
     @property

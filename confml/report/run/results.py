@@ -8,10 +8,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
+import numpy as np
+
 from confml.config import Config
 from confml.config.warnings import Warned
 from confml.measures import Case, Context, rows_of
-from confml.measures.costs import Costs, costs_of
+from confml.measures.costs import Costs, constant_costs, costs_of
+from confml.methods import BASELINE
 from confml.report.numbers.summaries import CellMetrics, MetricName, SummaryRow, summarise
 from confml.report.run.cells import Failure, cell_order, with_values
 from confml.runner.external_files import shown_params
@@ -73,6 +76,13 @@ class Variant:
         for view, splits in self.views.items():
             yield from ((view, case) for own, case in splits if own is result)
 
+    def costs_of_constants(self, result: CellResult) -> dict[str, tuple[str, np.ndarray]]:
+        """Return metric and costs (n,) of the constant decisions on one split, by name; none but for the
+        baseline, whose class frequencies they depend on.
+        """
+        case = dict(self.of_split(result)).get("probability") if result.cell.method == BASELINE else None
+        return {} if case is None else constant_costs(case)
+
 
 def cell_metrics(variant: Variant) -> list[CellMetrics]:
     """Return every metric of each split: those of `confml.measures`, then those of the method."""
@@ -81,6 +91,8 @@ def cell_metrics(variant: Variant) -> list[CellMetrics]:
         values: dict[MetricName, float] = {}
         for view, case in variant.of_split(result):
             values |= {(view, metric, level): value for metric, level, value in rows_of(case)}
+        for name, (metric, costs) in variant.costs_of_constants(result).items():
+            values[name, metric, None] = float(costs.mean())
         of_method = sorted(result.views.fit_metrics.items())
         values |= {("", metric, None): float(value) for metric, value in of_method}
         found.append(CellMetrics(result.cell, values))

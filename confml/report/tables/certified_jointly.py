@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.measures.certified import minimum_accepted, threshold_grids
 from confml.measures.certified_paths import Path, certify_paths, most_accepting
+from confml.methods import BASELINE
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.tables.certified import (
@@ -35,7 +36,7 @@ NO_GUARANTEE = "None: the rows of a group are not independent (groups: {column})
 
 
 def split_rows(report: Report) -> Iterator[Row]:
-    """Choose the certified threshold of each split that accepts most rows.
+    """Choose the certified threshold of each split that accepts most rows, among all views but the baseline.
 
     limit: largest risk of the accepted rows. candidates: number of views that are certified together.
     certified_points: number of certified thresholds of all paths. threshold: None if nothing is certified.
@@ -43,6 +44,9 @@ def split_rows(report: Report) -> Iterator[Row]:
     other_rows, other_accepted, other_loss: the same of the other half.
     """
     for (dataset, split), candidates in candidates_of_splits(report.run).items():
+        candidates = [candidate for candidate in candidates if candidate.method != BASELINE]
+        if not candidates:
+            continue
         half, rest = halves(dataset, split, len(candidates[0].rows))
         certainty = np.stack([candidate.certainty for candidate in candidates])
         correct = np.stack([candidate.correct for candidate in candidates])

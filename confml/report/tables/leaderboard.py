@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,10 +12,10 @@ import pandas as pd
 from confml.data.text_table import number_text
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER, SHARE
+from confml.methods import BASELINE
 from confml.report.answers.advice import unpromised
 from confml.report.answers.evidence import evidence_of
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
-from confml.report.answers.majority import MAJORITY, majority_of
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
 from confml.report.files import read_csv
@@ -82,7 +82,10 @@ def ranked_columns(run: RunResults) -> list[RankedColumn]:
     """Return the columns of the leaderboard of a run."""
     datasets = list(dict.fromkeys(cell.dataset for cell in run.cells))
     board = Leaderboard(columns(level_of(run)), datasets)
+    baselines = {run.label(cell) for cell in run.cells if cell.method == BASELINE}
     for found in run.collected(split_values):
+        if found.label in baselines:
+            continue
         several = len(found.views) > 1
         for (column, view), values in found.values.items():
             for value in values:
@@ -114,6 +117,8 @@ def _add_metrics(board: Leaderboard, run: RunResults) -> None:
     if level is not None:
         wanted["coverage", level] = coverage_name(level)
     for metrics in run.metrics:
+        if metrics.cell.method == BASELINE:
+            continue
         for (view, name, at), value in metrics.values.items():
             shown = view if len(metrics.views) > 1 else ""
             entry = Entry(run.label(metrics.cell), shown)
@@ -138,7 +143,8 @@ def write(report: Report) -> None:
     near_best: whether the method is not shown to differ from the best one (Friedman's test, then Wilcoxon's
     with Holm's correction over all pairs, 5 %). datasets_low: for the coverage, the number of data sets on
     which it is shown to be too low (1 %, Holm's correction over the data sets of the method). A method
-    without results on more than a fifth of the data sets is not ranked, and a note names it.
+    without results on more than a fifth of the data sets is not ranked, and a note names it. The baseline
+    (majority-class) is not ranked: Friedman's test would show that a method which is always last differs.
 
     ``leaderboard-datasets.csv`` has the values by data set, ``tables/leaderboard`` the mean ranks as a table
     for a paper.
@@ -163,26 +169,13 @@ def write(report: Report) -> None:
     setting = f"{setting_text(run)} {tuned_text(tuned)}"
     names = {dataset for one in ranked for dataset in one.datasets}
     grid = leaderboard_grid(ranked, setting, sorted(filter(run.has_groups, names)))
-    grid = _with_constants(grid, ranked, run)
+    if (level := level_of(run)) is not None and (text := unpromised(standings_of(run), level)):
+        grid = replace(grid, notes=[*grid.notes, text])
     report.grids[TITLE] = grid
     report.write("tables/leaderboard.md", markdown(grid))
     report.write("tables/leaderboard.tex", latex(grid, "leaderboard", sideways=True))
     if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
         report.notes.append(f"leaderboard: {missing}")
-
-
-def _with_constants(grid: Grid, ranked: Sequence[RankedColumn], run: RunResults) -> Grid:
-    """Return the grid with the mean error of the majority class, and a note on unpromised regions."""
-    standings, rows, notes = standings_of(run), list(grid.rows), list(grid.notes)
-    column = next((one for one in ranked if one.column.name == "error"), None)
-    constants = [majority_of(standings, name) for name in column.datasets] if column is not None else []
-    if constants and all(constants):
-        mean = math.fsum(found[0].error.mean for found in constants) / len(constants)
-        texts = [f"({100 * mean:.2f})" if one is column else "" for one in ranked]
-        rows.append([MAJORITY, *texts])
-    if (level := level_of(run)) is not None:
-        notes += filter(None, [unpromised(standings, level)])
-    return replace(grid, rows=rows, notes=notes)
 
 
 def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:

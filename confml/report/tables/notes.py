@@ -9,6 +9,7 @@ from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.guarantees import region_promise
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
+from confml.methods import BASELINE
 from confml.methods.details import ChainSummary
 from confml.methods.divisions import DIVISIONS
 from confml.report.answers.promises import StepFacts, has_only_p_values
@@ -68,7 +69,7 @@ def warning_facts(variant: Variant) -> WarningFacts:
     rows = 0
     for result in variant.splits:
         first = next(iter(result.views.values()), None)
-        if first is not None and len(facts.predicted) < 2:
+        if first is not None and len(facts.predicted) < 2 and result.cell.method != BASELINE:
             facts.predicted.update(first.labels.tolist())
             facts.true.update(result.truth.tolist())
         rows += len(result.truth)

@@ -97,20 +97,11 @@ def write_tables(report: Report) -> None:
     files have one row per number. ``best`` is true for the lowest error of a data set. It is also
     true for the smallest set size at a level among the methods whose coverage is not shown to be too low
     (empty regions count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm
-    over all pairs, and ``worse`` is true for a mean that is shown to be worse. The error of the classifier
-    that always answers the most frequent class of training is in ``tables/majority-class.csv`` and the other
-    forms.
+    over all pairs, and ``worse`` is true for a mean that is shown to be worse. The baseline (majority-class)
+    is not among the pairs: its p-value is that of its comparison with the best method, corrected over the
+    comparisons of all methods with it.
     """
     found = summary_tables(report.run)
-    constants = [
-        (name, " ".join(majority.classes), "error", *majority.error[:3])
-        for table in found
-        for name, of_dataset in table.majority.items()
-        for majority in of_dataset
-    ]
-    if constants:
-        header = ("dataset", "classes", "metric", "mean", "sd", "splits")
-        report.write_csv("tables/majority-class.csv", header, constants)
     for table in found:
         stem = f"tables/{table.kind.name}"
         label = safe_name(f"{report.run.config.name}-{table.kind.name}")
@@ -123,7 +114,6 @@ TABLES = Files(
     "summary-tables",
     {
         "tables/results.csv": "error and regions of all methods, best and significance; also md, tex",
-        "tables/majority-class.csv": "errors of the most frequent class of training",
         "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex",
     },
     write_tables,

@@ -1,4 +1,4 @@
-"""The majority class, regions without a promised coverage, and intervals of mean costs in every output."""
+"""The baseline and constant decisions, regions without a promised coverage, intervals of mean costs."""
 
 import numpy as np
 import pytest
@@ -8,40 +8,91 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml import KNN, Conformal
 from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
+from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
-from confml.report.answers.advice import advise, unpromised
-from confml.report.answers.differences import SplitLosses, mean_interval
-from confml.report.answers.majority import beats_majority, majority_of
+from confml.report.answers.advice import advise, overall, unpromised
+from confml.report.answers.datasets import ranking
+from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 from confml.report.answers.promises import promised
-from confml.report.answers.standings import Standings, standings_of
+from confml.report.answers.standings import not_above_baseline, standings_of
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, summary_tables
+from confml.report.report import Report
+from confml.report.tables.certified_jointly import split_rows
 from confml.runner.manifest import DatasetInfo
 
 
-def test_the_majority_class_is_a_row_of_tables_and_no_method():
-    run = run_of({"a": probabilities(10), "b": p_values(0.01, 40)})
-    (one,) = majority_of(standings_of(run), "d")
-    assert (
-        one.error.mean == 0.5 and one.error.n == 5 and one.classes == ("0",) and one.label == "majority class"
+def constant(cell, truth):
+    """The class frequencies of training, 70 and 30 %, as `majority-class` predicts them."""
+    return np.tile([0.7, 0.3], (len(truth), 1)), "probability"
+
+
+METHODS = {"a": probabilities(10), "b": probabilities(25), "weak": probabilities(47)}
+WITH_BASELINE = {**METHODS, "majority-class": constant}
+
+
+def test_the_baseline_is_a_row_that_changes_no_other():
+    """Its p-value is corrected over the comparisons of the three methods with it."""
+    plain, both = run_of(METHODS), run_of(WITH_BASELINE)
+    for before, after in zip(summary_tables(plain), summary_tables(both), strict=True):
+        rows = list(csv_rows(after))
+        assert [row for row in rows if row[1] != "majority-class"] == list(csv_rows(before))
+        assert before.grid.notes == tuple(note for note in after.grid.notes if "majority" not in note)
+    standings = standings_of(both)
+    family, (baseline,) = standings.family("d"), standings.family("d").baselines
+    truth = np.tile(np.arange(100) % 2, 5).astype(float)
+    p_values = []
+    for line in family.lines:
+        losses = [evidence.errors(one.cell, line.view) for one, evidence in standings.cells_of(line)]
+        of_baseline = [one._replace(values=truth[:100]) for one in losses]
+        p_values.append(LossTable([losses, of_baseline], bound=1.0).pair(0, 1).p_value)
+    p_values.sort()
+    assert standings.of(baseline, "error").p_value == pytest.approx(3 * p_values[0])
+    assert family.baselines[baseline].tolist() == pytest.approx(
+        [3 * p_values[0], max(3 * p_values[0], 2 * p_values[1]), max(2 * p_values[1], p_values[2])]
     )
-    assert beats_majority(standings_of(run), standings_of(run).lines[0]) == ("0", True)
-    table = next(table for table in summary_tables(run) if table.kind.name == "results")
-    *methods, last = table.grid.texts()
-    assert last[1] == "majority class" and "50.00 ± 0.00" in last and len(methods) == len(table.rows)
-    assert {row[1] for row in csv_rows(table)} == {"a", "b"}
-    assert short_table(run).rows[-1][1] == "majority class"
+    assert standings.of(baseline, "error").worse and not standings.of(baseline, "error").best
+    sentence = "d: not shown to be better than majority-class (error 50.00 %): weak"
+    assert not_above_baseline(standings, "d") == sentence and sentence in short_table(both).legend
 
 
-def test_the_majority_class_of_two_runs():
-    run = run_of({"a": probabilities(10)})
-    (same,) = majority_of(Standings([("r", run), ("s", run)]), "d")
-    assert same.run == ""
-    other = run_of({"a": probabilities(10)}, rows=99)
-    both = majority_of(Standings([("r", run), ("s", other)]), "d")
-    assert [one.label for one in both] == ["majority class (r)", "majority class (s)"]
-    assert [one.error.mean for one in both] == [0.5, pytest.approx(49 / 99)]
+def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path):
+    runs = [run_of(methods, ("d", "e")) for methods in (METHODS, WITH_BASELINE)]
+    plain, both = (ranking(run, "error") for run in runs)
+    assert both.labels == plain.labels and both.comparison.f_p_value == plain.comparison.f_p_value
+    first, second = (overall(standings_of(run), "error")[0] for run in runs)
+    assert first == second
+    certified = [[*map(repr, split_rows(Report(run, tmp_path)))] for run in runs]
+    assert certified[0] == certified[1] and len(certified[0]) == 2 * 5 * 3
+
+
+@pytest.mark.parametrize(("wrong", "is_better"), [(30, True), (47, False)])
+def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_better):
+    run = run_of({"a": probabilities(wrong), "b": probabilities(49), "majority-class": constant})
+    found = advise(standings_of(run), "d", "error", Decided())
+    assert (found.best == "a") == is_better
+    if not is_better:
+        text = f"a has the lowest error ({wrong}.0 %), and is not shown to be better than majority-class."
+        assert found.sentence == text
+
+
+@pytest.mark.parametrize(("abstain", "is_better"), [(0.9, True), (0.11, False)])
+def test_constant_decisions_are_rows_with_costs(abstain, is_better):
+    """A false 1 costs 1, a false 0 costs 5: of 70 % of class 0, the cheapest class is 1 (0.7 against 1.5)."""
+    costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, abstain)
+    methods = {"a": probabilities(4, 0.99), "b": probabilities(9, 0.99), "majority-class": constant}
+    run = run_of(methods, costs=costs)
+    means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
+    assert means["majority-class", "cheapest-class", "cost"] == 0.5  # half of the test rows are of class 0
+    assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
+    (table,) = [table for table in summary_tables(run) if table.kind.name == "results"]
+    rows = [row[:3] for row in csv_rows(table) if row[3] == "cost_with_abstaining_low"]
+    assert ("d", "majority-class", "always-abstain") in rows
+    found = advise(standings_of(run), "d", "cost", Decided())
+    assert (found.best == "a") == is_better
+    if not is_better:
+        assert found.reason.endswith("is not shown to be better than majority-class (always-abstain).")
 
 
 def test_regions_without_a_promised_coverage_are_named():
