@@ -9,7 +9,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -23,8 +23,7 @@ from pydantic import (
 
 from confml._version import resource_folder
 from confml.errors import ConfigError, ConfigErrors, DataError
-from confml.yaml import read_file
-from confml.yaml.located import Place
+from confml.yaml import Located, read_file
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -59,7 +58,6 @@ class _Strict(BaseModel):
         extra="forbid",
         strict=True,
         frozen=True,
-        populate_by_name=True,
         alias_generator=lambda field: field.replace("_", "-"),
     )
 
@@ -264,48 +262,43 @@ def read_card(name: str) -> Card:
 
 
 def read_card_file(path: Path) -> Card:
-    """Read the card in a file; its base is in the same folder. Raises DataError with file:line."""
-    values, places = _with_base(path, ())
-    values["name"], values["path"] = path.stem, str(path)
-    base = values.get("base")
-    if "folder" not in values:
-        values["folder"] = _folder_of(path, base)
-    if isinstance(values.get("files"), list):
-        for file in values["files"]:
-            if isinstance(file, dict):
-                file.setdefault("folder", values["folder"])
-    _refuse_underscores(path, values, places)
+    """Read the card in a file; its base is in the same folder. Raises DataError with file:line:column."""
+    document = _with_base(path, ())
+    values, base = document.values, document.values.get("base")
+    values |= {"name": path.stem, "path": str(path)}
+    folder = values.setdefault("folder", base if isinstance(base, str) else path.stem)
+    files = values.get("files")
+    for file in files if isinstance(files, list) else ():
+        if isinstance(file, dict):
+            file.setdefault("folder", folder)
     try:
         return Card.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        raise _as_data_error(error, path, values, places) from None
+        raise _as_data_error(error, document) from None
 
 
-def read_values(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
-    """Return the plain values of a card and, for each path of keys and indexes, its line from 1.
-
-    The line of a value in a mapping is that of its key. Raises DataError with file:line:column.
-    """
+def read_document(path: Path) -> Located:
+    """Return the values of a card with their positions. Raises DataError with file:line:column."""
     try:
         document = read_file(path, str(path), "card", "title: Wine")
         document.problems.raise_any()
     except ConfigErrors as errors:
         first = errors.errors[0]
         raise DataError(first.message, where=first.where, hint=first.hint) from None
-    return document.values, {place: key.line for place, (key, _) in document.marks.items()}
+    return document
 
 
-def _with_base(path: Path, seen: tuple[Path, ...]):
-    """Return the values of a card with those of its base, and the file and lines of each key."""
-    values, lines = read_values(path)
+def _with_base(path: Path, seen: tuple[Path, ...]) -> Located:
+    """Return the values of a card with those of its base."""
+    document = read_document(path)
     for key in ("name", "path"):
-        if key in values:
-            raise DataError(f"the {key} of a card is that of its file", where=f"{path}:{lines[(key,)]}")
-    places = {key: (path, lines) for key in values}
-    base = values.get("base")
+        if key in document.values:
+            where = str(document.mark_of((key,), at_key=True))
+            raise DataError(f"the {key} of a card is that of its file", where=where)
+    base = document.values.get("base")
     if base is None:
-        return values, places
-    where = f"{path}:{lines[('base',)]}"
+        return document
+    where = str(document.mark_of(("base",), at_key=True))
     named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
     base_path = path.with_name(f"{base}.yaml") if named else path
     if not named or not base_path.is_file():
@@ -313,55 +306,27 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
         raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint="", near=near)
     if base_path in (*seen, path):
         raise DataError(f"circular reference: the card inherits from itself through '{base}'", where=where)
-    base_values, base_places = _with_base(base_path, (*seen, path))
-    for key in ("paper",):  # variants do not inherit the paper
-        base_values.pop(key, None)
-    if "folder" not in base_values:
-        base_values["folder"] = base_path.stem
-    return {**base_values, **values}, {**base_places, **places}
+    inherited = _with_base(base_path, (*seen, path))
+    inherited.values.pop("paper", None)  # variants do not inherit the paper
+    inherited.values.setdefault("folder", base_path.stem)
+    marks = {place: mark for place, mark in inherited.marks.items() if place[:1] not in document.marks}
+    return Located({**inherited.values, **document.values}, document.mark, {**marks, **document.marks})
 
 
-def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
-    """Raise DataError for keys with underscores, which pydantic would accept as names of fields."""
-    fixed: list[tuple[Place, Any]] = [
-        ((key,), values[key]) for key in ("reader", "expect", "paper") if key in values
-    ]
-    files = values.get("files")
-    fixed += [(("files", i), file) for i, file in enumerate(files if isinstance(files, list) else [])]
-    for at, mapping in [((), values), *fixed]:
-        for key in mapping if isinstance(mapping, dict) else ():
-            if "_" in key:
-                origin, lines = places[(*at, key)[0]]
-                where = f"{origin}:{lines[(*at, key)]}"
-                raise DataError(f"unknown key '{key}'", where=where, hint="keys are written with hyphens")
-
-
-def _folder_of(path: Path, base: Any) -> str:
-    return base if isinstance(base, str) else path.stem
-
-
-def _as_data_error(error: ValidationError, path: Path, values: dict, places: dict) -> DataError:
-    """Return the first of pydantic's errors as a DataError with its line."""
+def _as_data_error(error: ValidationError, document: Located) -> DataError:
+    """Return the first of pydantic's errors as a DataError with its position."""
     first = error.errors()[0]
-    at: tuple = ()
-    for part in first["loc"]:  # pydantic adds the names of union branches
-        origin, lines = places.get((at or (part,))[0], (path, {}))
-        if (*at, part) in lines:
-            at = (*at, part)
-    origin, lines = places.get(at[0], (path, {})) if at else (path, {})
-    where = f"{origin}:{lines.get(at, 1)}"
-    key = first["loc"][-1] if first["loc"] else ""
+    loc = first["loc"]
+    where, key = str(document.mark_of(loc, at_key=True)), loc[-1] if loc else ""
     if first["type"] == "extra_forbidden":
-        return DataError(f"unknown key '{key}'", where=where, near=(key, _keys_at(first["loc"])))
+        return DataError(f"unknown key '{key}'", where=where, near=(key, _keys_at(loc)))
     if first["type"] == "missing":
         return DataError(f"the key '{key}' is missing", where=where)
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return DataError(message, where=where)
-    return DataError(
-        f"{'.'.join(map(str, at)) or key}: {message[0].lower()}{message[1:]}, got {first['input']!r}",
-        where=where,
-    )
+    name = ".".join(map(str, document.find(loc)[0])) or key
+    return DataError(f"{name}: {message[0].lower()}{message[1:]}, got {first['input']!r}", where=where)
 
 
 def _keys_at(loc: tuple) -> list[str]:

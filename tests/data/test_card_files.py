@@ -56,7 +56,7 @@ def test_a_whole_card(card):
             "rows: 2",
             "rows: 2\n  train_rows: 1",
             17,
-            "unknown key 'train_rows'; keys are written with hyphens",
+            "unknown key 'train_rows'; did you mean 'train-rows'?",
         ),
         ("  rows: 2", "  rows: two", 16, "expect.rows: input should be a valid integer, got 'two'"),
         ("  rows: 2\n", "", 15, "the key 'rows' is missing"),
@@ -100,7 +100,7 @@ def test_variant_takes_everything_else_from_its_base(card):
 
 def test_mistake_in_a_base_names_the_base(card, tmp_path):
     (tmp_path / "toy.yaml").write_text(CARD.replace("label: y", "lable: y"))
-    with pytest.raises(DataError, match=r"toy\.yaml:14: unknown key 'lable'"):
+    with pytest.raises(DataError, match=r"toy\.yaml:14:1: unknown key 'lable'"):
         card("base: toy\ntitle: Variant\n", "variant")
 
 
@@ -112,7 +112,7 @@ def test_paper_of_a_base_is_not_its_variants(card):
 def test_card_that_builds_on_itself(card):
     card()
     with pytest.raises(
-        DataError, match=r"b\.yaml:1: circular reference: the card inherits from itself through 'b'"
+        DataError, match=r"b\.yaml:1:1: circular reference: the card inherits from itself through 'b'"
     ):
         card("base: b\n", "b")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confml.config import load_config
-from confml.data.cards import read_values
+from confml.data.cards import read_document
 from confml.errors import ConfigErrors, DataError
 from confml.yaml import Mark, Problems, flow, parse
 
@@ -24,7 +24,7 @@ def value_in_config(text, folder):
 def value_in_card(text, folder):
     path = folder / "card.yaml"
     path.write_text(f"about: [{{x: {text}}}]\n", encoding="utf-8")
-    return read_values(path)[0]["about"][0]["x"]
+    return read_document(path).values["about"][0]["x"]
 
 
 @pytest.mark.parametrize("read", [value_in_config, value_in_card])
@@ -86,7 +86,7 @@ def mistake_in_card(content, folder):
     path = folder / "it.yaml"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_values(path)
+        read_document(path)
     return str(caught.value).removeprefix(f"{path}:")
 
 
