@@ -1,63 +1,46 @@
 """`read_costs`: costs of decisions from a YAML or CSV file."""
 
-import csv
 from pathlib import Path
 
 from confml.config.draft import Draft
-from confml.data.table_files import require_regular
-from confml.errors import ConfigError
+from confml.data.table_files import read_table
+from confml.errors import ConfigError, DataError
 from confml.measures.costs import ABSTAIN, Costs, cost_number, costs_of
 from confml.yaml import read_file
 
 
 def read_costs(path: Path | str) -> Costs:
-    """Read costs from a YAML file with ``matrix`` and ``abstain``, or from a CSV file.
+    """Read costs from a YAML file with ``matrix`` and ``abstain``, or from a table file.
 
-    The CSV file has the true classes in its first column and one column per prediction; a column ``abstain``
-    is the cost of abstaining. Raises ConfigError.
+    The table has the true classes in its first column and one column per prediction; a column ``abstain`` is
+    the cost of abstaining. Raises ConfigError.
     """
     path = Path(path)
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
         document = read_file(path, str(path), "file of costs", "abstain: 0.8")
         document.problems.raise_any()
         return costs_of(document.values, str(path))
-    require_regular(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        reason = "there is no such file" if missing else f"it cannot be read ({error.strerror})"
-        raise ConfigError(reason, where=str(path)) from None
-    except UnicodeError:
-        raise ConfigError("it is not UTF-8", where=str(path)) from None
-    return _from_csv(text, str(path))
-
-
-def _from_csv(text: str, where: str) -> Costs:
-    rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines())]
-    rows = [row for row in rows if any(row)]
-    if len(rows) < 2 or len(rows[0]) < 2:
-        hint = "true classes in the first column, predictions in the first line"
-        raise ConfigError("expected a table of costs", where=where, hint=hint)
-    header = rows[0][1:]
-    if len(set(header)) < len(header):
-        raise ConfigError("two columns of the costs have one name", where=where)
+        table = read_table(path)
+    except DataError as error:
+        raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+    true_classes, *names = table.names
     matrix: dict[str, dict[str, float]] = {}
     abstain: dict[str, float] = {}
-    for line, (true, *fields) in enumerate(rows[1:], start=2):
-        if len(fields) != len(header):
-            message = f"{len(fields) + 1} fields, expected {len(header) + 1}"
-            raise ConfigError(message, where=f"{where}, row {line}")
+    for row, true in enumerate(table.fields(true_classes)):
         if true in matrix:
-            raise ConfigError(f"true class '{true}' is listed twice", where=where)
-        named = dict(zip(header, fields, strict=True))
+            raise ConfigError(f"true class '{true}' is listed twice", where=str(path))
         costs = {
-            name: cost_number(field, f"row '{true}', column '{name}'", where) for name, field in named.items()
+            name: cost_number(table.text(row, name), f"row '{true}', column '{name}'", str(path))
+            for name in names
         }
         if ABSTAIN in costs:
             abstain[true] = costs.pop(ABSTAIN)
         matrix[true] = costs
-    return Costs(matrix, abstain or None, where)
+    if not names or not matrix:
+        hint = "true classes in the first column, predictions in the first line"
+        raise ConfigError("expected a table of costs", where=str(path), hint=hint)
+    return Costs(matrix, abstain or None, str(path))
 
 
 def check_costs(draft: Draft) -> None:

@@ -7,19 +7,14 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator
 
 from confml.config.part import Part
-from confml.config.values import Name, NameList, Separator, Switch, TextList, Words, one_of, wrong
+from confml.config.values import Name, NameList, Rule, Separator, Switch, TextList, Words, one_of, wrong
 from confml.data.table_files import is_table_name, table_name
+from confml.plugins.parameters import FilePath
 
 
 def folder_name(text: str) -> str:
     """Return a valid name of a folder made from any text."""
     return re.sub(r"[^\w.+-]+", "-", text).lstrip("._+-").rstrip(".")[:100] or "unnamed"
-
-
-def _path(path: Any) -> str:
-    if not isinstance(path, str) or not path.strip() or "\0" in path:
-        raise wrong("the path of a file")
-    return path
 
 
 def _openml(value: Any) -> str:
@@ -30,7 +25,7 @@ def _openml(value: Any) -> str:
     return str(value).strip()
 
 
-FilePath = Annotated[str, BeforeValidator(_path)]
+Path = Annotated[str, Rule(FilePath(""))]
 
 
 class DatasetSpec(Part):
@@ -68,8 +63,8 @@ class DatasetSpec(Part):
     name: Name
     card: Words | None = None
     openml: Annotated[str, BeforeValidator(_openml)] | None = None
-    csv: FilePath | None = None
-    test: FilePath | None = None
+    csv: Path | None = None
+    test: Path | None = None
     label: Words | None = None
     id: NameList | None = None
     ignore: NameList | None = None

@@ -9,6 +9,7 @@ from confml.config.part import hyphenated
 from confml.config.schema import Config
 from confml.config.values import parameter_schema
 from confml.plugins.parameters import Parameter
+from confml.plugins.registry import default_parameters
 
 
 class _WithoutNull(GenerateJsonSchema):
@@ -55,8 +56,7 @@ def json_schema(
         parts[model]["allOf"] = [_with_parameters(key, name, rules) for name, rules in known.items()]
     for key, wrapper in WRAPPERS.items():
         part = parts[f"{key.capitalize()}Spec"]
-        rules = wrapper.declared()
-        part["properties"] |= _properties(rules)
+        part["properties"] |= _properties(wrapper.declared(), default_parameters(wrapper))
         del part["properties"]["random-state"], part["properties"]["params"]
     _suggest(parts["DatasetSpec"], "card", known_cards())
     _suggest(parts["PaperSpec"], "table", tables or ())
@@ -96,7 +96,9 @@ def _with_parameters(key: str, name: str, rules: Mapping[str, Parameter]) -> dic
     }
 
 
-def _properties(rules: Mapping[str, Parameter]) -> dict[str, Any]:
+def _properties(rules: Mapping[str, Parameter], defaults: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    given = {key: {"default": value} for key, value in (defaults or {}).items() if value is not None}
     return {
-        hyphenated(key): {"description": rule.about} | parameter_schema(rule) for key, rule in rules.items()
+        hyphenated(key): {"description": rule.about} | parameter_schema(rule) | given.get(key, {})
+        for key, rule in rules.items()
     }

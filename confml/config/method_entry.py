@@ -33,34 +33,21 @@ class WrapperSpec(Part):
 
 
 class ConformalSpec(WrapperSpec):
-    """Settings of conformal prediction; `confml describe conformal` has the defaults.
-
-    kind: split: calibrate on a part of the training set; cross: on each of its folds in turn.
-    params: Settings of `confml describe conformal`.
-    """
+    """Settings of conformal prediction, as `confml describe conformal` lists them."""
 
     key = "conformal"
     kind: Words = "split"
 
 
 class VennSpec(WrapperSpec):
-    """Settings of Venn-Abers prediction; `confml describe venn` has the defaults.
-
-    kind: inductive: calibrate on a part of the training set; cross: on each fold in turn.
-    params: Settings of `confml describe venn`.
-    """
+    """Settings of Venn-Abers prediction, as `confml describe venn` lists them."""
 
     key = "venn"
     kind: Words = "inductive"
 
 
 class SamplesSpec(WrapperSpec):
-    """Settings of posterior draws; `confml describe samples` has the defaults.
-
-    kind: ensemble: the members of a forest; bootstrap: fits to random weights; laplace: Gaussian
-        approximation of logistic regression.
-    params: Settings of `confml describe samples`.
-    """
+    """Settings of posterior draws, as `confml describe samples` lists them."""
 
     key = "samples"
     kind: Words = "bootstrap"

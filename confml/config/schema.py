@@ -7,13 +7,13 @@ Names, parameters and files are checked in `check`. Fields are written with hyph
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
-from confml.config.part import Part
+from confml.config.part import Part, underscored
 from confml.config.protocol import Protocol
 from confml.config.values import Level, Name, NameList, Seed, Share, Switch, Threshold, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
@@ -177,17 +177,13 @@ class Config(Part):
 
 
 def part_at(place: Sequence[str | int]) -> type[Part] | None:
-    """Return the model of the mapping at a place of a config, or None."""
+    """Return the model of the mapping, or of the entries of a list, at a place of a config, or None."""
     model: type[Part] | None = Config
-    in_list = False
-    for part in place:
-        if isinstance(part, int):
-            in_list = False
-            continue
-        field = model.model_fields.get(str(part).replace("-", "_")) if model and not in_list else None
-        model = _model_in(field.annotation) if field else None
-        in_list = field is not None and get_origin(field.annotation) is tuple
-    return None if in_list else model
+    for key in place:
+        if model is not None and isinstance(key, str):
+            field = model.model_fields.get(underscored(key))
+            model = _model_in(field.annotation) if field else None
+    return model
 
 
 def _model_in(annotation: Any) -> type[Part] | None:

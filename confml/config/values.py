@@ -75,7 +75,8 @@ def parameter_schema(parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Choice):
         return {"enum": list(parameter.options)}
     if isinstance(parameter, AnyOf):
-        return {"anyOf": [parameter_schema(one) for one in parameter.of]}
+        kinds = [parameter_schema(kind) for kind in parameter.of]
+        return {"anyOf": kinds} if all(kinds) else {}  # any value
     if isinstance(parameter, Text) and parameter.pattern:
         return {"type": "string", "pattern": f"^(?:{parameter.pattern})$"}
     if isinstance(parameter, Text | FilePath):

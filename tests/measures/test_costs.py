@@ -116,8 +116,8 @@ CONFIG = {
         ({"matrix": {"1": 3}}, "costs: the costs of true class '1' must be a mapping"),
         ({"matrx": {}}, "costs: expected a mapping with matrix and abstain"),
         ({"matrix": {}, "abstane": 1}, "costs: costs has no key 'abstane'"),
-        ("none.csv", "none.csv: there is no such file"),
-        ("empty.csv", "empty.csv: expected a table of costs"),
+        ("none.csv", "none.csv: no such file"),
+        ("empty.csv", "empty.csv: the file is empty"),
         ([1], "costs: expected a mapping with matrix and abstain, got [1]"),
     ],
 )

@@ -120,7 +120,7 @@ def test_costs_that_do_not_fit(files, frames, text, words):
     [
         (CSV.replace("yes,5", "yes,five"), "row 'yes', column 'no'.* must be a finite number, got 'five'"),
         (CSV.replace("yes,5", "yes,-5"), "row 'yes', column 'no'.* must be at least 0, got '-5'"),
-        (CSV.replace(",0.5", ""), "wrong.csv, row 3: 3 fields, expected 4"),
+        (CSV.replace(",0.5", ""), "wrong.csv, line 3: 3 fields, expected 4"),
         (CSV + CSV.splitlines()[1], "true class 'no' is listed twice"),
     ],
 )
@@ -137,7 +137,7 @@ def test_methods_without_probabilities_are_named(frames):
             confml.predict(*frames, label="ill", method=method, costs=costs)
     answers = confml.predict(*frames, label="ill", method="bayes-knn", costs=costs)
     assert set(answers["decision"]) == {"no", "yes"}
-    with pytest.raises(ConfigError, match="there is no such file"):
+    with pytest.raises(ConfigError, match="no such file"):
         confml.predict(*frames, label="ill", costs="gone.csv")
 
 
