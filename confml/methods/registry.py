@@ -72,7 +72,7 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     if cls is SklearnMethod:
         views = classifier_views(new_classifier(name, params))
     else:
-        methods.check_class(name, cls, params)
+        methods.check(name, params, cls)
         if _is_dotted(name):
             new_classifier(name, params)  # its constructor may raise an error
         views = views_of(cls)

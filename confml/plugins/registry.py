@@ -5,25 +5,13 @@ import importlib
 import inspect
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from confml.errors import ConfigError, ConfmlError
 from confml.plugins.docstrings import described_text
-from confml.plugins.parameters import MissingParameter, Parameter, check_parameters
+from confml.plugins.parameters import MissingParameter, check_parameters
 
-
-class Plugin(Protocol):
-    """The class attributes that the classes of every kind have."""
-
-    name: ClassVar[str]
-    version: ClassVar[int]
-    parameters: ClassVar[Mapping[str, Parameter]]
-
-    @classmethod
-    def check_combination(cls, params: Mapping[str, Any]) -> None: ...
-
-
-Kind = TypeVar("Kind", bound=Plugin)
+Kind = TypeVar("Kind")
 
 
 class PluginRegistry(Generic[Kind]):
@@ -31,7 +19,8 @@ class PluginRegistry(Generic[Kind]):
 
     noun: the word for one of them in messages.
     locations: confml's own classes by name, as ``package.module:Class``.
-    base: the class that all of them derive from.
+    base: the class that all of them derive from; it has ``name``, ``version``, ``parameters`` and
+    ``check_combination``.
     group: the entry point group of other packages' classes, as ``name = "their_package.module:Class"``.
 
     A class is imported only when it is asked for; one that cannot be imported does not affect the others.
@@ -57,18 +46,13 @@ class PluginRegistry(Generic[Kind]):
         return name in self.locations or name in self.offers
 
     @functools.cached_property
-    def _entry_points(self) -> list[EntryPoint]:
-        """Entry points of the group by name: the search reads the metadata of all installed packages."""
-        return sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value))
-
-    @property
     def offers(self) -> dict[str, list[EntryPoint]]:
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
-        offers: dict[str, list[EntryPoint]] = {}
-        for offer in self._entry_points:
+        found: dict[str, list[EntryPoint]] = {}
+        for offer in sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value)):
             if offer.name not in self.locations:
-                offers.setdefault(offer.name, []).append(offer)
-        return offers
+                found.setdefault(offer.name, []).append(offer)
+        return found
 
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
@@ -116,20 +100,14 @@ class PluginRegistry(Generic[Kind]):
         """Return where the class comes from: ``confml``, or another package with its version."""
         return "confml" if name in self.locations else " and ".join(map(_origin, self.offers[name]))
 
-    def check(self, name: str, params: Mapping[str, Any]) -> None:
+    def check(self, name: str, params: Mapping[str, Any], cls: Any = None) -> None:
         """Raise ConfigError unless ``name`` is known and can be built with exactly these parameters.
 
         A mistake in a parameter raises a `ParameterError`: first names and values, then parameters that are
-        missing, then those that cannot be combined (``check_combination`` of the class).
+        missing, then those that cannot be combined (``check_combination`` of the class). cls: the class, by
+        default that of the name.
         """
-        self.check_class(name, self.find(name), params)
-
-    def check_class(self, name: str, cls: type[Kind], params: Mapping[str, Any]) -> None:
-        """Check the parameters of a class that a config names ``name``.
-
-        Raises the errors of `check`, such as `MissingParameter`.
-        """
-        owner = f"{self.noun} '{name}'"
+        cls, owner = cls or self.find(name), f"{self.noun} '{name}'"
         check_parameters(owner, cls.parameters, params)
         for missing in sorted(_required(cls) - set(params)):
             expected = cls.parameters[missing].expected()
@@ -137,13 +115,12 @@ class PluginRegistry(Generic[Kind]):
             raise MissingParameter(owner, missing, expected=expected, message=message)
         cls.check_combination(params)
 
-    def describe(self, name: str) -> dict[str, Any]:
-        """Return the documentation as plain data: name, summary, text, source, version, parameters."""
-        return describe_class(name, self.find(name), self.source(name))
 
+def describe_class(name: str, cls: Any, source: str) -> dict[str, Any]:
+    """Return the documentation of a class that a config names ``name`` as plain data.
 
-def describe_class(name: str, cls: type[Plugin], source: str) -> dict[str, Any]:
-    """Return the documentation of a class that a config names ``name``, as `PluginRegistry.describe` does."""
+    Keys: name, summary, text, source, version, parameters.
+    """
     text, defaults = described_text(cls), default_parameters(cls)
     parameters = []
     for parameter, rule in cls.parameters.items():

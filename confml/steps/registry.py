@@ -8,7 +8,7 @@ import sklearn
 from confml.errors import ConfigError, nearest
 from confml.methods.registry import packages_of, source_of
 from confml.plugins.imports import import_permission, is_installed
-from confml.plugins.registry import PluginRegistry
+from confml.plugins.registry import PluginRegistry, describe_class
 from confml.steps import STEPS
 from confml.steps.base import Step
 from confml.steps.pipeline import StepPipeline
@@ -75,7 +75,7 @@ def describe_step(name: str) -> dict[str, Any]:
     if _is_dotted(name):
         step_class(name)
         return describe_transformer(name) | {"source": source_of(name), "version": version_of_step(name)}
-    return steps.describe(name)
+    return describe_class(name, steps.find(name), steps.source(name))
 
 
 def _is_dotted(name: str) -> bool:

@@ -123,7 +123,7 @@ def test_the_selection_part_is_not_counted_by_p_values(tmp_path):
     )
     assert "approximate, because" not in text and "fitted to 42 rows" in text
     found = [confml.predict(model, new)]
-    confml.predictions.save_model(model, tmp_path / "m.confml")
+    confml.save_model(model, tmp_path / "m.confml")
     found.append(confml.predict(tmp_path / "m.confml", new))
     # Literally: the 42 rows, scaled by the means of the 18 others.
     lines = {int(line) - 1 for line in model.neighbours.lines.tolist()}
