@@ -23,6 +23,7 @@ from typing import BinaryIO
 
 from confml.errors import ConfmlError
 
+RUN = ".run"  # folder in that of a run, with its manifest, results and logs
 MADE = ".confml-files"  # lists the files that commands wrote into a folder which is not of a run
 WORK = ".work"  # ending of a folder that is removed with a temporary file of the same name
 _FORCE = "choose another name, or replace it with --force"
@@ -191,6 +192,6 @@ def _made(folder: Path) -> set[Path]:
 
 def _files_in(folder: Path) -> set[Path]:
     """Return the files of a folder; none for the folder of a run, whose files are known to be of confml."""
-    if (folder / "manifest.json").exists():
+    if (folder / RUN / "manifest.json").exists():
         return set()
     return {path for path in folder.rglob("*") if path.is_file() and path.name != MADE}

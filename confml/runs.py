@@ -22,7 +22,7 @@ _TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", 
 class Run:
     """The tables of a finished or interrupted run as pandas DataFrames.
 
-    Returned by `run` and `load_run`. Each table is read from the file of the same name in ``folder`` when it
+    Returned by `run` and `load_run`. Each table is read from the CSV file of its name when it
     is first used. ``level`` is NaN for metrics without a level. In a notebook a run shows its result table.
 
     Parameters
@@ -170,7 +170,9 @@ class Run:
     def _read(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
-        path = self.folder / name
+        from confml.report.files import place_of
+
+        path = self.folder / place_of(name)
         if not path.is_file():
             raise self._missing(name)
         header = pd.read_csv(path, nrows=0).columns

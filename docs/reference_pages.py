@@ -152,8 +152,8 @@ def files_page() -> str:
             yield ""
 
     intro = (
-        "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums "
-        "of the data, seeds, machine, times), `batches/` (the stored results from which all other "
+        "`results/<name>/` holds the files below, and `.run/manifest.json` (config, versions, commit, "
+        "checksums of the data, seeds, machine, times), `.run/batches/` (the results from which all other "
         "files are computed). Each table or group of files has a name that `confml describe` knows."
     )
     from confml.report.tables.known import known_outputs

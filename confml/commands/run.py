@@ -69,7 +69,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     values.
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
-    Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C,
+    Exit code 1 if some cells failed: the others are reported, and tables/failures.csv has the errors. Ctrl-C,
     SIGTERM and SIGHUP stop the run with exit code 130; finished cells are kept.
     """
     settings = common.load(config, overrides).with_baseline()
@@ -122,7 +122,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
         print_run(results, folder, everything=everything or verbose)
     if state.failed:
         noun = "cell" if len(state.failed) == 1 else "cells"
-        say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")
+        say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'tables' / 'failures.csv'}")
     if state.left:
         noun = "cell was" if len(state.left) == 1 else "cells were"
         stopped = execution.fail_fast and state.failed

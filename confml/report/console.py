@@ -20,7 +20,7 @@ from confml.report.forms.summary import summary_tables
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_console
 from confml.report.tables.known import outputs_of
-from confml.report.tables.notes import notes_of
+from confml.report.tables.notes import NOTES_FILE, notes_of
 from confml.report.tables.summary import counts_document, summary_document
 from confml.terminal import carried, folded, width_of
 
@@ -41,7 +41,7 @@ def print_run(
             for table in output.shown(results, folder):
                 print_shown(table, stream)
     lines += _answer(folder)
-    notes = folder / "notes.txt"
+    notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
     lines += list_files(results, folder) if everything else list_outputs(folder)

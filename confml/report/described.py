@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean, family
@@ -90,7 +91,7 @@ def describe_output(name: str) -> Entry:
     """
     from confml.report.tables.known import known_outputs
 
-    output = next(one for one in known_outputs() if name in (one.name, *one.paths))
+    output = next(one for one in known_outputs() if name in _names_of(one))
     return {
         "name": output.name,
         "text": output.text,
@@ -269,10 +270,15 @@ def _views_of_methods() -> dict[str, list[str]]:
     return {name: views_of(cls) for name, cls in methods.items()}
 
 
+def _names_of(output: Any) -> list[str]:
+    """Return the name of a table or of other files, and the names of the files with and without folder."""
+    return [output.name, *output.paths, *(Path(path).name for path in output.paths)]
+
+
 def _output_names() -> list[str]:
     from confml.report.tables.known import known_outputs
 
-    names = (name for output in known_outputs() for name in (output.name, *output.paths))
+    names = (name for output in known_outputs() for name in _names_of(output))
     return list(dict.fromkeys(names))
 
 

@@ -36,6 +36,11 @@ def _for_latex(text: str) -> str:
     return re.sub(r"[^\n\t -~]", lambda one: printable(one[0]).replace("\\", "\\textbackslash{}"), text)
 
 
+def place_of(name: str) -> str:
+    """Return the path of a CSV file of a report in the folder of the run."""
+    return name if name in ("metrics.csv", "summary.csv") else f"tables/{name}"
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows of numbers, strings and None as CSV."""
     return "\n".join(csv_lines(header, rows)) + "\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from confml.report.files import csv_lines, write_file, write_lines
+from confml.report.files import csv_lines, place_of, write_file, write_lines
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_latex, to_markdown
@@ -41,7 +41,7 @@ class Report:
 
     run: its results. folder: of the files. outputs: what it consists of, in order. rows, columns: of each
     table, by the name of its file. frames: the same as DataFrames. shown: tables for readers, by name.
-    notes: sentences for ``notes.txt``. pictures: the figures that were drawn. paths: of the written files.
+    notes: sentences on the numbers. pictures: the figures that were drawn. paths: of the written files.
     """
 
     run: RunResults
@@ -70,22 +70,21 @@ class Report:
         """Write a text file, such as JSON, Markdown or LaTeX."""
         self.paths.append(write_file(self.folder / path, text))
 
-    def write_csv(self, path: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write a table; parameters of methods get columns of their own at its end."""
-        name = Path(path).name
+    def write_csv(self, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Write a table; parameters of methods get columns of their own at its end. name: of the file."""
         self.rows[name], self.columns[name] = list(rows), columns
         header, longer = with_parameters(columns, self.rows[name], self._parameters)
-        self.paths.append(write_lines(self.folder / path, csv_lines(header, longer)))
+        self.paths.append(write_lines(self.folder / place_of(name), csv_lines(header, longer)))
 
     @cached_property
     def _parameters(self) -> dict[str, dict[tuple[str, str], Any]]:
         return parameter_columns(self.run)
 
-    def write_shown(self, path: str, table: ShownTable, label: str, sideways: bool = False) -> None:
-        """Write a table for readers as Markdown and LaTeX. path: without ending."""
-        self.shown[Path(path).name] = table
-        self.write(f"{path}.md", to_markdown(table))
-        self.write(f"{path}.tex", to_latex(table, label, sideways))
+    def write_shown(self, name: str, table: ShownTable, label: str, sideways: bool = False) -> None:
+        """Write a table for readers as Markdown and LaTeX. name: of the files, without endings."""
+        self.shown[name] = table
+        self.write(f"tables/{name}.md", to_markdown(table))
+        self.write(f"tables/{name}.tex", to_latex(table, label, sideways))
 
     def draw(self, picture: Picture) -> None:
         """Draw a figure and write it, or note why it is not drawn."""

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from confml._outputs import RUN
 from confml.report.files import write_file
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.tables.known import outputs_of, plugin_tables
+from confml.report.tables.notes import NOTES_FILE
 from confml.report.tables.table import Files, Table
 
-WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
+WRITTEN = f"{RUN}/report-files"  # the next report removes those that it does not write
 
 
 def write_report(run: RunResults, folder: Path | str) -> list[Path]:
@@ -25,7 +27,7 @@ def write_report(run: RunResults, folder: Path | str) -> list[Path]:
     for output in outputs:
         output.write(report)
         report.notes += output.notes(report)
-    report.write("notes.txt", "".join(f"{note}\n" for note in report.notes))
+    report.write(NOTES_FILE, "".join(f"{note}\n" for note in report.notes))
     _remove_stale(report.folder, report.paths)
     return report.paths
 

@@ -1,4 +1,4 @@
-"""``manifest.json``: the config, cells and provenance of a run."""
+"""``.run/manifest.json``: the config, cells and provenance of a run."""
 
 import os
 import re
@@ -10,14 +10,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from confml._json import from_json, to_json
-from confml._outputs import write_atomically
+from confml._outputs import RUN, write_atomically
 from confml.config import Config
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError, printable
 from confml.methods.registry import packages_of
 from confml.runner.plan import Cell, Plan
 from confml.runner.provenance import now, provenance
-from confml.runner.store import Store
+from confml.runner.store import FOLDER, Store
 
 FORMAT = 2
 
@@ -81,12 +81,18 @@ def _provenance(plan: Plan) -> dict:
     return about | ({"files": files} if files else {})
 
 
+def manifest_path(folder: Path | str) -> Path:
+    """Return the path of the manifest of a run."""
+    return Path(folder, RUN, "manifest.json")
+
+
 def write_manifest(folder: Path, manifest: Mapping) -> None:
     """Write the manifest: JSON with one line per cell, because there may be many."""
     cells = ",\n".join(f"  {to_json(cell, ascii=True)}" for cell in manifest["cells"])
     rest = to_json({name: value for name, value in manifest.items() if name != "cells"}, indent=1, ascii=True)
     text = f'{rest[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
-    write_atomically(Path(folder) / "manifest.json", text.encode())
+    Path(folder, RUN).mkdir(exist_ok=True)
+    write_atomically(manifest_path(folder), text.encode())
 
 
 def is_current(stored: Mapping | None, manifest: Mapping) -> bool:
@@ -109,15 +115,14 @@ _OF_RESULTS = ("name", "seed", "config", "datasets", "warnings", "cells")
 
 def read_manifest(folder: Path | str) -> dict:
     """Return the manifest of a run's folder; raise ConfmlError if there is none or it is damaged."""
-    path = Path(folder) / "manifest.json"
+    path = manifest_path(folder)
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise ConfmlError(
-            "no manifest.json: this is not the folder of a run",
-            where=str(folder),
-            hint="name a folder that confml run has written, such as results/usps",
-        ) from None
+        reason, remedy = "no run is in this folder", "name a folder that confml run has written"
+        if Path(folder, "manifest.json").is_file():
+            reason, remedy = "an older version of confml wrote this run", "run its config again"
+        raise ConfmlError(reason, where=str(folder), hint=remedy) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
     try:
@@ -225,7 +230,7 @@ class ProvenanceModel(_Model, extra="allow"):
 
 
 class ManifestModel(_Model, extra="allow"):
-    """Form of ``manifest.json``."""
+    """Form of the manifest."""
 
     format: int
     name: str
@@ -244,7 +249,7 @@ class ManifestModel(_Model, extra="allow"):
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(r"batches|logs|\.confml-.*")
+_OWN_NAMES = re.compile(r"\.run|\.confml-.*")
 
 
 def check_folder(folder: Path, config: Config) -> None:
@@ -259,17 +264,19 @@ def check_folder(folder: Path, config: Config) -> None:
         return
     if not names:
         return
-    if "manifest.json" not in names:
+    if not manifest_path(folder).exists():
         foreign = sorted(name for name in names if not _OWN_NAMES.fullmatch(name))
         if foreign:
             message = f"the folder holds files that confml did not write ({printable(foreign[0], 80)}"
             message += f" and {len(foreign) - 1} more)" if len(foreign) > 1 else ")"
+            if {"manifest.json", "batches"} <= names:
+                message = "an older version of confml wrote the run in this folder"
             raise ConfmlError(message, where=str(folder), hint=hint)
         return
     try:
         manifest = read_manifest(folder)
     except ConfmlError as error:
-        if "batches" in names:
+        if Path(folder, FOLDER).exists():
             return  # a damaged manifest of confml is written again
         raise ConfmlError(error.message, where=error.where, hint=hint) from None
     if manifest["name"] != config.name:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confml import _jit
-from confml._outputs import remove_abandoned_files
+from confml._outputs import RUN, remove_abandoned_files
 from confml.config import Config
 from confml.config.warnings import unsilenced, warning_texts
 from confml.errors import ConfmlError
@@ -26,6 +26,7 @@ from confml.runner.manifest import (
     check_folder,
     check_same_run,
     is_current,
+    manifest_path,
     new_manifest,
     notes_on,
     origin_of,
@@ -130,7 +131,7 @@ def run(
         stored = stored_manifest(store.folder)
         is_new = bool(state.left) or not is_current(stored, manifest)
         if is_new:
-            manifest["resumed"] = (store.folder / "manifest.json").is_file()
+            manifest["resumed"] = manifest_path(store.folder).is_file()
             manifest |= {} if state.left else origin_of(stored)
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
@@ -248,8 +249,9 @@ def _compute(
         ]
     finally:
         engine.stop()
-        if workspace.keep_logs(store.folder / "logs"):
-            say(f"output of methods is in {store.folder / 'logs'}")
+        logs = store.folder / RUN / "logs"
+        if workspace.keep_logs(logs):
+            say(f"output of methods is in {logs}")
         workspace.remove()
         if background.ident is not None:  # no thread imports a module while the process ends
             background.join(_SECONDS_TO_END)

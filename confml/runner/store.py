@@ -1,7 +1,7 @@
 """`Store`: records of results in the folder of a run, each complete or absent.
 
-Records are stored in batches: what a process finished within about a second. A batch has two files in the
-folder ``batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
+Records are stored in batches: what a process finished within about a second. A batch has two files in
+``.run/batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
 line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key, its
 number among the arrays, and name, type and shape of each of its arrays. The arrays of a record are one member
 of the file, called by its number: their bytes one after the other, each from a multiple of 8 on, because
@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml._json import from_json, to_json
-from confml._outputs import create_temporary, write_atomically
+from confml._outputs import RUN, create_temporary, write_atomically
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 
-FOLDER = "batches"
+FOLDER = f"{RUN}/batches"
 VERSION = 2  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
@@ -109,7 +109,8 @@ class Store:
         name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
-            (self.folder / FOLDER).mkdir(exist_ok=True)
+            for folder in (RUN, FOLDER):
+                (self.folder / folder).mkdir(exist_ok=True)
             if members:
                 write_atomically(self._file(name, "npz"), buffer.getvalue())
             write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())

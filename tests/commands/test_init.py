@@ -126,7 +126,7 @@ def test_the_experiment_of_a_source_runs_to_its_report(here, source):
     found = confml.run("irises.yaml", out="results", overrides=chosen)
     errors = found.summary.query("metric == 'error'")
     assert set(errors["method"]) >= {method.name for method in load_config("irises.yaml").methods}
-    assert len((here / "results" / "failures.csv").read_text().splitlines()) == 1
+    assert len((here / "results" / "tables/failures.csv").read_text().splitlines()) == 1
     assert (here / "results" / "report.html").is_file()
 
 
@@ -135,7 +135,7 @@ def test_krzanowskis_experiment_has_the_matched_table(here):
     wine_file(here)
     run("wine.csv", "--label", "target", "--like", "krzanowski", "--out", "wine.yaml")
     found = confml.run("wine.yaml", out="results", overrides=["protocol.repeats=2", "figures=[]"])
-    table = pandas.read_csv(here / "results" / "matched.csv")
+    table = pandas.read_csv(here / "results" / "tables/matched.csv")
     assert set(table["params.model"]) == {"simple", "standard", "adaptive"}
     assert {"reject", "posterior"} <= set(table["view"])
     errors = found.summary.query("metric == 'error'")

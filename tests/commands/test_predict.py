@@ -656,7 +656,7 @@ def test_errors_of_own_classifiers(files):
     )
     done = command(*call)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
-    with open(files / "out" / "failures.csv", newline="") as file:
+    with open(files / "out" / "tables/failures.csv", newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["calls"] == "own_broken.py:6 fit > own_broken.py:9 check"
     shown = command("--debug", *call, "--retry-failed").stderr

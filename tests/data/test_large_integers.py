@@ -137,5 +137,5 @@ def test_by_of_a_config_keeps_such_numbers_apart(tmp_path):
         "seed": 1,
     }
     confml.run(config, out=tmp_path / "run")
-    groups = set(pd.read_csv(tmp_path / "run" / "groups.csv")["group"])
+    groups = set(pd.read_csv(tmp_path / "run" / "tables/groups.csv")["group"])
     assert groups == {f"store = {FIRST}", f"store = {SECOND}"}

@@ -256,7 +256,7 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
         assert (row.band_low, row.band_high) == coverage_band([(row.rows, 20)], row.level)
         assert 0 <= row.band_low <= 1 - row.level <= row.band_high <= 1
     write_report(run, tmp_path)
-    with (tmp_path / "class-coverage.csv").open(newline="") as file:
+    with (tmp_path / "tables/class-coverage.csv").open(newline="") as file:
         written = list(csv.DictReader(file))
     assert [row["class"] for row in written] == [str(row.label) for row in rows]
     assert {row["method"] for row in written} == {"tcm-nn"}

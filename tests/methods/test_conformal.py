@@ -581,7 +581,7 @@ protocol: {{kind: holdout, repeats: 2, test-size: 0.2, inner-folds: 4}}
 levels: [0.2]
 """
     run_of(tmp_path, text)
-    with (tmp_path / "out" / "tuning.csv").open() as file:
+    with (tmp_path / "out" / "tables/tuning.csv").open() as file:
         means = [float(row["mean"]) for row in csv.DictReader(file)]
     assert len(means) == 4
     assert max(means) < binom.ppf(0.9999, 168, 0.5) / 168, "168 rows are not kept back"
@@ -625,7 +625,7 @@ def run_of(tmp_path, text, out="out"):
     for line in lines:
         _, method, params, split, _, metric, level, value, *_ = line.split(",")
         values.setdefault((f"{method};{params}", metric, level), {})[split] = float(value or "nan")
-    return values, (tmp_path / out / "notes.txt").read_text(), planned.output
+    return values, (tmp_path / out / ".run/notes.txt").read_text(), planned.output
 
 
 def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
@@ -682,7 +682,7 @@ figures: [coverage-by-level, efficiency]
     assert metrics == again
     assert "k=3;conformal=split,r0,p-value,coverage,0.05," in metrics
     assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_statistic," in metrics
-    tuning = (tmp_path / "a" / "tuning.csv").read_text()
+    tuning = (tmp_path / "a" / "tables/tuning.csv").read_text()
     assert tuning.count("conformal=split;conformal__nonconformity=aps,r0,accuracy,k=") == 2
     assert tuning.count(",true,") == 2
     assert (tmp_path / "a" / "figures" / "coverage-by-level-two-gaussians.svg").is_file()

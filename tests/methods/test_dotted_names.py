@@ -310,7 +310,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
     assert done.returncode == 1, done.stderr
     json.loads(done.stdout)
     assert "own_module.FailsInFit r0: RuntimeError: no licence" in done.stderr
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
     status = run("plan", "own.yaml", "--out", "out", "--allow-import", "own_module")
     assert "5 cells in out: 4 done, 1 failed, 0 left" in status.stdout

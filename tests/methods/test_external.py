@@ -262,7 +262,7 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
     }
     run = confml.run(values, out="out", jobs=2)
     assert len(run.failures) == 0
-    manifest = json.loads((folder / "out" / "manifest.json").read_text())
+    manifest = json.loads((folder / "out" / ".run/manifest.json").read_text())
     assert list(manifest["provenance"]["files"]) == [str(folder / "p.csv")]
     assert {cell["params"].get("probabilities") for cell in manifest["cells"]} == {"p.csv", None}
     regions = run.regions(method="external")
@@ -280,7 +280,7 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
             own = 1 - p[test, label]
             expected = (np.sum(scores[None] >= own[:, None] - 1e-12, axis=1) + 1) / (len(scores) + 1)
             assert np.array_equal(part[f"p[{label}]"].to_numpy(), expected)
-    files = {path.name for path in (folder / "out").iterdir()}
+    files = {path.name for path in (folder / "out" / "tables").iterdir()}
     assert {"certified.csv", "class-coverage.csv", "rejection-curves.csv"} <= files
     assert "calibrated" in run.summary.to_string() or (run.summary["params"] != "").any()
 
@@ -290,10 +290,14 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
     first, *others = text.splitlines()
     (folder / "p.csv").write_text("\n".join([first, *others[::-1]]) + "\n")
     confml.run(values, out="out", jobs=1, engine="serial")
-    reordered = {cell["key"] for cell in json.loads((folder / "out" / "manifest.json").read_text())["cells"]}
+    reordered = {
+        cell["key"] for cell in json.loads((folder / "out" / ".run/manifest.json").read_text())["cells"]
+    }
     write(folder / "p.csv", ["row", 0, 1, 2], [[row, 0.2, 0.3, 0.5] for row in range(len(data))])
     confml.run(values, out="out", jobs=1, engine="serial")
-    changed = {cell["key"] for cell in json.loads((folder / "out" / "manifest.json").read_text())["cells"]}
+    changed = {
+        cell["key"] for cell in json.loads((folder / "out" / ".run/manifest.json").read_text())["cells"]
+    }
     assert len(keys & changed) == 3 and len(reordered & changed) == 3
 
 

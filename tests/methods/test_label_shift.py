@@ -70,7 +70,7 @@ def test_a_run_writes_the_frequencies(tmp_path):
         "levels": [0.1],
     }
     confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
-    with (tmp_path / "out" / "shift-classes.csv").open(newline="") as file:
+    with (tmp_path / "out" / "tables/shift-classes.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2
     for row in rows[1::2]:
@@ -78,5 +78,5 @@ def test_a_run_writes_the_frequencies(tmp_path):
         assert float(row["low"]) < float(row["estimate"]) < float(row["high"])
         assert float(row["estimate"]) == pytest.approx(0.6, abs=0.1)
         assert float(row["observed"]) == pytest.approx(0.6, abs=0.1)
-    with (tmp_path / "out" / "shift.csv").open(newline="") as file:
+    with (tmp_path / "out" / "tables/shift.csv").open(newline="") as file:
         assert all(float(row["coverage"]) > 0.85 for row in csv.DictReader(file))

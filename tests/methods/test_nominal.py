@@ -182,7 +182,7 @@ def test_a_run_with_both_forms(fruit):
     dropped = results.results[cell.key].dropped_rows
     removed = results.results[cell.key].views.fit_metrics["tomek-links.removed_rows"]
     assert len(dropped) == removed > 0
-    with open(out / "dropped.csv", newline="") as file:
+    with open(out / "tables/dropped.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["params"] == cell.variant]
     assert [row["name"] for row in rows if row["split"] == cell.split] == [str(row) for row in dropped]
 

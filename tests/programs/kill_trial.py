@@ -130,7 +130,9 @@ class KillTrial:
     def _damage(self, name: str) -> None:
         """Fill one file that the run can make again with zeros, as a crash of the machine does."""
         folder = self.folder / name
-        files = [path for path in (folder / ".report", *sorted(folder.glob("*.csv"))) if path.is_file()]
+        files = [
+            path for path in (folder / ".run/report-files", *sorted(folder.rglob("*.csv"))) if path.is_file()
+        ]
         if files:
             path = self.rng.choice(files)
             path.write_bytes(bytes(path.stat().st_size))

@@ -41,7 +41,7 @@ def test_a_table_and_a_figure(added):
     run = noisy_run(datasets=("d",))
     run.config = run.config.model_copy(update={"figures": (figure("error-boxes"),)})
     write_report(run, added)
-    with (added / "largest-confidence.csv").open() as file:
+    with (added / "tables/largest-confidence.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(run.cells)
     assert list(rows[0])[:6] == ["dataset", "method", "params", "view", "split", "confidence"]
@@ -51,7 +51,7 @@ def test_a_table_and_a_figure(added):
         in (added / "figures" / "index.md").read_text()
     )
     page = (added / "report.html").read_text()
-    assert 'href="largest-confidence.csv"' in page and "figures/error-boxes-d.svg" in page
+    assert 'href="tables/largest-confidence.csv"' in page and "figures/error-boxes-d.svg" in page
     assert describe_all("error-boxes")[0]["about"] == "errors of the splits as boxes"
     (table,) = describe_all("largest-confidence.csv")
     assert table["type"] == "table" and "of each split" in table["text"]

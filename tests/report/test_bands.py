@@ -149,9 +149,9 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert ("certifies the threshold with probability 95 %" in page) == (not groups)
     assert ("There is no guarantee, because the rows of a group are dependent." in page) == groups
-    for row in read(out / "calibration.csv"):
+    for row in read(out / "tables/calibration.csv"):
         assert (row["ece_null"] == row["ece_null_95"] == row["above"] == "") == groups and row["ece"]
-    for row in read(out / "shift-classes.csv"):
+    for row in read(out / "tables/shift-classes.csv"):
         assert (row["low"] == row["high"] == "") == groups and row["estimate"]
     drawn = (out / "figures" / "reliability-rows.svg").read_text(encoding="utf-8")
     assert ("90 % band of calibrated" in drawn) == ("bins with 90 % intervals" in drawn) == (not groups)
@@ -163,4 +163,4 @@ def test_an_online_pass_over_groups_has_no_band_and_no_guarantee(groups, tmp_pat
     out = grouped_run(tmp_path, groups, {"kind": "online"}, methods, levels=[0.2], figures=figures)
     drawn = (out / "figures" / "online-errors-rows.svg").read_text(encoding="utf-8")
     assert ("95 % binomial band" in drawn) == (not groups)
-    assert ("alarms and martingales have no guarantee" in (out / "notes.txt").read_text()) == groups
+    assert ("alarms and martingales have no guarantee" in (out / ".run/notes.txt").read_text()) == groups

@@ -51,7 +51,7 @@ def report(tmp_path_factory):
 
 def test_one_row_per_limit_with_its_guarantee(report):
     _, folder = report
-    rows = read(folder / "certified-jointly.csv")
+    rows = read(folder / "tables/certified-jointly.csv")
     limits = [(row["scope"], row["limit"]) for row in rows]
     assert limits == [("all", "0.1"), ("all", "0.05"), ("all", "0.01")]
     for row in rows:
@@ -64,7 +64,7 @@ def test_one_row_per_limit_with_its_guarantee(report):
 
 def test_scope_all_is_the_literal_procedure(report):
     run, folder = report
-    stored = read(folder / "certified-jointly-splits.csv")
+    stored = read(folder / "tables/certified-jointly-splits.csv")
     assert len(stored) == 6
     for row in stored:
         results = [one for one in run.finished() if one.cell.split == row["split"]]
@@ -126,8 +126,8 @@ def test_data_with_groups_have_no_guarantee(tmp_path):
     specs = [dataset(name, column) for name, column in columns]
     config = make_config([entry("knn")], datasets=specs)
     write_report(make_run(config, predict, info, ["r0"]), tmp_path)
-    for row in read(tmp_path / "certified-jointly.csv"):
+    for row in read(tmp_path / "tables/certified-jointly.csv"):
         assert row["guarantee"].startswith("None: the rows of a group") == (row["dataset"] == "grouped")
-    notes = (tmp_path / "notes.txt").read_text()
+    notes = (tmp_path / ".run/notes.txt").read_text()
     assert "grouped: the thresholds of certified.csv" in notes and "(groups: site)" in notes
     assert "plain: the thresholds" not in notes

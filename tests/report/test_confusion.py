@@ -31,11 +31,13 @@ def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
 
     info = {"d": DatasetInfo(name="d", rows=8, attributes=2, classes=4)}
     write_report(make_run(make_config([entry("knn", {"k": 1})]), predict, info, ["r0", "r1"]), tmp_path)
-    pairs = [(row["label"], row["prediction"], row["count"]) for row in read(tmp_path / "confusion.csv")]
+    pairs = [
+        (row["label"], row["prediction"], row["count"]) for row in read(tmp_path / "tables/confusion.csv")
+    ]
     assert pairs == [
         ("1", "1", "2"), ("1", "2", "1"), ("2", "1", "1"), ("2", "2", "2"), ("10", "2", "1"), ("12", "2", "1")
     ]  # fmt: skip
-    rows = read(tmp_path / "class-metrics.csv")
+    rows = read(tmp_path / "tables/class-metrics.csv")
     assert [row["class"] for row in rows] == ["1", "2", "10", "12"]
     assert [(row["rows"], row["predicted"], row["correct"]) for row in rows] == [
         ("3", "3", "2"), ("3", "5", "2"), ("1", "0", "0"), ("1", "0", "0")
@@ -54,7 +56,7 @@ def test_the_counts_are_those_of_the_region_tables(tmp_path):
     )
     rows = [
         row
-        for row in read(tmp_path / "confusion.csv")
+        for row in read(tmp_path / "tables/confusion.csv")
         if (row["dataset"], row["method"]) == ("satimage", "tcm-nn")
     ]
     stored = {(row["label"], row["prediction"]): int(row["count"]) for row in rows if row["params.k"] == "1"}

@@ -75,7 +75,7 @@ def test_coverage_by_columns_equals_the_counts_of_the_region_tables(tmp_path):
         "group": np.array([own[3] for own in fields]),
         "age": np.array(literal_bins([float(own[2]) for own in fields])),
     }
-    rows = [row for row in read(tmp_path / "out" / "conditional-coverage.csv") if row["by"] in groups]
+    rows = [row for row in read(tmp_path / "out" / "tables/conditional-coverage.csv") if row["by"] in groups]
     assert [row["group"] for row in rows][:3] == ["a", "b", "c"] and len(rows) == 8
     assert rows[3]["group"].startswith("20 to ")
     for place, row in enumerate(rows):
@@ -97,8 +97,8 @@ def test_coverage_by_columns_equals_the_counts_of_the_region_tables(tmp_path):
 def test_gaps_are_means_over_the_groups(tmp_path):
     write_people(tmp_path / "people.csv")
     confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
-    lines = read(tmp_path / "out" / "conditional-coverage.csv")
-    gaps = {row["by"]: row for row in read(tmp_path / "out" / "coverage-gaps.csv")}
+    lines = read(tmp_path / "out" / "tables/conditional-coverage.csv")
+    gaps = {row["by"]: row for row in read(tmp_path / "out" / "tables/coverage-gaps.csv")}
     assert list(gaps) == ["class", "group", "age"]
     for by, row in gaps.items():
         mine = [line for line in lines if line["by"] == by]
@@ -139,7 +139,7 @@ def test_rows_of_an_absent_class_are_never_covered_in_the_band(tmp_path):
     others = {"protocol": {"kind": "fixed-split"}}
     wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, **others)
     confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
-    rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
+    rows = {row["group"]: row for row in read(tmp_path / "out" / "tables/conditional-coverage.csv")}
     n = int(rows["a"]["rows"]) - 1
     chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows
     low = np.searchsorted(chances.cumsum(), 0.025) / (n + 1)

@@ -16,7 +16,7 @@ methods: [{name: knn, sweep: {k: [1, 3]}}, tcm-nn]
 protocol: {kind: holdout, repeats: 2, test-size: 0.4}
 levels: [0.1]
 """
-RECORDED = {"timings.csv", "manifest.json"}  # times and versions of the run
+RECORDED = {"tables/timings.csv", ".run/manifest.json"}  # times and versions of the run
 
 
 def content(folder):
@@ -53,9 +53,9 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
     out = tmp_path / "run"
     shutil.copytree(finished / "run", out)
     before = content(out)
-    reported = [one for one in before if not one.startswith("batches/") and one != "manifest.json"]
-    assert {".report", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
-    for some in (reported, [".report"], ["report.html"]):
+    reported = [one for one in before if not one.startswith(".run/batches/") and one != ".run/manifest.json"]
+    assert {".run/report-files", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
+    for some in (reported, [".run/report-files"], ["report.html"]):
         for name in some:
             times = os.stat(out / name)
             (out / name).write_bytes(DAMAGE[damage]((out / name).read_bytes()))
@@ -68,7 +68,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
         assert found.exception is None
 
 
-@pytest.mark.parametrize("name", [".report", "notes.txt"])
+@pytest.mark.parametrize("name", [".run/report-files", ".run/notes.txt"])
 @pytest.mark.parametrize("arguments", [("status",), ("report", "-q")])
 def test_no_command_fails_because_of_bookkeeping(finished, tmp_path, name, arguments):
     out = tmp_path / "run"

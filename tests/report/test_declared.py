@@ -107,7 +107,7 @@ def test_every_metric_of_a_prediction_is_declared():
 
 def test_each_parameter_has_a_column_beside_the_packed_text(tmp_path):
     write_report(golden_run(), tmp_path)
-    files = [path for path in tmp_path.glob("*.csv") if "params" in path.read_text().partition("\n")[0]]
+    files = [path for path in tmp_path.rglob("*.csv") if "params" in path.read_text().partition("\n")[0]]
     assert {"metrics.csv", "summary.csv", "timings.csv", "confusion.csv"} <= {path.name for path in files}
     for path in files:
         with path.open(encoding="utf-8", newline="") as lines:
@@ -135,7 +135,7 @@ def test_every_number_of_a_report_is_declared(tmp_path):
     names |= set(training_times(1.0, 1.0, 1, 0.0))
     for folder, run in ((tmp_path / "a", golden_run()), (tmp_path / "b", run_by_hand())):
         write_report(run, folder)
-        for file in ("metrics.csv", "matched.csv"):
+        for file in ("metrics.csv", "tables/matched.csv"):
             if (folder / file).exists():
                 with (folder / file).open(encoding="utf-8", newline="") as lines:
                     names |= {row["metric"] for row in csv.DictReader(lines)}
@@ -188,7 +188,7 @@ def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
     with pytest.raises(ConfmlError, match="'rank' cannot be ranked: neither higher nor lower is better"):
         ranking(run, "rank")
     write_report(run, tmp_path)
-    notes = (tmp_path / "notes.txt").read_text(encoding="utf-8")
+    notes = (tmp_path / ".run/notes.txt").read_text(encoding="utf-8")
     assert "metric 'rank' cannot be ranked" in notes and "no metric 'trees' is declared" in notes
     assert not list(tmp_path.glob("tables/ranks*")) and not (tmp_path / "figures").exists()
 

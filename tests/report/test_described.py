@@ -55,7 +55,7 @@ def test_files_are_described_by_their_table():
         for file in output.paths:
             assert describe_all(file, "table")[0]["name"] == output.name
     shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
-    assert shown.startswith("class-coverage (table)") and "files:\n  class-coverage.csv: " in shown
+    assert shown.startswith("class-coverage (table)") and "files:\n  tables/class-coverage.csv: " in shown
 
 
 def test_a_name_with_two_meanings_is_described_twice():

@@ -60,7 +60,7 @@ def test_every_figure_is_drawn_or_says_why_not(out):
         "decision-boundary-square",
         "error-against-at-least",  # no line parts the square: no fit there has presentations to no mistakes
     }
-    notes = (out / "notes.txt").read_text()
+    notes = (out / ".run/notes.txt").read_text()
     assert "decision-boundary of at-least is not drawn: it has 5 features, not 2" in notes
     assert "of square is not drawn: no method has a metric presentations" in notes
 
@@ -96,7 +96,7 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
     assert (tmp_path / "out" / "figures" / "decision-boundary-own.svg").is_file()
     os.remove(tmp_path / "own.csv")
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
-    assert "it fits again and needs the data" in (tmp_path / "out" / "notes.txt").read_text()
+    assert "it fits again and needs the data" in (tmp_path / "out" / ".run/notes.txt").read_text()
 
 
 def test_metric_curves_are_means_of_the_metrics(out):

@@ -52,7 +52,7 @@ def command(*arguments, code=0):
 
 def test_table_of_groups(folder):
     command("run", folder / "c.yaml", "--out", folder / "res")
-    table = pd.read_csv(folder / "res" / "groups.csv")
+    table = pd.read_csv(folder / "res" / "tables/groups.csv")
     assert set(table.label) == {"plain", "largest", "tcm"}
     assert set(table.by) == {"site", "age in 3 bins"}
     assert (table.guaranteed == ((table.label == "largest") | (
@@ -77,7 +77,8 @@ def test_the_interval_of_the_worst_group_is_that_of_a_chosen_maximum(tmp_path):
         "dataset by group method label view level guaranteed calibration_rows rows error low high mean_size"
     )
     lines = [f"d,site,g{k},m,m,p-value,0.1,1,50,40,{0.1 if k else 0.3},0,1,1.0" for k in range(10)]
-    (tmp_path / "groups.csv").write_text("\n".join([names.replace(" ", ","), *lines]) + "\n")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/groups.csv").write_text("\n".join([names.replace(" ", ","), *lines]) + "\n")
     (table,) = groups.shown(make_run(make_config([]), None, {}, ()), tmp_path)
     low, high = (beta.ppf(tail, *ab) for tail, ab in ((0.0025, (12, 29)), (0.9975, (13, 28))))
     assert f"{100 * low:.2f} to {100 * high:.2f}" in table.frame.iloc[0].tolist()

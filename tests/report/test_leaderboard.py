@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 import confml
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, coverage_name
 from confml.report.console import print_run
+from confml.report.files import place_of
 from confml.report.run.stored import open_run
 from confml.report.tables.leaderboard import tuned_text
 
@@ -32,7 +33,7 @@ def run(tmp_path_factory):
 
 
 def table(folder, name):
-    with (folder / name).open(encoding="utf-8", newline="") as file:
+    with (folder / place_of(name)).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -127,7 +128,7 @@ def test_times_stand_in_files_of_their_own(run):
 def test_without_the_key_nothing_is_written(tmp_path):
     config = {**CONFIG, "datasets": ["iris"], "methods": [{"name": "naive-bayes"}], "leaderboard": False}
     confml.run(config, out=tmp_path / "run")
-    assert not (tmp_path / "run" / "leaderboard.csv").exists()
+    assert not (tmp_path / "run" / "tables/leaderboard.csv").exists()
 
 
 ERROR = Column("error", "error", "errors", "lower")

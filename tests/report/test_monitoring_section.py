@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_change_is_found_and_said(folder):
-    rows = [row for row in read(folder / "monitoring.csv") if row["dataset"] == "changed"]
+    rows = [row for row in read(folder / "tables/monitoring.csv") if row["dataset"] == "changed"]
     first = {}
     for row in rows:
         first.setdefault(row["statistic"], row)
@@ -57,7 +57,7 @@ def test_a_change_is_found_and_said(folder):
     alarm = first["shiryaev-roberts"]
     assert CHANGE < int(alarm["step"]) < CHANGE + 60 and abs(int(alarm["change_after"]) - CHANGE) < 60
     assert int(alarm["row"]) == ROWS - int(alarm["step"])  # rows are numbered from the end here
-    assert alarm["meaning"] in (folder / "notes.txt").read_text()
+    assert alarm["meaning"] in (folder / ".run/notes.txt").read_text()
     assert (
         float(first["simple-jumper"]["log10_value"]) > 2
         and "do not rely" in first["simple-jumper"]["meaning"]
@@ -65,11 +65,11 @@ def test_a_change_is_found_and_said(folder):
 
 
 def test_a_quiet_pass_has_no_alarm(folder):
-    rows = [row for row in read(folder / "monitoring.csv") if row["dataset"] == "quiet"]
+    rows = [row for row in read(folder / "tables/monitoring.csv") if row["dataset"] == "quiet"]
     assert [row["statistic"] for row in rows][-1] == "shiryaev-roberts"
     assert rows[-1]["meaning"] == "no alarm in 1,500 rows: nothing to do" and rows[-1]["step"] == ""
     assert all("not enough evidence" in row["meaning"] for row in rows[:3])
-    assert "quiet" not in "".join(line for line in (folder / "notes.txt").open() if "alarm" in line)
+    assert "quiet" not in "".join(line for line in (folder / ".run/notes.txt").open() if "alarm" in line)
 
 
 def test_words():

@@ -43,7 +43,7 @@ def run_of(splits=("r0", "r1"), **config):
 def test_calibration_of_each_view(tmp_path):
     run = run_of()
     write_report(run, tmp_path)
-    (row,) = read(tmp_path / "calibration.csv")
+    (row,) = read(tmp_path / "tables/calibration.csv")
     assert (row["splits"], row["rows"], row["above"], row["slope_splits"]) == ("2", "800", "1", "2")
     errors = [
         Bins.of(one.views["venn"].scores.max(axis=1), one.views["venn"].labels == one.truth).error
@@ -57,7 +57,7 @@ def test_bounds_beside_frequencies(tmp_path):
     run = run_of(["r0"])
     write_report(run, tmp_path)
     (result,) = run.finished()
-    rows = read(tmp_path / "venn-bounds.csv")
+    rows = read(tmp_path / "tables/venn-bounds.csv")
     assert [row["class"] for row in rows] == ["a", "b"]
     for j, row in enumerate(rows):
         assert row["rows"] == "400"
@@ -108,7 +108,7 @@ def test_conditional_coverage_by_class_and_size(tmp_path):
     config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.1,))
     run = make_run(config, p_values, INFO, ["r0", "r1"])
     write_report(run, tmp_path)
-    rows = read(tmp_path / "conditional-coverage.csv")
+    rows = read(tmp_path / "tables/conditional-coverage.csv")
     shown = [(row["by"], row["group"], row["rows"], row["covered"], row["few"]) for row in rows]
     assert shown == [
         ("class", "a", "60", "60", "0"), ("class", "b", "40", "20", "1"),

@@ -97,8 +97,8 @@ def certainty_of(rows, view) -> np.ndarray:
 @pytest.mark.parametrize("view", ["reject", "posterior", "margin"])
 def test_certified_thresholds_are_recomputed_from_halves_and_region_tables(folder, view):
     run = folder / "bayes"
-    halves = {(row["split"], row["row"]): row["half"] for row in read(run / "certified-halves.csv")}
-    stored = [row for row in read(run / "certified-splits.csv") if row["view"] == view]
+    halves = {(row["split"], row["row"]): row["half"] for row in read(run / "tables/certified-halves.csv")}
+    stored = [row for row in read(run / "tables/certified-splits.csv") if row["view"] == view]
     assert len(stored) == 9
     for row in stored:
         table = rows_of(run / "regions" / "bayes" / f"bayes-knn.{view}.csv", row["split"])
@@ -128,8 +128,8 @@ def test_certified_thresholds_are_recomputed_from_halves_and_region_tables(folde
 
 
 def test_certified_csv_is_the_mean_of_the_splits(folder):
-    splits = read(folder / "bayes" / "certified-splits.csv")
-    rows = read(folder / "bayes" / "certified.csv")
+    splits = read(folder / "bayes" / "tables/certified-splits.csv")
+    rows = read(folder / "bayes" / "tables/certified.csv")
     assert len(rows) == 9
     for row in rows:
         own = [one for one in splits if (one["view"], one["risk"]) == (row["view"], row["risk"])]

@@ -70,7 +70,7 @@ def test_curves_in_the_report_are_means_over_the_splits(tmp_path):
     write_report(run_by_hand(), tmp_path)
     rows = [
         row
-        for row in read(tmp_path / "rejection-curves.csv")
+        for row in read(tmp_path / "tables/rejection-curves.csv")
         if (row["params"], row["view"]) == ("model=standard", "reject")
     ]
     assert [float(row["rejection_rate"]) for row in rows] == pytest.approx(np.arange(51) / 50)
@@ -83,7 +83,7 @@ def test_curves_in_the_report_are_means_over_the_splits(tmp_path):
         assert float(row["sure_incorrect"]) == pytest.approx(np.mean(found), abs=1e-11)
         assert float(row["sure_incorrect_sd"]) == pytest.approx(np.std(found, ddof=1), abs=1e-11)
         assert row["splits"] == "3"
-    envelope = [row for row in read(tmp_path / "rejection-curves.csv") if row["view"] == "envelope"]
+    envelope = [row for row in read(tmp_path / "tables/rejection-curves.csv") if row["view"] == "envelope"]
     assert 0 < len(envelope) < 102, "envelopes of 1 are always accepted: their curves end early"
 
 
@@ -92,7 +92,7 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
     write_report(run, tmp_path)
     rows = {
         (row["params"], row["view"], row["metric"], float(row["level"])): row["value"]
-        for row in read(tmp_path / "matched.csv")
+        for row in read(tmp_path / "tables/matched.csv")
     }
     views, truth = prediction_of(0, "standard")
     for level in (0.8, 0.95):
@@ -108,7 +108,7 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
             mean = views["posterior"].scores.max(axis=1)
             accepted = (mean - 0.5) / 0.1 >= multiple
             assert np.mean(accepted & (views["posterior"].labels == truth)) == pytest.approx(value)
-    means = matched_rows(tmp_path / "matched.csv", run.summary)
+    means = matched_rows(tmp_path / "tables/matched.csv", run.summary)
     assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
 
 
@@ -142,7 +142,7 @@ def test_figures_are_drawn(tmp_path, splits):
     )
     write_report(run_by_hand(splits, figures=specs), tmp_path)
     assert len(list((tmp_path / "figures").glob("*.svg"))) == len(specs)
-    assert "not drawn" not in (tmp_path / "notes.txt").read_text()
+    assert "not drawn" not in (tmp_path / ".run/notes.txt").read_text()
 
 
 def test_figures_with_nothing_to_show_say_so():
@@ -174,7 +174,7 @@ def test_true_probability_is_known_of_made_data_and_of_ripleys():
 
 def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
     write_report(run_by_hand(), tmp_path)
-    rows = read(tmp_path / "certified.csv")
+    rows = read(tmp_path / "tables/certified.csv")
     assert {row["risk"] for row in rows} == {"0.1", "0.05", "0.01"}
     assert {(row["needed"], row["calibration_rows"]) for row in rows} == {
         ("29", "20"), ("59", "20"), ("299", "20")
@@ -182,7 +182,7 @@ def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
     assert all(row["certified"] == "0" and row["coverage"] == "0.0" for row in rows)  # 20 cannot do it
     assert all(row["threshold"] == "" for row in rows)
     write_report(run_by_hand(thresholds=()), tmp_path)
-    assert not (tmp_path / "certified.csv").exists()
+    assert not (tmp_path / "tables/certified.csv").exists()
 
 
 def test_perfect_predictions_are_certified(tmp_path):
@@ -195,7 +195,7 @@ def test_perfect_predictions_are_certified(tmp_path):
     info = {"easy": DatasetInfo(name="easy", rows=480, attributes=2, classes=2, checksum="ab")}
     config = make_config([entry("knn")], thresholds=(0.8,), levels=())
     write_report(make_run(config, predict, info, ["r0", "r1"]), tmp_path)
-    found = {row["risk"]: row for row in read(tmp_path / "certified.csv")}
+    found = {row["risk"]: row for row in read(tmp_path / "tables/certified.csv")}
     assert found["0.05"]["certified"] == "2" and found["0.05"]["observed_risk"] == "0.0"
     assert float(found["0.05"]["coverage"]) > 0.9
     assert 0.5 <= float(found["0.05"]["threshold"]) < 0.55  # it accepts what the coverage says

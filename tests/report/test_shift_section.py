@@ -19,7 +19,7 @@ def run(name, folder):
         cli, ["run", str(CONFIGS / f"{name}.yaml"), "--engine", "serial", "--out", str(folder)]
     )
     assert done.exit_code == 0, done.output
-    with (folder / "shift.csv").open(newline="") as file:
+    with (folder / "tables/shift.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     with (folder / "summary.csv").open(newline="") as file:
         coverage = [row for row in csv.DictReader(file) if row["metric"] == "coverage"]
@@ -28,7 +28,7 @@ def run(name, folder):
         for row in coverage
         if "shift" not in row["params"] and float(row["level"]) == 0.1
     }
-    return rows, plain, (folder / "notes.txt").read_text()
+    return rows, plain, (folder / ".run/notes.txt").read_text()
 
 
 def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
@@ -40,7 +40,7 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
     for kind in ("covariate", "label"):
         assert 0.87 < float(own[kind, kind]["coverage"]) < 0.95
         assert own[kind, kind]["advice"] == ""
-    with (tmp_path / "conditional-coverage.csv").open(newline="") as file:
+    with (tmp_path / "tables/conditional-coverage.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             banded = row["by"] == "class" and "shift" not in row["params"]
             assert (row["band_low"] != "") == (row["expected_gap"] != "") == banded

@@ -90,10 +90,10 @@ def folder(tmp_path_factory):
 def test_a_run_calls_no_valid_group_too_low_and_names_the_small_ones(folder):
     answer = (folder / "res" / "answer.json").read_text()
     assert "too low" not in answer and "keeps its promise" not in answer
-    bands = pd.read_csv(folder / "res" / "class-coverage.csv")
+    bands = pd.read_csv(folder / "res" / "tables/class-coverage.csv")
     assert (bands.band_low.isna() == bands.params.str.contains("half")).all()
     assert (bands.band_low.dropna() < 1).all()
-    notes = (folder / "res" / "notes.txt").read_text()
+    notes = (folder / "res" / ".run/notes.txt").read_text()
     assert "in a group of by, and cannot exclude any label there: site = west (" in notes
     assert "1/7, and cannot exclude any label" not in notes
     assert json.loads(answer)["datasets"]

@@ -194,7 +194,7 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
     shown = [name for name in bold if not name.startswith("d.results.") or name.endswith((".error", "-risk"))]
     assert len(shown) > 1 and {name.split(".")[2][:10] for name in shown} == {"tcm-nn-k-1"}
     assert not [name for name in bold if "accept" in name or "certified" in name]
-    with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "tables/results.csv").open(encoding="utf-8", newline="") as file:
         best = [row for row in csv.DictReader(file) if row["best"] == "true"]
     assert {row["metric"] for row in best} <= {"error", "mean_region_size"}
     assert {row["method"] for row in best} == {"tcm-nn k=1"}
@@ -205,7 +205,7 @@ def test_files_of_every_run(tmp_path):
     write_report(run, tmp_path)
     names = {f"{table}.{ending}" for table in ("results", "acceptance") for ending in ("csv", "md", "tex")}
     assert {path.name for path in (tmp_path / "tables").iterdir()} == names
-    with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "tables/results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len({tuple(row.values()) for row in rows}) == len(rows)
     means = {(row.dataset, row.variant, row.metric, row.level): row.mean for row in run.summary}

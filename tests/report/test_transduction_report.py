@@ -60,7 +60,7 @@ seed: 1
 
 
 def numbers(out):
-    with (out / "threshold-curves.csv").open(newline="") as file:
+    with (out / "tables/threshold-curves.csv").open(newline="") as file:
         return {
             (line["method"], "chord" in line["params"], line["metric"], line["level"]): line
             for line in csv.DictReader(file)
@@ -123,13 +123,14 @@ def test_figures_are_drawn_or_say_why_not(linked, toy):
     drawn = {path.stem for path in (linked / "figures").glob("*.svg")}
     assert drawn == {"accuracy-rejection-heart", "joint-labelling-heart"}
     assert (
-        "version-space of heart is not drawn: it shows lines in a plane" in (linked / "notes.txt").read_text()
+        "version-space of heart is not drawn: it shows lines in a plane"
+        in (linked / ".run/notes.txt").read_text()
     )
     assert {path.stem for path in (toy / "figures").glob("*.svg")} == {
         "version-space-toy",
         "joint-labelling-toy",
     }
-    assert not (toy / "threshold-curves.csv").exists()
+    assert not (toy / "tables/threshold-curves.csv").exists()
 
 
 def legend_of(figure):
@@ -149,7 +150,7 @@ def test_many_runs_are_drawn_without_a_table_in_the_figure(tmp_path):
     figure = draw_thresholds(DatasetResults(open_run(folder), "heart"))
     (axes,) = figure.axes  # numbers are in the table
     assert not axes.texts
-    with (folder / "threshold-curves.csv").open() as file:
+    with (folder / "tables/threshold-curves.csv").open() as file:
         stored = {(row["params"], row["metric"]): row["mean"] for row in csv.DictReader(file)}
     curves = dict(zip(legend_of(figure), axes.containers, strict=True))
     for length in (20, 60, 100):

@@ -192,6 +192,6 @@ def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_o
     files = []
     for folder in ("dask-run", "serial"):
         write_report(open_run(tmp_path / folder), tmp_path / folder)
-        files.append({path.name: path.read_bytes() for path in (tmp_path / folder).glob("*.csv")})
+        files.append({path.name: path.read_bytes() for path in (tmp_path / folder).rglob("*.csv")})
         files[-1].pop("timings.csv")
     assert files[0].keys() == files[1].keys() and files[0] == files[1]

@@ -113,7 +113,7 @@ def test_a_full_disk(tmp_path):
     (tmp_path / "full.py").write_text(FULL)
     done = confml(program=tmp_path / "full.py", cwd=tmp_path)
     assert done.returncode == 2 and "the disk is full; free some space" in one_line(done)
-    assert str(tmp_path / "out" / "batches") in done.stderr
+    assert str(tmp_path / "out" / ".run/batches") in done.stderr
     assert len(stored_keys(tmp_path / "out")) >= 2
     is_resumed(tmp_path)
 
@@ -133,7 +133,7 @@ def test_a_folder_that_is_removed(tmp_path):
     write_config(tmp_path, slow)
     process = start(*RUN, "--jobs", "2", cwd=tmp_path)
     last = time.monotonic() + 120
-    while not list((tmp_path / "out").glob("batches/*.jsonl")):
+    while not list((tmp_path / "out").glob(".run/batches/*.jsonl")):
         assert process.poll() is None and time.monotonic() < last, process.communicate()
         time.sleep(0.02)
     while (tmp_path / "out").exists():

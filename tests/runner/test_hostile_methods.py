@@ -95,7 +95,7 @@ def ran(tmp_path_factory, environment):
 
 
 def failures(folder):
-    with open(folder / "out" / "failures.csv", newline="", encoding="utf-8") as file:
+    with open(folder / "out" / "tables/failures.csv", newline="", encoding="utf-8") as file:
         return {row["params"].removeprefix("kind="): row["error"] for row in csv.DictReader(file)}
 
 
@@ -128,7 +128,7 @@ def test_nothing_of_an_error_controls_the_terminal(ran, environment):
 
 def test_what_methods_print_goes_to_the_log_of_the_worker(ran):
     folder, done = ran
-    text = "".join(path.read_text() for path in (folder / "out" / "logs").iterdir())
+    text = "".join(path.read_text() for path in (folder / "out" / ".run/logs").iterdir())
     assert "by Python\n" in text and "by C\n" in text
     assert done.stdout == "" and "by Python" not in done.stderr and "by C" not in done.stderr
 
@@ -142,7 +142,7 @@ def test_a_failure_has_the_place_of_a_hanging_method(ran):
 
 
 def test_a_formula_stays_text_in_a_spreadsheet(ran):
-    assert "'=HYPERLINK: click" in (ran[0] / "out" / "failures.csv").read_text(encoding="utf-8")
+    assert "'=HYPERLINK: click" in (ran[0] / "out" / "tables/failures.csv").read_text(encoding="utf-8")
 
 
 def test_fail_fast(tmp_path, environment):

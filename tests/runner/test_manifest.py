@@ -54,13 +54,13 @@ def broken_bytes(text, rng):
 @pytest.mark.parametrize("part", range(4))
 def test_no_manifest_is_an_internal_error(whole, tmp_path, part):
     rng = random.Random(part)
-    document = json.loads((whole / "manifest.json").read_bytes())
-    text = (whole / "manifest.json").read_bytes()
+    document = json.loads((whole / ".run/manifest.json").read_bytes())
+    text = (whole / ".run/manifest.json").read_bytes()
     shutil.copytree(whole, tmp_path / "run")
     refused = 0
     for number in range(30):
         content = json.dumps(mutate(document, rng)).encode() if number % 4 else broken_bytes(text, rng)
-        (tmp_path / "run" / "manifest.json").write_bytes(content)
+        (tmp_path / "run" / ".run/manifest.json").write_bytes(content)
         command = [("status",), ("report", "--quiet")][number % 8 == 1]
         done = invoke(command[0], tmp_path / "run", *command[1:])
         assert done.code in (0, 1, 2, 3), (content, done.text)
@@ -80,9 +80,9 @@ def config_file(folder, **changed):
 
 def test_a_run_without_cells_to_compute_keeps_the_times_of_the_one_that_computed(whole, tmp_path):
     folder = shutil.copytree(whole, tmp_path / "run")
-    first = json.loads((folder / "manifest.json").read_text())
+    first = json.loads((folder / ".run/manifest.json").read_text())
     run(make_config(VALUES | {"levels": [0.2]}), folder, Execution(1, engine="serial"))
-    second = json.loads((folder / "manifest.json").read_text())
+    second = json.loads((folder / ".run/manifest.json").read_text())
     assert first["config"]["levels"] != second["config"]["levels"] == [0.2]
     for name in ("started", "finished", "seconds", "provenance"):
         assert first[name] == second[name] is not None
@@ -90,12 +90,12 @@ def test_a_run_without_cells_to_compute_keeps_the_times_of_the_one_that_computed
 
 def test_another_runs_folder_is_not_overwritten(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
-    before = (tmp_path / "run" / "manifest.json").read_bytes()
+    before = (tmp_path / "run" / ".run/manifest.json").read_bytes()
     other = {"datasets": [{"generate": "two-gaussians", "n": 40}]}
     for config in (config_file(tmp_path, name="other"), config_file(tmp_path, **other)):
         done = invoke("run", config, "--out", tmp_path / "run", "--quiet", "--engine", "serial")
         assert done.code == 2 and "add --force" in done.text, done.text
-        assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+        assert (tmp_path / "run" / ".run/manifest.json").read_bytes() == before
     more = config_file(tmp_path, methods=[{"name": "knn", "k": 7}])  # the same run with another method
     assert invoke("run", more, "--out", tmp_path / "run", "--quiet", "--engine", "serial").code == 0
     forced = ("--force", "--quiet", "--engine", "serial")
@@ -104,13 +104,13 @@ def test_another_runs_folder_is_not_overwritten(whole, tmp_path):
 
 def test_another_config_of_the_same_name_does_not_replace_the_report(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
-    before = (tmp_path / "run" / "manifest.json").read_bytes()
+    before = (tmp_path / "run" / ".run/manifest.json").read_bytes()
     serial = ("--quiet", "--engine", "serial")
     for other in ({"seed": 77}, {"steps": ["standardise"]}, {"protocol": {"kind": "k-fold", "folds": 4}}):
         done = invoke("run", config_file(tmp_path, **other), "--out", tmp_path / "run", *serial)
         assert done.code == 2 and "a run of another config named" in done.text, done.text
         assert next(iter(other)) in done.text and "add --force" in done.text
-        assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+        assert (tmp_path / "run" / ".run/manifest.json").read_bytes() == before
     seed = config_file(tmp_path, seed=77)
     assert invoke("run", seed, "--out", tmp_path / "run", *serial, "--force").code == 0
     assert invoke("run", seed, "--out", tmp_path / "run", *serial).code == 0  # it is the run there now
@@ -122,17 +122,28 @@ def test_a_folder_with_other_files_is_not_used(tmp_path):
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "mine", "--quiet", "--engine", "serial")
     assert done.code == 2 and "files that confml did not write (thesis.tex)" in done.text
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
-    (tmp_path / "mine" / "thesis.tex").rename(tmp_path / "mine" / "manifest.json")  # another program's
+    (tmp_path / "mine" / ".run").mkdir()
+    (tmp_path / "mine" / "thesis.tex").rename(tmp_path / "mine" / ".run/manifest.json")  # not of confml
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "mine", "--quiet", "--engine", "serial")
-    assert done.code == 2 and (tmp_path / "mine" / "manifest.json").read_text() == ""
+    assert done.code == 2 and (tmp_path / "mine" / ".run/manifest.json").read_text() == ""
+
+
+def test_a_run_of_an_older_version_is_refused(whole, tmp_path):
+    shutil.copytree(whole / ".run", tmp_path / "run")
+    for command in ("status", "report"):
+        done = invoke(command, tmp_path / "run")
+        assert done.code == 2 and "an older version of confml wrote this run" in done.text
+        assert "run its config again" in done.text
+    done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
+    assert done.code == 2 and "an older version of confml wrote the run in this folder" in done.text
 
 
 def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
-    (tmp_path / "run" / "manifest.json").write_text("{")
+    (tmp_path / "run" / ".run/manifest.json").write_text("{")
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
     assert done.code == 0, done.text
-    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["name"] == "small"
+    assert json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["name"] == "small"
 
 
 @pytest.mark.parametrize("command", ["run", "report", "plan"])

@@ -124,12 +124,12 @@ def test_a_run_of_an_older_version_is_reported_with_a_note(tmp_path):
     write_file(tmp_path / "train.csv", 60, 0, "n")
     out = tmp_path / "out"
     confml.run(config(tmp_path), out=out, jobs=1, engine="serial")
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / ".run/manifest.json").read_text())
     del manifest["datasets"][0]["origins"]
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / ".run/manifest.json").write_text(json.dumps(manifest))
     write_report(open_run(out), out)
     assert list(regions(out)[0])[:3] == ["split", "row", "label"]
-    assert "regions/ has no lines of the file" in (out / "notes.txt").read_text()
+    assert "regions/ has no lines of the file" in (out / ".run/notes.txt").read_text()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip"])
@@ -139,6 +139,6 @@ def test_a_damaged_record_counts_as_absent(tmp_path, content):
     RowOrigins(np.arange(20), None, (), data.test_rows).write(store, "0" * 32)
     store.sync()
     assert RowOrigins.read(Store(tmp_path), "0" * 32).lines.tolist() == list(range(20))
-    (arrays,) = tmp_path.glob("batches/*.npz")
+    (arrays,) = tmp_path.glob(".run/batches/*.npz")
     arrays.write_bytes(content)
     assert RowOrigins.read(Store(tmp_path), "0" * 32) is None and RowOrigins.read(store, "1" * 32) is None

@@ -43,7 +43,7 @@ METHODS = [
     "  - {name: knn, tune: {k: [1, 5, 9]}}",
     "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, sweep: {max_depth: [1, 3]}}",
 ]
-TABLES = ("metrics.csv", "summary.csv", "tuning.csv", "failures.csv")
+TABLES = ("metrics.csv", "summary.csv", "tables/tuning.csv", "tables/failures.csv")
 
 
 def write_config(folder, methods=METHODS, text=CONFIG, figures="[]"):
@@ -110,10 +110,10 @@ def test_results_are_complete(reference):
     assert wanted <= {row["metric"] for row in rows if row["view"] == "p-value"}
     assert list((reference / "regions" / "wine-sklearn").glob("*.csv"))
     assert not list(reference.glob(".work*"))
-    with open(reference / "tuning.csv", newline="") as file:
+    with open(reference / "tables/tuning.csv", newline="") as file:
         tuned = list(csv.DictReader(file))
     assert {row["method"] for row in tuned} == {"knn"}
-    manifest = json.loads((reference / "manifest.json").read_text())
+    manifest = json.loads((reference / ".run/manifest.json").read_text())
     assert manifest["finished"] and manifest["provenance"]["packages"]["numpy"]
 
 
@@ -216,7 +216,7 @@ def test_a_failing_cell_harms_no_other(tmp_path):
     config = write_config(tmp_path, FAILING)
     done = run(config, tmp_path / "out", "--jobs", "2", code=1)
     assert "4 cells failed" in done.stderr
-    with open(tmp_path / "out" / "failures.csv", newline="") as file:
+    with open(tmp_path / "out" / "tables/failures.csv", newline="") as file:
         failures = list(csv.DictReader(file))
     assert len(failures) == 4 and {row["params"] for row in failures} == {"n_neighbors=5000"}
     assert all("n_neighbors" in row["error"] for row in failures)
@@ -274,7 +274,8 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     quick(config, tmp_path / "out")
     whole = tables(tmp_path / "out")
     lines = max(
-        (tmp_path / "out" / "batches").glob("*.jsonl"), key=lambda path: path.read_text().count("cells")
+        (tmp_path / "out" / ".run/batches").glob("*.jsonl"),
+        key=lambda path: path.read_text().count("cells"),
     )
     content = lines.read_bytes().split(b"\n")
     damaged = [b"{", content[2].replace(b'"train_rows": ', b'"train_rows": 1'), *content[3:]]
@@ -464,13 +465,13 @@ def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path, change):
     if change == "edited":
         (out / "summary.csv").write_text("mine\n")
     elif change == "removed":
-        (out / "notes.txt").unlink()
+        (out / ".run/notes.txt").unlink()
     elif change == "more levels":
         more = ["--set", "levels=[0.05, 0.2, 0.3]"]
     else:
         more = ["--set", "figures=[coverage-by-level]"]
     quick(config, out, *more)
-    assert (out / "notes.txt").exists()
+    assert (out / ".run/notes.txt").exists()
     if change == "a figure":
         assert list(out.rglob("coverage-by-level*.svg"))
     assert (tables(out) == expected) is (change != "more levels")

@@ -93,5 +93,5 @@ def test_the_final_fits_of_the_last_tuned_cells_come_after_all_inner_folds(tmp_p
     kinds = {"inner": "i"}
     made = ["".join(kinds.get(one.kind, one.context.method[0]) for one in order) for order in orders]
     assert made == ["iikniikniikn", "iikniiniinkk"]
-    for name in ("metrics.csv", "tuning.csv", "summary.csv"):
+    for name in ("metrics.csv", "tables/tuning.csv", "summary.csv"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()

@@ -19,7 +19,7 @@ def written(folder, *keys):
     for number, key in enumerate(keys):
         store.write("cells", key, {"n": list(range(100)), "key": key}, {"a": np.arange(1000) + number})
     store.sync()
-    return sorted((folder / "batches").iterdir())
+    return sorted((folder / ".run/batches").iterdir())
 
 
 def test_records_of_a_batch_come_back(tmp_path):
@@ -28,7 +28,7 @@ def test_records_of_a_batch_come_back(tmp_path):
     store.write("inner", "k2", {"scores": [0.5, None]})
     store.write("cells", "k3", {}, {"a": np.arange(3)})
     store.sync()
-    assert len(os.listdir(tmp_path / "batches")) == 2
+    assert len(os.listdir(tmp_path / ".run/batches")) == 2
     for reader in (store, Store(tmp_path)):
         assert reader.keys("cells") == {"k1", "k3"} and reader.keys("failures") == set()
         document, arrays = reader.read("cells", "k1")
@@ -132,7 +132,7 @@ def test_batches_of_another_version_are_ignored(tmp_path):
 
 def test_no_temporary_files_stay(tmp_path):
     written(tmp_path, *"abc")
-    assert all(not name.startswith(".") for name in os.listdir(tmp_path / "batches"))
+    assert all(not name.startswith(".") for name in os.listdir(tmp_path / ".run/batches"))
 
 
 def test_objects_are_refused_rather_than_pickled(tmp_path):

@@ -85,7 +85,7 @@ def test_the_audit_is_stored_and_on_the_page(tmp_path):
         "protocol": {"kind": "k-fold", "folds": 3},
     }
     confml.run(given, out=tmp_path / "run", engine="serial")
-    one, iris = json.loads((tmp_path / "run" / "manifest.json").read_text())["datasets"]
+    one, iris = json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["datasets"]
     assert (one["name"], one["audited_rows"]) == ("d", 65)
     # Every finding is stored, also those that are no warnings of a run.
     assert {found["code"] for found in one["audit"]} == {"duplicate-rows", "constant-columns"}
@@ -103,7 +103,7 @@ def test_a_manifest_without_audit_or_with_a_wrong_one(tmp_path):
         "protocol": {"kind": "k-fold", "folds": 3},
     }
     confml.run(given, out=tmp_path, engine="serial")
-    path = tmp_path / "manifest.json"
+    path = tmp_path / ".run/manifest.json"
     manifest = json.loads(path.read_text())
     info = manifest["datasets"][0]
     del info["audit"], info["audited_rows"]
@@ -309,7 +309,7 @@ def test_constant_predictions_over_all_splits(tmp_path):
     assert one.code == "constant-predictions" and one.dataset == "d"
     assert one.sentence == "tcm-nn k=1 predicts class a for all 12 test rows"
     write_report(run_by_hand(["a"] * 6, truth), tmp_path)
-    assert f"warning: {one.text}\n" in (tmp_path / "notes.txt").read_text()
+    assert f"warning: {one.text}\n" in (tmp_path / ".run/notes.txt").read_text()
     assert json.loads((tmp_path / "summary.json").read_text())["notes"] == [f"warning: {one.text}"]
     assert not result_warnings(run_by_hand(["a"] * 5 + ["b"], truth))
     assert not result_warnings(run_by_hand(["a"] * 6, ["a"] * 6))  # nothing else was there
@@ -351,7 +351,7 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
 def test_silenced_codes_are_left_out_of_a_report(tmp_path):
     truth = ["a"] * 4 + ["b"] * 2
     write_report(run_by_hand(["a"] * 6, truth, silence=("constant-predictions",)), tmp_path)
-    assert (tmp_path / "notes.txt").read_text() == ""
+    assert (tmp_path / ".run/notes.txt").read_text() == ""
 
 
 # ---- a whole run
@@ -381,19 +381,19 @@ def config_file(folder: Path, **others) -> Path:
 def test_each_warning_is_told_once_on_stderr_and_in_every_report(tmp_path):
     out = tmp_path / "out"
     ran = command("run", config_file(tmp_path), "--out", out, "--engine", "serial")
-    notes = (out / "notes.txt").read_text()
+    notes = (out / ".run/notes.txt").read_text()
     for code in ("duplicate-rows", "k-too-large", "constant-predictions"):
         assert ran.err.count(f"[{code}]") == ran.out.count(f"[{code}]") == notes.count(f"[{code}]") == 1
     (tmp_path / "d.csv").unlink()  # reports need no data
     again = command("report", out)
-    assert (out / "notes.txt").read_text() == notes
+    assert (out / ".run/notes.txt").read_text() == notes
     assert all(again.out.count(f"[{code}]") == 1 for code in ("duplicate-rows", "k-too-large"))
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / ".run/manifest.json").read_text())
     del manifest["warnings"]  # as older versions
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / ".run/manifest.json").write_text(json.dumps(manifest))
     assert open_run(out).warnings == ()
     manifest["warnings"] = [{"code": 3}]
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / ".run/manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ConfmlError, match="manifest is damaged: warnings"):
         open_run(out)
 
@@ -411,7 +411,7 @@ def test_silenced_warnings_are_not_told(tmp_path):
 def test_a_run_without_a_problem_has_no_warning(tmp_path):
     fewer = "--set", "protocol.repeats=1", "--set", "figures=[]"
     ran = command("run", "quickstart", "--out", tmp_path / "out", "--engine", "serial", *fewer)
-    (note,) = (tmp_path / "out" / "notes.txt").read_text().splitlines()  # of the step of this config
+    (note,) = (tmp_path / "out" / ".run/notes.txt").read_text().splitlines()  # of the step of this config
     assert "warning" not in ran.err and ran.out.count("note:") == 1
     assert note.startswith("tcm-nn: the bound of its p-values is approximate")
 

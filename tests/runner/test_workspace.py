@@ -62,11 +62,11 @@ def test_the_workspace_of_another_machine_is_kept_for_a_week(tmp_path):
 
 def test_temporary_files_that_are_being_written_stay(tmp_path):
     (tmp_path / "tables").mkdir()
-    with open_atomically(tmp_path / "tables" / "a.csv") as file:
+    with open_atomically(tmp_path / "tables/a.csv") as file:
         (name,) = [path.name for path in (tmp_path / "tables").iterdir()]
         remove_abandoned_files(tmp_path, inner=True)
         file.write(b"1")
-    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"1"
+    assert (tmp_path / "tables/a.csv").read_bytes() == b"1"
     left, mine = tmp_path / "tables" / name, tmp_path / "tables" / ".confml-files"
     for path in (left, mine):
         path.touch()

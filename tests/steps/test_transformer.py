@@ -168,13 +168,13 @@ def test_steps_in_a_run(allowed, tmp_path):
     }
     run = confml.run(values, out=tmp_path / "out", jobs=1, engine="serial")
     assert len(run.failures) == 0
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
     assert manifest["config"]["steps"][1] == {"name": PCA_NAME, "n_components": 2}
     keys = [cell["key"] for cell in manifest["cells"]]
     values["steps"][1]["n-components"] = 1
     confml.run(values, out=tmp_path / "other", jobs=1, engine="serial")
-    again = json.loads((tmp_path / "other" / "manifest.json").read_text())
+    again = json.loads((tmp_path / "other" / ".run/manifest.json").read_text())
     assert not set(keys) & {cell["key"] for cell in again["cells"]}
 
 

@@ -313,7 +313,7 @@ def run_answer(
 
 
 def _more_causes(count: int) -> str:
-    return f"{counted(count, 'more cause')} {'is' if count == 1 else 'are'} in failures.csv"
+    return f"{counted(count, 'more cause')} {'is' if count == 1 else 'are'} in tables/failures.csv"
 
 
 def of_dataset(one: Answer) -> list[str]:

@@ -26,6 +26,7 @@ from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.tables import certified, rejection_curves, timings, tuning
 from confml.report.write import read_tables
+from confml.runner.manifest import manifest_path
 
 TABLES = (timings.TABLE, tuning.TABLE, rejection_curves.TABLE, certified.SPLITS, certified.TABLE)
 
@@ -36,7 +37,7 @@ def write_comparison_page(runs: Sequence[Path | str], folder: Path | str) -> tup
     Raises ConfmlError if the folder holds a run, whose own page it would replace.
     """
     folder = Path(folder)
-    if (folder / "manifest.json").exists():
+    if manifest_path(folder).exists():
         raise ConfmlError(
             "this is the folder of a run", where=str(folder), hint="name another one with --out"
         )

@@ -234,7 +234,7 @@ class DatasetTables:
                 "There is no guarantee, because the rows of a group are dependent."
                 if grouped
                 else "Each method is certified by itself: the best of several has no guarantee "
-                "(certified-jointly.csv has one for all methods)."
+                "(tables/certified-jointly.csv has one for all methods)."
             ),
             most=self.most,
             file=CERTIFIED,

@@ -242,8 +242,8 @@ def failures(results: RunResults) -> PageTable:
         "failures-table",
         "Failed cells by method and error.",
         ["method", "cells", "data sets", "failure"],
-        note="failures.csv has each cell with the calls that led to its error.",
-        file="failures.csv",
+        note="tables/failures.csv has each cell with the calls that led to its error.",
+        file="tables/failures.csv",
     )
     for cause in causes(results.failures, results.label):
         table.add(cause.label, sum(cause.cells.values()), ", ".join(cause.cells), cause.error)
@@ -253,4 +253,4 @@ def failures(results: RunResults) -> PageTable:
 def leaderboard(material: Material) -> PageTable | None:
     """Return mean ranks and means of all methods by every column of the leaderboard."""
     grid = material.report.grids.get(TITLE)
-    return None if grid is None else PageTable.of("leaderboard-table", grid, "leaderboard.csv")
+    return None if grid is None else PageTable.of("leaderboard-table", grid, "tables/leaderboard.csv")

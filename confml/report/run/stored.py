@@ -8,7 +8,7 @@ from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.run.cells import Failure, calls_of
 from confml.report.run.results import RunResults
-from confml.runner.manifest import DatasetInfo, manifest_cells, read_manifest
+from confml.runner.manifest import DatasetInfo, manifest_cells, manifest_path, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -66,7 +66,7 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         config = restore_config(manifest["config"])
     except ConfmlError as error:
         message = f"the config in it is damaged: {printable(str(error).splitlines()[0], 200)}"
-        where = str(Path(folder) / "manifest.json")
+        where = str(manifest_path(folder))
         hint = "run the config again: finished cells are kept"
         raise ConfmlError(message, where=where, hint=hint) from None
     datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}

@@ -1,4 +1,4 @@
-"""``trees/``: the class tree of each split, each node with its cut and its test error on that split."""
+"""``tables/class-trees/``: the class tree of each split, with cut and test error of each node."""
 
 from collections.abc import Iterator
 
@@ -33,4 +33,4 @@ def files(run: RunResults) -> Iterator[tuple[str, str]]:
     """Yield the path below the folder of the run and the text of each file."""
     for dataset, label, text in run.collected(tree_of_label):
         if text:
-            yield f"trees/{safe_name(f'{dataset}-{label}')}.txt", text
+            yield f"tables/class-trees/{safe_name(f'{dataset}-{label}')}.txt", text

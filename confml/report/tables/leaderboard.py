@@ -18,7 +18,7 @@ from confml.report.answers.evidence import evidence_of
 from confml.report.answers.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.answers.standings import standings_of
 from confml.report.captions import setting_text
-from confml.report.files import read_csv
+from confml.report.files import place_of, read_csv
 from confml.report.forms.grid import Grid, Mark, latex, markdown
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
@@ -182,7 +182,7 @@ def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
     headings = {one.name: one.heading for one in columns(level_of(run))}
     ranks: dict[str, dict[Entry, float]] = {}
     for name in ("leaderboard.csv", "leaderboard-timings.csv"):
-        for row in read_csv(folder / name):
+        for row in read_csv(folder / place_of(name)):
             if row["column"] in ("error", "risk_at_0.9", "seconds") and row["mean_rank"]:
                 of_column = ranks.setdefault(headings[row["column"]], {})
                 of_column[Entry(row["method"], row["view"])] = float(row["mean_rank"])
@@ -333,10 +333,10 @@ def _number(value: Any) -> str:
 LEADERBOARD = Files(
     "leaderboard",
     {
-        "leaderboard.csv": "all methods by error, selective risk, certificates, regions, calibration",
-        "leaderboard-datasets.csv": "the same by data set",
-        "leaderboard-timings.csv": "all methods by time",
-        "leaderboard-datasets-timings.csv": "the same by data set",
+        "tables/leaderboard.csv": "all methods by error, selective risk, certificates, regions, calibration",
+        "tables/leaderboard-datasets.csv": "the same by data set",
+        "tables/leaderboard-timings.csv": "all methods by time",
+        "tables/leaderboard-datasets-timings.csv": "the same by data set",
         "tables/leaderboard.md": "mean ranks of all methods; also tex",
     },
     write,

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from confml._outputs import RUN
 from confml.config import Config
 from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.guarantees import region_promise
@@ -18,6 +19,7 @@ from confml.report.run.results import RunResults, Variant
 from confml.report.tables.table import Files
 from confml.runner.results import CellResult
 
+NOTES_FILE = f"{RUN}/notes.txt"
 CONSTANT_ROWS = 10
 """Number of test rows of a method from which the same prediction for all of them is a warning."""
 
@@ -150,7 +152,7 @@ def notes_of(results: RunResults) -> list[str]:
     notes = []
     planned, done = len(results.cells), results.done
     if done < planned:
-        failed = f", {len(results.failures)} failed (failures.csv)" if results.failures else ""
+        failed = f", {len(results.failures)} failed (tables/failures.csv)" if results.failures else ""
         notes.append(
             f"{done} of {planned} cells are done{failed}; all numbers are from the cells that are done"
         )
@@ -238,7 +240,7 @@ def write(report: Report) -> None:
 
 NOTES = Files(
     "notes",
-    {"notes.txt": "notes on the numbers, one per line"},
+    {NOTES_FILE: "notes on the numbers, one per line"},
     write,
     collects=lambda run: (chain_warnings, warning_facts),
 )

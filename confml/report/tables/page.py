@@ -1,4 +1,4 @@
-"""The page of a run, its figures, and the class trees: ``report.html``, ``figures/`` and ``trees/``."""
+"""The page of a run, its figures, and the class trees: ``report.html``, ``figures/`` and class trees."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +25,7 @@ def write_trees(report: Report) -> None:
 
 TREES = Files(
     "class-trees",
-    {"trees": "class trees"},
+    {"tables/class-trees": "class trees"},
     write_trees,
     needs="smart-svm",
     collects=lambda run: (class_trees.tree_of_label,),

@@ -74,9 +74,9 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
     summary = read_summary(folder / "summary.json")
     return [
         *summary,
-        *timing_rows(folder / timings.TABLE.path, summary),
-        *matched.matched_rows(folder / matched.TABLE.path, summary),
-        *threshold_curves.read_threshold_curves(folder / threshold_curves.TABLE.path, summary),
+        *timing_rows(folder / timings.TABLE.file, summary),
+        *matched.matched_rows(folder / matched.TABLE.file, summary),
+        *threshold_curves.read_threshold_curves(folder / threshold_curves.TABLE.file, summary),
         *dataset_rows(read_datasets(folder / "summary.json")),
     ]
 
@@ -95,7 +95,7 @@ def write_combined_tables(report: Report, names: Sequence[str], runs: Sequence[P
             hint = "name a folder that confml run has written"
             raise ConfmlError("there is no summary.json", where=str(run), hint=hint)
         summary += report_numbers(run)
-        if (run / "manifest.json").is_file() and manifest.read_manifest(run).get("finished") is None:
+        if manifest.manifest_path(run).is_file() and manifest.read_manifest(run).get("finished") is None:
             text = f"{run}: the run is not finished, and the tables have the numbers of its last report"
             report.notes.append(f"{text}; confml report {run} makes a new one")
         entries = (entry for name in names for entry in published_table(name).entries())
@@ -129,7 +129,7 @@ def write_tables(report: Report, names: Sequence[str], summary: Sequence[Summary
         if all(line.confml is None for line in lines):
             report.notes.append(f"table {name} is not written: {_absence(table)}")
             continue
-        report.write_csv(path_of(table), *_csv_table(table, lines))
+        report.write_csv(f"{name}.csv", *_csv_table(table, lines))
         grid = grid_of(table, lines, notes)
         report.write(f"tables/{name}.md", markdown(grid, aligned=True))
         report.write(f"tables/{name}.tex", latex(grid, name))

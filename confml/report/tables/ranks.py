@@ -33,9 +33,9 @@ def write(report: Report) -> None:
             continue  # the note of the figure says why
         if found is not None:
             printed = published_ranks(report.run, found)
-            stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
+            stem = safe_name(f"ranks-{found.metric}")
             report.write_csv(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
-            report.write(f"{stem}.md", ranks_text(found, printed, verdict=True))
+            report.write(f"tables/{stem}.md", ranks_text(found, printed, verdict=True))
 
 
 def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:

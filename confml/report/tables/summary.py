@@ -103,11 +103,11 @@ def write_tables(report: Report) -> None:
     """
     found = summary_tables(report.run)
     for table in found:
-        stem = f"tables/{table.kind.name}"
+        stem = table.kind.name
         label = safe_name(f"{report.run.config.name}-{table.kind.name}")
         report.write_csv(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))
-        report.write(f"{stem}.md", markdown(table.grid))
-        report.write(f"{stem}.tex", latex(table.grid, label))
+        report.write(f"tables/{stem}.md", markdown(table.grid))
+        report.write(f"tables/{stem}.tex", latex(table.grid, label))
 
 
 TABLES = Files(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from confml.measures import Case, Metric
-from confml.report.files import read_csv
+from confml.report.files import place_of, read_csv
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
 from confml.report.shown_table import ShownTable
@@ -26,13 +26,13 @@ def always(run: RunResults) -> bool:
 class Table:
     """A table of a report: its file, its columns, and a function that returns its rows.
 
-    path: of the file in the folder of the run. about: one line on its content. columns: in order; a text is
+    path: name of the file. about: one line on its content. columns: in order; a text is
     split at blanks. rows: function of a `Variant`, or of the whole `Report` with ``of_run``. A report calls
     it for each variant, of which one is in memory at a time. Its docstring says what the columns mean. needs:
     condition for the table to have rows, shown by ``confml describe``. applies: whether a run can have rows.
     metrics: declarations of the numbers that the table alone has. collects: the functions of a `Variant`
     whose values ``rows`` of a whole run reads with `RunResults.collected`. empty: whether a file without rows
-    is written. notes: function of the report that yields sentences for ``notes.txt``. shown: function of the
+    is written. notes: function of the report that yields sentences for the notes. shown: function of the
     results of a run and the folder of its report that yields tables for ``confml run --all``.
     """
 
@@ -59,9 +59,14 @@ class Table:
         return Path(self.path).stem
 
     @property
+    def file(self) -> str:
+        """Path of the file in the folder of the run."""
+        return place_of(self.path)
+
+    @property
     def paths(self) -> Mapping[str, str]:
         """The file, with one line on it."""
-        return {self.path: self.about}
+        return {self.file: self.about}
 
     @property
     def text(self) -> str:
@@ -70,7 +75,7 @@ class Table:
 
     def read(self, folder: Path) -> list[dict[str, str]]:
         """Return the rows of the file in a folder as texts; none without it."""
-        return read_csv(folder / self.path)
+        return read_csv(folder / self.file)
 
     def make(self, report: Report) -> None:
         """Give the report the rows of a table of the run, and the columns."""

@@ -17,7 +17,7 @@ class Manifest:
 
     def feed(self, data: bytes, folder: Path) -> None:
         run = stored_run.copy_to(folder)
-        (run / "manifest.json").write_bytes(data)
+        (run / ".run/manifest.json").write_bytes(data)
         for command in ("status", "report"):
             check_command(command, run)
         # Resuming writes the manifest anew: no cell is lost.
@@ -33,7 +33,7 @@ class Store:
     def feed(self, data: bytes, folder: Path) -> None:
         run = stored_run.copy_to(folder)
         ending = "npz" if data.startswith(b"PK") else "jsonl"
-        for path in sorted((run / "batches").glob(f"*.{ending}")):
+        for path in sorted((run / ".run/batches").glob(f"*.{ending}")):
             path.write_bytes(data)
         for command in ("status", "report"):
             check_command(command, run)
@@ -56,7 +56,12 @@ class Report:
         results = open_run(run)
         write_report(results, run)
         tables = {path: path.read_bytes() for path in run.rglob("*.csv")}
-        files = [run / ".report", *sorted(run.glob(".*.json")), run / "metrics.csv", run / "summary.csv"]
+        files = [
+            run / ".run/report-files",
+            *sorted(run.glob(".*.json")),
+            run / "metrics.csv",
+            run / "summary.csv",
+        ]
         path = [one for one in files if one.exists()][len(data) % 3]
         path.write_bytes(bytes(path.stat().st_size) if sum(data) % 2 else data)
         write_report(open_run(run), run)

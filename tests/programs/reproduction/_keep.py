@@ -36,7 +36,7 @@ def keep(
     for run in () if by else runs:
         name = run.name.removeprefix("classical-")
         if metrics and (run / "summary.csv").is_file():
-            tables = (read_csv(run / table) for table in ("summary.csv", "threshold-curves.csv"))
+            tables = (read_csv(run / table) for table in ("summary.csv", "tables/threshold-curves.csv"))
             rows = [row for table in (*tables, _times(run)) for row in table if row["metric"] in metrics]
             if not rows:
                 sys.exit(f"{run}: the run has none of the metrics {', '.join(metrics)}")
@@ -69,7 +69,7 @@ def _short(text: Any) -> str:
 def _times(run: Path) -> Iterator[dict[str, Any]]:
     """Yield training times in seconds, as means over the splits, in the columns of a ``summary.csv``."""
     times: dict[tuple[str, str, str], list[float]] = {}
-    for row in read_csv(run / "timings.csv"):
+    for row in read_csv(run / "tables/timings.csv"):
         seconds = sum(float(row.get(name) or 0) for name in ("fit_seconds", "tuning_seconds"))
         times.setdefault((row["dataset"], row["method"], row["params"]), []).append(seconds)
     for key, values in times.items():
@@ -127,7 +127,7 @@ def _published(dataset: str, method: str, metric: str) -> tuple[str, int]:
 def _write_provenance(runs: Sequence[Path], folder: Path, command: str) -> None:
     """Write versions, machine, seed and time of runs and studies; folders of reports are left out."""
     entries = []
-    for path in (run / name for run in runs for name in ("manifest.json", "study.json")):
+    for path in (run / name for run in runs for name in (".run/manifest.json", "study.json")):
         if path.is_file():
             manifest = json.loads(path.read_text(encoding="utf-8"))
             origin = manifest["provenance"]
@@ -145,7 +145,7 @@ def _write_provenance(runs: Sequence[Path], folder: Path, command: str) -> None:
         sys.exit(f"{folder / FILE}: none of the folders is that of a run")
     content: dict[str, Any] = {"command": command, "runs": entries}
     if any(entry["seconds"] is None for entry in entries):
-        rows = (row for run in runs for row in read_csv(run / "timings.csv"))
+        rows = (row for run in runs for row in read_csv(run / "tables/timings.csv"))
         content["work_seconds"] = round(sum(float(row.get(name) or 0) for row in rows for name in _WORK), 3)
     (folder / FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 

@@ -198,7 +198,7 @@ table-smartsvm-cold: $(VENV)/installed  ## tables 2 and 4 by cold fits over the 
 table-smartsvm-ratios: $(VENV)/installed  ## ratio of the training times of SmartSVM and OvO on five splits
 	@$(RUN) configs/papers/smartsvm/smartsvm-ratios.yaml --quiet
 	@$(KEEP) smartsvm/ratios results/smartsvm-ratios --metrics training_seconds,ari
-	@$(COPY) results/smartsvm-ratios/timings.csv results/reference/smartsvm/ratios/seconds.csv
+	@$(COPY) results/smartsvm-ratios/tables/timings.csv results/reference/smartsvm/ratios/seconds.csv
 
 # Sections 3 and 4: class weights and classifiers at the nodes of the class tree (some minutes); features selected by the
 # Bayes error.
@@ -260,11 +260,11 @@ table-chess-components: $(VENV)/installed  ## classifiers on principal component
 	  --out results/chess-components/$$number || exit $$?; done
 	@$(KEEP) smartsvm/components results/chess-components/all results/chess-components/30 results/chess-components/25 \
 	  results/chess-components/20 results/chess-components/10 --metrics error,ari
-	@$(COPY) results/chess-components/all/timings.csv results/reference/smartsvm/components/all-seconds.csv
-	@$(COPY) results/chess-components/30/timings.csv results/reference/smartsvm/components/30-seconds.csv
-	@$(COPY) results/chess-components/25/timings.csv results/reference/smartsvm/components/25-seconds.csv
-	@$(COPY) results/chess-components/20/timings.csv results/reference/smartsvm/components/20-seconds.csv
-	@$(COPY) results/chess-components/10/timings.csv results/reference/smartsvm/components/10-seconds.csv
+	@$(COPY) results/chess-components/all/tables/timings.csv results/reference/smartsvm/components/all-seconds.csv
+	@$(COPY) results/chess-components/30/tables/timings.csv results/reference/smartsvm/components/30-seconds.csv
+	@$(COPY) results/chess-components/25/tables/timings.csv results/reference/smartsvm/components/25-seconds.csv
+	@$(COPY) results/chess-components/20/tables/timings.csv results/reference/smartsvm/components/20-seconds.csv
+	@$(COPY) results/chess-components/10/tables/timings.csv results/reference/smartsvm/components/10-seconds.csv
 
 # Trees of classes of segment and optdigits (some seconds). Figure 7, the ranks, is stored.
 figure-class-tree: $(VENV)/installed  ## figures 5 and 6 of van den Burg and Hero 2017
@@ -381,8 +381,8 @@ figure-classical: figure-classical-noise figure-classical-linear figure-classica
 	  results/classical/one-nn-cleaned results/figure-classical/* \
 	  --metrics error,training_error,converged,presentations,tomek-links.removed_rows,consistent-subset.kept_rows \
 	  --figures
-	@$(COPY) results/classical-four-classes/class-metrics.csv results/reference/kubat/four-classes-class-metrics.csv
-	@$(COPY) results/classical-not-separable/class-metrics.csv results/reference/kubat/not-separable-class-metrics.csv
+	@$(COPY) results/classical-four-classes/tables/class-metrics.csv results/reference/kubat/four-classes-class-metrics.csv
+	@$(COPY) results/classical-not-separable/tables/class-metrics.csv results/reference/kubat/not-separable-class-metrics.csv
 
 # k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error
 figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features
@@ -511,6 +511,6 @@ leaderboard: $(VENV)/installed  ## thirteen methods on 28 data sets by every mea
 
 confidences: $(VENV)/installed  ## every view of every method on data sets of the leaderboard, by rejection, certificates and regions
 	@$(RUN) configs/confidences.yaml --quiet
-	@$(COPY) results/confidences/leaderboard.csv results/reference/confidences
-	@$(COPY) results/confidences/leaderboard-timings.csv results/reference/confidences
+	@$(COPY) results/confidences/tables/leaderboard.csv results/reference/confidences
+	@$(COPY) results/confidences/tables/leaderboard-timings.csv results/reference/confidences
 	@$(KEEP) confidences results/confidences --metrics augrc

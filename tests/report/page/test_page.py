@@ -224,7 +224,7 @@ def test_failures_and_notes_are_shown(tmp_path):
     run = golden_run()
     write_report(run, tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for note in (tmp_path / "notes.txt").read_text(encoding="utf-8").splitlines():
+    for note in (tmp_path / ".run/notes.txt").read_text(encoding="utf-8").splitlines():
         assert note.removeprefix("warning: ") in "".join(Elements(text).texts)
 
 
