@@ -165,7 +165,7 @@ def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: 
 def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, quiet: bool) -> None:
     """Write the page that compares several runs."""
     from confml._outputs import protected
-    from confml.report.page.comparison import write_comparison_page
+    from confml.report.page.page import write_comparison_page
 
     folder = out or runs[0].parent / "comparison"
     with protected(folder=folder, force=click.get_current_context().params["force"]):

@@ -43,7 +43,6 @@ MEASURE = Measure(
             "mean over i of sum over y of (p_i^y - 1{y = y_i})^2",
             "Brier 1950",
             heading="Brier score",
-            tables=(PAGE,),
         ),
         "ece": share(
             "expected calibration error of the largest probability in 15 bins of equal mass that do not "
@@ -52,7 +51,6 @@ MEASURE = Measure(
             "sum over bins of n_b/n |mean largest p - share of correct predictions|",
             "Guo et al. 2017",
             heading="ECE",
-            tables=(PAGE,),
         ),
     },
     rows=rows,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from confml.measures.case import Case
 from confml.measures.measure import Measure, Row
-from confml.measures.metric import HIGHER, PAGE, share
+from confml.measures.metric import HIGHER, share
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -42,7 +42,6 @@ MEASURE = Measure(
             "mean over c of 2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
             _SOURCE,
             heading="macro F1",
-            tables=(PAGE,),
         ),
     },
     rows=rows,

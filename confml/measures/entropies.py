@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from confml.measures.case import Case
 from confml.measures.measure import Measure, Row, ratio
-from confml.measures.metric import PAGE, Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import per_row_extra
 
 _SOURCE = "Depeweg et al. 2018"
@@ -24,7 +24,6 @@ MEASURE = Measure(
             "mean over i of H(mean over draws s of p_si); expected_entropy + mutual_information",
             _SOURCE,
             unit="nats",
-            tables=(PAGE,),
         ),
         "expected_entropy": Metric(
             "mean entropy of the draws of the class probabilities (aleatoric uncertainty)",
@@ -32,7 +31,6 @@ MEASURE = Measure(
             "mean over i and draws s of H(p_si)",
             _SOURCE,
             unit="nats",
-            tables=(PAGE,),
         ),
         "mutual_information": Metric(
             "mean mutual information of label and draw (epistemic uncertainty)",
@@ -40,7 +38,6 @@ MEASURE = Measure(
             "mean over i of H(mean over draws s of p_si) - mean over draws s of H(p_si)",
             _SOURCE,
             unit="nats",
-            tables=(PAGE,),
         ),
     },
     rows=rows,

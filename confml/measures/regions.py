@@ -155,7 +155,7 @@ MEASURE = Measure(
             "#{i: |G_i| = 1} / n",
             _SOURCE,
             heading="singleton rate",
-            tables=(SHORT, RESULTS, PAGE),
+            tables=(SHORT, RESULTS),
         ),
         "two_or_more": share_per_level(
             "share of regions with two or more labels (criterion M)",
@@ -163,7 +163,7 @@ MEASURE = Measure(
             "#{i: |G_i| > 1} / n",
             "Vovk et al. 2016",
             heading="multiple",
-            tables=(RESULTS, PAGE),
+            tables=(RESULTS,),
         ),
         "no_class": share_per_level(
             "share of empty regions",
@@ -171,7 +171,7 @@ MEASURE = Measure(
             "#{i: |G_i| = 0} / n",
             _SOURCE,
             heading="empty",
-            tables=(RESULTS, PAGE),
+            tables=(RESULTS,),
         ),
         "correct_of_one_class": share_per_level(
             "singleton accuracy: share of the regions with exactly one label whose label is correct",
@@ -179,7 +179,7 @@ MEASURE = Measure(
             "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
             OWN,
             heading="singleton accuracy",
-            tables=(RESULTS, PAGE),
+            tables=(RESULTS,),
         ),
     },
     rows=rows,

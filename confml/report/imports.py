@@ -15,10 +15,10 @@ MODULES = (
 def import_report(config: Config) -> None:
     """Import the modules of the report and what its figures and templates need, which takes a second."""
     from confml.report.figures.style import prepare
-    from confml.report.page.render import compile_templates
+    from confml.report.page.page import page_template
 
     for name in MODULES:
         importlib.import_module(name)
-    compile_templates()
+    page_template()
     if config.figures:
         prepare()

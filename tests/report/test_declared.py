@@ -190,7 +190,9 @@ def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
     write_report(run, tmp_path)
     notes = (tmp_path / ".run/notes.txt").read_text(encoding="utf-8")
     assert "metric 'rank' cannot be ranked" in notes and "no metric 'trees' is declared" in notes
-    assert not list(tmp_path.glob("tables/ranks*")) and not (tmp_path / "figures").exists()
+    assert {path.stem for path in tmp_path.glob("tables/ranks*")} == {"ranks-error"} and not (
+        tmp_path / "figures"
+    ).exists()
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,16 @@
 """The leaderboard equals a literal computation from the predictions, and says what it leaves out."""
 
 import csv
-import io
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
 import confml
-from confml.report.answers.leaderboard import Column, Entry, Leaderboard, coverage_name
-from confml.report.console import print_run
 from confml.report.files import place_of
-from confml.report.run.stored import open_run
-from confml.report.tables.leaderboard import tuned_text
+from confml.report.tables.leaderboard import column_of
 
 CONFIG = {
     "name": "board",
@@ -35,18 +32,6 @@ def run(tmp_path_factory):
 def table(folder, name):
     with (folder / place_of(name)).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_the_console_prints_the_mean_ranks_of_a_written_report(run):
-    _, folder = run
-    stream = io.StringIO()
-    print_run(open_run(folder), folder, stream, everything=True)
-    lines = stream.getvalue().split("Leaderboard: mean ranks, 1 is best\n")[1].split("\n\n")[0].splitlines()
-    board = [row for row in table(folder, "leaderboard.csv") if row["column"] == "error"]
-    assert len(lines) == 2 + len(board)
-    for row in board:
-        (line,) = [one for one in lines if one.startswith(row["method"])]
-        assert line.removeprefix(row["method"]).split()[0] == f"{float(row['mean_rank']):.2f}"
 
 
 def test_means_and_ranks_are_those_of_the_metrics(run):
@@ -105,15 +90,6 @@ def test_probability_columns_have_only_views_with_probabilities(run):
     _, folder = run
     board = table(folder, "leaderboard.csv")
     assert not [row for row in board if row["column"] == "log_loss" and row["method"].startswith("tcm-nn")]
-    text = (folder / "tables" / "leaderboard.md").read_text()
-    assert "mean value" in text and "tcm-nn" in text
-    assert "not shown to differ from it" in text and "The parameters of all methods are fixed." in text
-    assert "No coverage of 1 - level is promised for the regions of knn k=5 and naive-bayes." in text
-    tuned = tuned_text(["k-NN", "RBF SVM"])
-    assert (
-        tuned == "Inner cross-validation chooses parameters of k-NN, RBF SVM; those of the others are fixed."
-    )
-    assert 'id="leaderboard-table"' in (folder / "report.html").read_text()
 
 
 def test_times_stand_in_files_of_their_own(run):
@@ -122,7 +98,6 @@ def test_times_stand_in_files_of_their_own(run):
     for name in ("leaderboard", "leaderboard-datasets"):
         assert "seconds" not in {row["column"] for row in table(folder, f"{name}.csv")}
         assert {row["column"] for row in table(folder, f"{name}-timings.csv")} == {"seconds"}
-    assert "seconds" in (folder / "report.html").read_text().partition('id="leaderboard-table"')[2]
 
 
 def test_without_the_key_nothing_is_written(tmp_path):
@@ -131,60 +106,39 @@ def test_without_the_key_nothing_is_written(tmp_path):
     assert not (tmp_path / "run" / "tables/leaderboard.csv").exists()
 
 
-ERROR = Column("error", "error", "errors", "lower")
-
-
-def board_of(values, column=ERROR):
-    found = Leaderboard([column], list(values))
-    for dataset, own in values.items():
-        for method, value in own.items():
-            found.add(column.name, Entry(method, ""), dataset, value)
-    return found
+def means_of(values):
+    """Means (data sets, methods), NaN where a data set does not have a method."""
+    return pd.DataFrame(values).T
 
 
 def test_the_table_without_gaps_is_as_large_as_possible():
     full = {name: {"a": 0.1, "b": 0.2, "c": 0.3} for name in ("one", "two", "three")}
     # A data set that only one method has is left out, not the other methods.
-    (one,) = board_of({**full, "four": {"a": 0.1}}).ranked()
-    assert (len(one.entries), one.datasets) == (3, ["one", "two", "three"])
-    assert one.missing == "Data sets left out, because results are missing: four."
+    column = column_of(means_of({**full, "four": {"a": 0.1}}), "lower")
+    assert column.means.shape == (3, 3) and list(column.means.index) == ["one", "two", "three"]
+    assert column.missing == "Data sets left out, because results are missing: four."
     # A method that has one data set of three is left out, not the data sets.
-    (one,) = board_of({"one": {**full["one"], "d": 0.0}, "two": full["two"], "three": full["three"]}).ranked()
-    assert [entry.label for entry in one.entries] == ["a", "b", "c"]
-    assert one.missing.endswith("more than a fifth of the data sets are missing: d.")
+    column = column_of(means_of({**full, "one": {**full["one"], "d": 0.0}}), "lower")
+    assert list(column.means.columns) == ["a", "b", "c"]
+    assert column.missing.endswith("more than a fifth of the data sets are missing: d.")
 
 
 def test_small_regions_with_too_little_coverage_are_ranked_last():
     """The verdict on coverage is that of the standings; see tests/report/answers/test_coverage.py."""
-    size = Column("region_size", "size", "labels", "lower", level=0.05)
-    coverage = Column(coverage_name(0.05), "coverage", "coverage", None, level=0.05)
-    found = Leaderboard([coverage, size], ["one", "two"])
-    for dataset in ("one", "two"):
-        for method, share, labels in (("small", 0.5, 0.6), ("valid", 0.95, 1.2), ("large", 0.99, 2.0)):
-            for split in range(3):
-                found.add(coverage.name, Entry(method, ""), dataset, share + 0.001 * split)
-                found.add(size.name, Entry(method, ""), dataset, labels)
-    shares, sizes = found.ranked(lambda entry, dataset, level: entry.label == "small" and level == 0.05)
-    assert shares.ranks is None and shares.low.tolist() == [2, 0, 0]
-    assert sizes.ranks.mean_ranks.tolist() == [3, 1, 2]
+    datasets, low = ["one", "two"], {"small": True, "valid": False, "large": False}
+    too_low = means_of(dict.fromkeys(datasets, low))
+    shares = means_of(dict.fromkeys(datasets, {"small": 0.5, "valid": 0.95, "large": 0.99}))
+    sizes = means_of(dict.fromkeys(datasets, {"small": 0.6, "valid": 1.2, "large": 2.0}))
+    coverage, size = column_of(shares, None, (), too_low), column_of(sizes, "lower", (), too_low)
+    assert coverage.ranks is None and coverage.low.tolist() == [2, 0, 0]
+    assert size.ranks.mean_ranks.tolist() == [3, 1, 2] and size.low is None
 
 
-def test_infinite_and_equal_values_have_ranks():
-    (one,) = board_of({name: {"a": math.inf, "b": 0.5, "c": 0.5} for name in ("one", "two")}).ranked()
-    assert one.ranks.mean_ranks.tolist() == [3, 1.5, 1.5]
-    (same,) = board_of({name: {"a": 0.5, "b": 0.5} for name in ("one", "two")}).ranked()
-    assert not any(same.best(place) or same.near_best(place) for place in range(2))
-
-
-def test_certified_shares_of_groups_have_no_guarantee(tmp_path):
-    rows = [f"{i // 4},{(7 * i) % 40},{(i % 2) * 20 + i % 9},{'ab'[i % 2]}" for i in range(40)]
-    (tmp_path / "g.csv").write_text("\n".join(["site,x,z,y", *rows]) + "\n")
-    for name, groups in (("grouped", ", groups: site"), ("plain", "")):
-        (tmp_path / f"{name}.yaml").write_text(
-            f"name: {name}\ndatasets: [{{csv: g.csv, label: y{groups}}}]\nmethods: [knn, naive-bayes]\n"
-            "protocol: {kind: k-fold, folds: 2}\nleaderboard: true\nfigures: []\n"
-        )
-        confml.run(tmp_path / f"{name}.yaml", out=tmp_path / name, jobs=1)
-        text = (tmp_path / name / "tables" / "leaderboard.md").read_text()
-        assert ("Certified shares have no guarantee on data sets" in text) == bool(groups)
-        assert ", 1 data set." in text
+def test_failed_methods_and_infinite_and_equal_values_have_ranks():
+    values = dict.fromkeys(("one", "two"), {"a": math.inf, "b": 0.5, "c": 0.5})
+    assert column_of(means_of(values), "lower").ranks.mean_ranks.tolist() == [3, 1.5, 1.5]
+    assert column_of(means_of(values), "higher").ranks.mean_ranks.tolist() == [1, 2.5, 2.5]
+    values = {str(number): {"a": 0.1, "b": 0.2} for number in range(5)} | {"5": {"b": 0.3}}
+    failed = column_of(means_of(values), "lower", {("5", "a")})
+    assert failed.ranks.mean_ranks.tolist() == [(5 + 1.5) / 6, (10 + 1.5) / 6]
+    assert failed.missing == "Failed, and ranked last there: a on 5."

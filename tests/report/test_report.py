@@ -85,9 +85,9 @@ def test_the_order_of_the_config_decides_no_number(report, tmp_path):
     found, expected = contents(tmp_path), contents(report)
     assert set(found) == set(expected)
     for name, content in expected.items():
-        if not name.startswith("tables/"):
+        if not name.startswith(("tables/", "report.html")):
             assert found[name] == content, name
-        elif name.endswith(".csv"):  # in the order of the config
+        elif name.endswith(".csv") and "ranks" not in name:  # in the order of the config
             assert sorted(found[name].splitlines()) == sorted(content.splitlines()), name
 
 

@@ -188,13 +188,13 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
     assert min(sizes, key=lambda k: sizes[k].mean) == "3"
     assert sizes["2"].mean < sizes["1"].mean
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    bold = re.findall(r'<td id="([^"]*)" class="[^"]*\bbest\b', page)
-    assert not [name for name in bold if "auroc" in name]  # a method that accepts nothing can have the best
-    assert "except for AUROC of correctness (a worse classifier" in page
-    shown = [name for name in bold if not name.startswith("d.results.") or name.endswith((".error", "-risk"))]
-    assert len(shown) > 1 and {name.split(".")[2][:10] for name in shown} == {"tcm-nn-k-1"}
-    assert not [name for name in bold if "accept" in name or "certified" in name]
-    with (tmp_path / "tables/results.csv").open(encoding="utf-8", newline="") as file:
+    head, *rows = page.split('<table id="set-d-results">')[1].split("</table>")[0].split("<tr>")[1:]
+    headings = re.findall(r">([^<]*)</th>", head)
+    for heading in ("error (%)", "set size at 0.1"):
+        cells = {row: re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows}
+        bold = [texts[0] for texts in cells.values() if "<b>" in texts[headings.index(heading)]]
+        assert bold == ["tcm-nn k=1"], heading
+    with (tmp_path / "tables" / "results.csv").open(encoding="utf-8", newline="") as file:
         best = [row for row in csv.DictReader(file) if row["best"] == "true"]
     assert {row["metric"] for row in best} <= {"error", "mean_region_size"}
     assert {row["method"] for row in best} == {"tcm-nn k=1"}
@@ -203,7 +203,11 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
 def test_files_of_every_run(tmp_path):
     run = noisy_run(datasets=(NAME, "second"))
     write_report(run, tmp_path)
-    names = {f"{table}.{ending}" for table in ("results", "acceptance") for ending in ("csv", "md", "tex")}
+    names = {
+        f"{table}.{ending}"
+        for table in ("results", "acceptance", "ranks-error")
+        for ending in ("csv", "md", "tex")
+    }
     assert {path.name for path in (tmp_path / "tables").iterdir()} == names
     with (tmp_path / "tables/results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

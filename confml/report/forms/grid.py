@@ -1,4 +1,4 @@
-"""Forms of a `Grid`: console, Markdown and LaTeX; `confml.report.forms.page_table` has HTML.
+"""Forms of a `Grid`: console, Markdown and LaTeX.
 
 The tables of rich fit a terminal by folding or cutting words; on the console these are divided into blocks of
 columns.

@@ -8,9 +8,8 @@ from confml.report.answers.evidence import evidence_of
 from confml.report.answers.standings import standings_of
 from confml.report.figures import figure_functions, pictures
 from confml.report.forms.short_table import summary_text
-from confml.report.page.headline import answer_of
-from confml.report.page.material import Material
-from confml.report.page.run_page import run_page
+from confml.report.page.answer import answer_of
+from confml.report.page.page import run_page
 from confml.report.report import Picture, Report
 from confml.report.run.results import RunResults
 from confml.report.tables import class_trees
@@ -76,11 +75,10 @@ def write_page(report: Report) -> None:
     """
     run = report.run
     run.status("writing the page")
-    material = Material(report)
-    answer = answer_of([material], standings_of(run))
+    answer = answer_of({"": report}, standings_of(run))
     report.write("answer.json", to_json(answer.as_dict(), indent=1) + "\n")
     report.write("summary.md", summary_text(run, answer, report.notes))
-    report.write("report.html", run_page(material, report.folder, answer, files_of(report)))
+    report.write("report.html", run_page(report, answer, files_of(report)))
 
 
 PAGE = Files(

@@ -1,0 +1,241 @@
+"""The tables of the page: results on a data set, published numbers, equal methods of two runs, settings."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from confml.measures import Metric, metrics_in
+from confml.measures.metric import LEVEL, LOWER, PAGE
+from confml.published import known_tables
+from confml.report.answers.advice import usual_level
+from confml.report.answers.differences import Difference
+from confml.report.answers.standings import COSTS, Family, Line, Standing, Standings
+from confml.report.answers.text import listed
+from confml.report.forms.summary import standing_text
+from confml.report.page.answer import keys_of
+from confml.report.report import Report
+from confml.report.shown_table import ShownTable
+from confml.report.tables.published_tables import COMPUTED, path_of
+
+DASH = "\N{EN DASH}"
+MOST_ROWS = 30
+"""Rows of a table of results; larger runs show those with the lowest errors."""
+SIZE, RISK = "mean_region_size", 0.01
+DIFFERENCE, P, CERTIFIED, TIME = "difference (points)", "p (Holm)", "certified at 1 % risk (%)", "seconds"
+ABOUT = {
+    "method": "Label of a method variant, with its view if the method has several.",
+    DIFFERENCE: "Error minus the lowest error of the data set on common splits, with the 95 % interval, "
+    "simultaneous for all pairs of methods and views.",
+    P: "p-value of the t test of the test rows, after Holm's correction over all pairs.",
+    CERTIFIED: "Mean share of new predictions that are accepted at a threshold whose risk is at most 1 % "
+    "with probability 95 %, for each method by itself; 0 on a split without one.",
+    TIME: "Mean seconds of inner selection, fit and prediction of a split, on one thread.",
+}
+
+
+def results_table(
+    reports: Mapping[str, Report], standings: Standings, dataset: str, failed: Mapping[str, int]
+) -> ShownTable:
+    """Return error, tests, probabilities, regions, accepted shares and time, one row per method and view.
+
+    reports: by the name of the run in the standings. failed: number of failed cells by label.
+    """
+    lines = standings.of_dataset(dataset)
+    errors = {line: standing.mean for line in lines if (standing := standings.of(line, "error"))}
+    lines = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))
+    shown, level = lines[:MOST_ROWS], usual_level(standings.results.config.levels)
+    family = standings.family(dataset)
+    frame = pd.DataFrame({"method": [standings.label(line) for line in shown]})
+    best = pd.DataFrame({"method": [False] * len(shown)})
+    about = dict(ABOUT)
+
+    def add(metric: Metric, level: float | None = None) -> None:
+        standing = [standings.of(line, metric.key, level) for line in shown]
+        if not any(standing):
+            return
+        heading = metric.label if level is None else f"{metric.label} at {level:g}"
+        spread = "" if metric.key != "error" else ", mean ± sd over splits"
+        about[heading] = f"{metric.about[:1].upper()}{metric.about[1:]}{spread}."
+        texts = [_text(one, metric) for one in standing]
+        if metric.key == "coverage" and level is not None:
+            low = [standings.coverage(line, level).too_low for line in shown]
+            texts = [f"{text} low" * flag or text for text, flag in zip(texts, low, strict=True)]
+        frame[heading] = texts
+        best[heading] = _best(standing, metric)
+
+    for metric in metrics_in(PAGE):
+        add(metric)
+        if metric.key == "error" and family is not None and len(family.lines) > 1:
+            frame[DIFFERENCE] = [_difference(family, line) for line in shown]
+            frame[P] = [DASH if line in family.best else p_text(family.adjusted(line)) for line in shown]
+            best[DIFFERENCE] = best[P] = False
+    for metric in metrics_in(PAGE, LEVEL) if level is not None else ():
+        add(metric, level)
+    certified = _certified(reports, standings, dataset)
+    if any(certified.values()):
+        frame[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
+        best[CERTIFIED] = False
+    frame[TIME] = [f"{standings.seconds(line):.2g}" for line in shown]
+    best[TIME] = False
+    rest = pd.DataFrame(
+        {"method": [f"{label} (failed)" for label in failed if label not in set(frame["method"])]}
+    )
+    frame = pd.concat([frame, rest]).fillna(DASH)
+    best = pd.concat([best, rest.assign(method=False)]).fillna(False).astype(bool)
+    return ShownTable(
+        f"Results on {dataset}",
+        frame.reset_index(drop=True),
+        _notes(standings, dataset, level, family, len(lines), failed),
+        best=best.reset_index(drop=True),
+        about=about,
+    )
+
+
+def _notes(
+    standings: Standings,
+    dataset: str,
+    level: float | None,
+    family: Family | None,
+    rows: int,
+    failed: Mapping[str, int],
+) -> list[str]:
+    notes = []
+    if family is not None:
+        notes += [f"{standings.label(line)}: not compared ({why})." for line, why in family.left_out.items()]
+    if failed:
+        cells = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in failed.items()]
+        notes.append(f"Failed: {listed(cells)}.")
+    if rows > MOST_ROWS:
+        notes.append(f"{MOST_ROWS} of {rows} methods and views, the lowest errors; summary.csv has all.")
+    return notes
+
+
+def _text(standing: Standing | None, metric: Metric) -> str:
+    if standing is None or math.isnan(standing.mean):
+        return DASH
+    if metric.key in COSTS:
+        return standing_text(standing, metric)
+    with_sd = metric.key == "error"
+    return metric.text(standing.mean, standing.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
+
+
+def _best(standing: Sequence[Standing | None], metric: Metric) -> list[bool]:
+    """Return which means are the best; set sizes are compared only where the promise is kept."""
+    if metric.per == LEVEL:
+        return [one is not None and one.best for one in standing]
+    means = np.array([math.nan if one is None else round(one.mean, metric.digits + 2) for one in standing])
+    if metric.direction is None or len(set(means[~np.isnan(means)])) < 2:
+        return [False] * len(means)
+    best = np.nanmin(means) if metric.direction == LOWER else np.nanmax(means)
+    return (means == best).tolist()
+
+
+def _certified(reports: Mapping[str, Report], standings: Standings, dataset: str) -> dict[Line, float]:
+    """Return the mean coverage of the thresholds that are certified for a risk of 1 %."""
+    shares = {
+        (run, *(row[name] for name in ("dataset", "method", "params", "view"))): float(row["coverage"])
+        for run, report in reports.items()
+        for row in report.dicts("certified.csv", dataset=dataset)
+        if math.isclose(row["risk"], RISK) and not report.run.has_groups(dataset)
+    }
+    keys = {line: (standings.run_of(line), *key) for line, key in keys_of(standings, dataset).items()}
+    return {line: shares[key] for line, key in keys.items() if key in shares}
+
+
+def _difference(family: Family, line: Line) -> str:
+    if line in family.best:
+        return "lowest"
+    gap = family.difference(line)
+    if gap is None:
+        return DASH
+    return f"{points(gap.difference)} {interval_text(gap, family.found.pairs)}"
+
+
+def interval_text(difference: Difference, comparisons: int = 1) -> str:
+    """Return the interval of a difference in points; "" without one."""
+    if math.isnan(difference.error):
+        return ""
+    return f"[{', '.join(map(points, difference.interval(comparisons)))}]"
+
+
+def points(difference: float) -> str:
+    """Return a difference of shares in percentage points."""
+    return f"{100 * difference:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value with three decimals."""
+    if math.isnan(value):
+        return DASH
+    return f"{value:.3f}" if value >= 5e-4 else "<0.001"
+
+
+# ---- numbers of papers
+
+
+def published(report: Report) -> list[ShownTable]:
+    """Return the published tables of the config beside the numbers of the run, for its data sets."""
+    tables = []
+    for table in known_tables().values():
+        path = path_of(table)
+        frame = pd.DataFrame(report.dicts(path))
+        if frame.empty or not (computed := frame[frame["status"] == COMPUTED]).size:
+            continue
+        keys = list(table.keys) + ["quantity"] * (len(table.columns) > 1)
+        frame = frame[frame["dataset"].isin(computed["dataset"])].replace({"quantity": table.columns})
+        frame = frame[[*keys, "paper", "confml", "difference", "splits", "status"]].astype(object)
+        frame = frame.rename(columns={**table.keys, "paper": "published", "confml": "this run"})
+        texts = frame.map(lambda value: "" if value is None or value != value else _plain(value))
+        notes = [f"{table.source}. All numbers in {table.unit}. All rows: {path}."]
+        tables.append(ShownTable(f"{table.title}: published, and in this run", texts, notes, keys=len(keys)))
+    return tables
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# ---- several runs
+
+
+def pairs_table(standings: Standings) -> ShownTable:
+    """Return the differences of equal methods between two runs, on their common splits."""
+    rows = []
+    for first, second in combinations(standings.lines, 2):
+        runs = [standings.run_of(line) for line in (first, second)]
+        names = [
+            line.method.removesuffix(f", {run}") for line, run in zip((first, second), runs, strict=True)
+        ]
+        gap, family = standings.pair(first, second), standings.family(first.dataset)
+        same = first.dataset == second.dataset and first.view == second.view and names[0] == names[1]
+        if same and runs[0] != runs[1] and gap is not None and family is not None:
+            errors = [standings.of(line, "error") for line in (first, second)]
+            rows.append(
+                (
+                    *(first.dataset, names[0], *runs),
+                    *(f"{100 * error.mean:.2f}" for error in errors if error is not None),
+                    f"{points(gap.difference)} {interval_text(gap)}",
+                    *(p_text(gap.p_value), p_text(family.corrected(first, second)), str(gap.splits)),
+                )
+            )
+    headings = ["data set", "method", "first run", "second run", "first (%)", "second (%)"]
+    headings += ["first - second (points)", "p", "p (Holm)", "splits"]
+    notes = ["t test of the rows over common splits; intervals of 95 % for each pair alone."]
+    title = "Equal methods of two runs: errors on the same test examples"
+    return ShownTable(title, pd.DataFrame(rows, columns=headings), notes, keys=2)
+
+
+def settings_table(names: Sequence[str], configs: Sequence[Mapping[str, Any]]) -> ShownTable:
+    """Return the settings of the configs in which the runs differ."""
+    keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
+    rows = [
+        (key, *(json.dumps(config.get(key), ensure_ascii=False, sort_keys=True) for config in configs))
+        for key in keys
+    ]
+    rows = [row for row in rows if len(set(row[1:])) > 1]
+    return ShownTable("Settings in which the runs differ", pd.DataFrame(rows, columns=["key", *names]))
