@@ -89,8 +89,9 @@ def draw(
         drawn = {line: splits for line, splits in curves.get(place, {}).items() if line in lines}
         axes.set_visible(bool(drawn))
         looks = {line: data.look(place[1] if by_method else line) for line in drawn}
-        for number, line in enumerate(drawn if by_method else ()):
-            looks[line] |= {"linestyle": DASHES[number % len(DASHES)], "marker": ""}
+        for line in drawn if by_method else ():
+            dashes = DASHES[list(lines).index(line) % len(DASHES)]
+            looks[line] |= {"linestyle": dashes, "marker": ""}
             grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": BLACK})[0])
         for line, handle in _draw_panel(axes, drawn, looks, form, band == "sd").items():
             grid.handles.setdefault(line, handle)
@@ -101,7 +102,8 @@ def draw(
             grid.handles.setdefault(f"paper ({points[0].source})", stars)
         axes.set_title(place[1] if not together else place[0] if len(columns) == 1 else ", ".join(place))
     for axes in grid.axes:  # after all are drawn: it fixes the common scale of a row
-        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+        axes.set(ylim=(0, None), xlim=(0, None if together and len(columns) == 1 else 100))
     title = [note if not together else columns[0] if len(columns) == 1 else ""]
     if band == "sd" and len({cell.split for cell in data.run.cells}) > 1:
         title.append(f"band of the best line: {BAND}")
@@ -127,8 +129,6 @@ def _draw_panel(axes, curves, looks, form: str, with_band: bool) -> dict[str, An
             *(x[is_defined], 100 * found.mean[is_defined]),
             **looks[line] | {"linewidth": width, "markevery": max(1, is_defined.sum() // 9)},
         )
-    axes.margins(x=0)
-    axes.set_xlim(0, 100 if form == "risk" else None)
     return handles
 
 

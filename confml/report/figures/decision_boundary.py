@@ -121,8 +121,8 @@ def _draw_plane(axes, plane: Plane, classes: np.ndarray, handles: dict[str, Any]
         if 0 < np.mean(plane.regions == code) < 1:
             axes.contour(plane.x, plane.y, plane.regions == code, levels=[0.5], colors=BLACK, linewidths=0.5)
         kept, removed = (plane.X[rows & (plane.codes == code)] for rows in (plane.kept, ~plane.kept))
-        points = axes.scatter(*kept.T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
-        handles[str(label)] = points
+        axes.scatter(*kept.T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
+        handles[str(label)] = axes.scatter([], [], s=10, color=COLOURS[code])
         if len(removed):
             cross = axes.scatter(
                 *removed.T, s=7, marker="x", color=COLOURS[code], linewidths=0.6, rasterized=True

@@ -118,16 +118,16 @@ def add_legend(figure, handles: Mapping[str, Any]) -> None:
     """
     width, height = figure.get_size_inches()
     widths = [0.053 * len(label) + 0.55 for label in handles]  # inches at 7 points, with the line
-    label_width = max(widths, default=0.0)
-    columns = len(handles) if sum(widths) <= width else max(1, int(width / label_width))
-    rows = -(-len(handles) // max(columns, 1))
+    fitting = (n for n in range(len(widths), 1, -1) if sum(map(max, np.array_split(widths, n))) <= width)
+    columns = next(fitting, 1)
+    rows = -(-len(handles) // columns)
     if 0.16 * rows <= 0.4 * height:
-        figure.set_size_inches(max(width, label_width), height + 0.16 * rows + 0.06)
+        figure.set_size_inches(max(width, *widths), height + 0.16 * rows + 0.06)
         figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
     else:
         columns = -(-len(handles) // 22)
         rows = -(-len(handles) // columns)
-        figure.set_size_inches(width + label_width * columns, max(height, 0.4 + 0.16 * rows))
+        figure.set_size_inches(width + max(widths) * columns, max(height, 0.4 + 0.16 * rows))
         figure.legend(handles.values(), handles, loc="outside right upper", ncols=columns)
 
 
