@@ -13,7 +13,7 @@ from confml.errors import ConfmlError
 from confml.report.captions import figure_file_name
 from confml.report.figures import figure_functions, pictures
 from confml.report.figures.curves import Point, draw_curves
-from confml.report.figures.style import BLACK, DASHES, line_of, save, style
+from confml.report.figures.style import DASHES, line_of, save, style
 from confml.report.files import natural, safe_name, write_csv
 from confml.report.numbers.split_sizes import split_sizes
 from confml.report.report import Report
@@ -103,7 +103,7 @@ def _looks(curves: Mapping[Label, Sequence[Point]]) -> list[dict[str, Any]]:
     for label in curves:
         if label not in computed:
             dashes = DASHES[(len(looks) - len(computed)) % len(DASHES)]
-            looks.append({"color": BLACK, "linestyle": dashes, "linewidth": 0.8})
+            looks.append({"color": "black", "linestyle": dashes, "linewidth": 0.8})
         elif are_shared:
             looks.append(line_of(firsts.index(label[:-1]), lasts.index(label[-1])))
         else:

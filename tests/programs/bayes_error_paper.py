@@ -223,7 +223,7 @@ def figure_4() -> tuple[Rows, Any]:
     figure = style.new_figure(style.PAGE, 3.0)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.6, 1))
     axes, scatter = (figure.add_subplot(grid[0, place]) for place in (0, 1))
-    handles = draw_classes(axes, study, upright=True)
+    handles = draw_classes(axes, study)
     open_marks = {"color": style.VERMILION, "markersize": 3, "markerfacecolor": "none", "clip_on": False}
     (handles["test errors, gen-svm"],) = axes.plot(
         np.arange(len(order)), 100 * rate[order], "D", **open_marks

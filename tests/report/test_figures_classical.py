@@ -20,7 +20,6 @@ from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
 from confml.runner.run import Execution, run
-from confml.runner.workspace import Workspace
 
 CONFIG = """\
 name: plane
@@ -71,8 +70,7 @@ def test_a_plane_is_the_run_s_own_fit(out):
     square = DatasetResults(results, "square")
     view = next(view for view in square.views.values() if view.params == {"k": 5})
     data = load(results.config.datasets[0].spec())
-    folder = Workspace.make(out).put_dataset(data)
-    plane = fitted_plane(square, view, data, folder, 60)
+    plane = fitted_plane(square, view, 60)
     stored = results.results[view.cells[0].key]
     assert plane.kept.sum() == stored.train_rows < len(plane.kept) == 72
     assert len(stored.dropped_rows) == (~plane.kept).sum()

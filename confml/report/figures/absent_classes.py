@@ -3,7 +3,7 @@
 from typing import Any
 
 from confml.report.figures.figure import DatasetResults, Figure, of_views
-from confml.report.figures.style import BLACK, GREY, Panels, line_of
+from confml.report.figures.style import Panels, line_of
 from confml.report.numbers.outcomes import absent_classes
 
 PANELS = 12
@@ -20,7 +20,7 @@ def draw(data: DatasetResults):
         views, PANELS, "no test example is of a class that is absent from training (protocol: absent)"
     )
     absent = {label for found in shown.values() for label in found.values if label is not None}
-    looks: dict[Any, dict[str, Any]] = {None: {"color": BLACK, "linewidth": 1.5}}
+    looks: dict[Any, dict[str, Any]] = {None: {"color": "black", "linewidth": 1.5}}
     for number, label in enumerate(sorted(absent, key=str)[:CLASSES]):
         looks[label] = line_of(number) | {"marker": ""}
     panels = Panels(len(shown), height=2.2, sharey=True)
@@ -30,7 +30,7 @@ def draw(data: DatasetResults):
                 text = "classes in training" if label is None else f"class {label}, absent"
                 panels.handles[text] = axes.ecdf(found.values[label], **look)
         if found.kind == "p-value":
-            (panels.handles["uniform p-values"],) = axes.plot([0, 1], [0, 1], color=GREY, linestyle="--")
+            (panels.handles["uniform p-values"],) = axes.plot([0, 1], [0, 1], color="0.6", linestyle="--")
         axes.set_title(name)
         axes.set_xlabel("credibility" if found.kind == "p-value" else f"confidence ({found.kind})")
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}")

@@ -14,7 +14,7 @@ from confml.measures.rejection import RejectionCurve, band
 from confml.plugins.parameters import Choice, Flag, Parameter
 from confml.report.figures.curves import Word
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable, of_views
-from confml.report.figures.style import BLACK, COLUMN, DASHES, PAGE, Panels, add_legend, new_figure, rate_band
+from confml.report.figures.style import DASHES, PAGE, Panels, rate_band
 from confml.report.numbers.outcomes import (
     MACHINES,
     VOLUMES,
@@ -92,12 +92,12 @@ def draw(
         for line in drawn if by_method else ():
             dashes = DASHES[list(lines).index(line) % len(DASHES)]
             looks[line] |= {"linestyle": dashes, "marker": ""}
-            grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": BLACK})[0])
+            grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": "black"})[0])
         for line, handle in _draw_panel(axes, drawn, looks, form, band == "sd").items():
             grid.handles.setdefault(line, handle)
         if form == "sure-incorrect" and (points := rejections_of(*place)):
             x, y = 100 * np.array([(point.x, point.y) for point in points]).T
-            look = {"color": BLACK, "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.7}
+            look = {"color": "black", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.7}
             (stars,) = axes.plot(x, y, "*", **look, zorder=5, clip_on=False)
             grid.handles.setdefault(f"paper ({points[0].source})", stars)
         axes.set_title(place[1] if not together else place[0] if len(columns) == 1 else ", ".join(place))
@@ -151,17 +151,14 @@ def draw_thresholds(data: DatasetResults):
     volumes, machines = volumes_and_machines(data)
     if not volumes or not machines:
         raise NotApplicable("it needs bayes-transduction and kernel-svm on the same splits")
-    figure = new_figure(COLUMN * 1.2, 2.8)
-    axes = figure.add_subplot()
-    handles = {}
+    panels = Panels(1, height=2.5)
+    (axes,) = panels.axes
     for label, curve in {**machines, **volumes}.items():
         x, y, x_error, y_error = 100 * curve.points.T
         bars = {"elinewidth": 0.6, "capsize": 1.0, "linewidth": 0.9, "markersize": 2}
-        handles[label] = axes.errorbar(x, y, xerr=x_error, yerr=y_error, **data.look(label), **bars)
-    axes.set(xlim=(0, None), ylim=(0, None), xlabel="rejection rate (%)", ylabel="selective risk (%)")
-    axes.set_title(data.name)
-    add_legend(figure, handles)
-    return figure
+        panels.handles[label] = axes.errorbar(x, y, xerr=x_error, yerr=y_error, **data.look(label), **bars)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    return panels.finish(data.name, "rejection rate (%)", "selective risk (%)")
 
 
 ACCURACY_REJECTION = Figure(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from confml.methods.details import ClassTreeNode
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable, of_views
-from confml.report.figures.style import BLUE, COLUMN, GREY, new_figure
+from confml.report.figures.style import BLUE, COLUMN, new_figure
 from confml.report.numbers.outcomes import first_split
 
 
@@ -42,7 +42,7 @@ def _branch(axes, node: ClassTreeNode, depth: int, leaves: Iterator[int], errors
     ends = [_branch(axes, side, depth + 1, leaves, errors) for side in node.sides]
     middle = sum(ends) / 2
     for end in ends:
-        axes.plot([middle, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
+        axes.plot([middle, end, end], [-depth, -depth, -depth - 1], color="0.6", linewidth=0.7)
     axes.plot([middle], [-depth], "o", color=BLUE, markersize=3, zorder=4)
     label = f"{node.cut:.2g}" + (f", {100 * error:.1f} %" if n else "")
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line from above

@@ -12,17 +12,9 @@ from confml.measures.metric import SHARE, Metric
 from confml.plugins.parameters import Flag, Parameter
 from confml.report.declared import shown_metric
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable
-from confml.report.figures.style import (
-    COLUMN,
-    DASHES,
-    add_legend,
-    log_ticks,
-    new_figure,
-    rate_band,
-)
+from confml.report.figures.style import Panels, log_ticks, rate_band
 from confml.report.numbers.published_points import errors_of
 from confml.report.numbers.summaries import mean_and_sd
-from confml.report.run.cells import with_details
 
 # Labels and scales of the horizontal axis.
 AXES = {
@@ -91,12 +83,11 @@ def draw_curves(
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure = new_figure(COLUMN * 1.15, 2.6)
-    axes = figure.add_subplot()
+    panels = Panels(1, height=2.4)
+    (axes,), handles = panels.axes, panels.handles
     x_label, x_scale = AXES.get(key, (key.rpartition(".")[2].replace("_", " "), 1))
     shown = shown_metric(metric)
     best = _best(curves, shown)
-    handles: dict[str, Any] = {}
     for label, points in curves.items():
         look = looks[label] | ({"linewidth": 2.0} if label == best and len(curves) > 1 else {})
         x, mean = [x_scale * point.x for point in points], [shown.factor * point.mean for point in points]
@@ -121,10 +112,7 @@ def draw_curves(
         log_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
-    axes.set(xlabel=x_label, ylabel=shown.label)
-    axes.set_title(title)
-    add_legend(figure, handles)
-    return figure
+    return panels.finish(title, x_label, shown.label)
 
 
 def _best(curves: Mapping[str, Sequence[Point]], metric: Metric) -> str | None:
@@ -161,31 +149,23 @@ def metric_curves(
 ) -> tuple[dict[str, list[Point]], dict[str, Look]]:
     """Return the curves of the methods that sweep the parameter, and their looks, by label.
 
-    A line is a view of a method with equal other parameters; views with equal curves share a line.
+    A line is a method with equal other parameters, in its first view that has the metric.
     """
-    values: dict[str, dict[str, dict[float, list[float]]]] = {}
-    colours: dict[str, Look] = {}
+    values: dict[str, dict[float, list[float]]] = {}
+    looks: dict[str, Look] = {}
     for view in data.views.values():
         swept = view.params.get(parameter)
         if isinstance(swept, Real) and not isinstance(swept, bool):
             prefixes = (f"{parameter}=", f"{parameter.rpartition('__')[2]}=")
             line = " ".join(word for word in view.label.split() if not word.startswith(prefixes))
-            of_line = values.setdefault(line, {}).setdefault(view.name, {})
-            of_line.setdefault(float(swept), []).extend(data.values(view, metric))
-            colours.setdefault(line, data.look(view.label))
+            looks.setdefault(line, data.look(view.label))
+            splits = values.setdefault(line, {})
+            splits[float(swept)] = splits.get(float(swept)) or data.values(view, metric)
     curves: dict[str, list[Point]] = {}
-    looks: dict[str, Look] = {}
-    for line, views in values.items():
-        different: dict[str, tuple[str, list[Point]]] = {}
-        for name, by_value in views.items():
-            points = [Point.of(value, splits) for value, splits in sorted(by_value.items())]
-            points = [point for point in points if point.n]
-            if len(points) > 1:
-                different.setdefault(repr(points), (name, points))
-        for number, (name, points) in enumerate(different.values()):
-            label = with_details(line, name if number else "")
-            curves[label] = points
-            looks[label] = colours[line] | ({"linestyle": DASHES[number % len(DASHES)]} if number else {})
+    for line, splits in values.items():
+        points = [Point.of(x, splits[x]) for x in sorted(splits)]
+        if sum(point.n > 0 for point in points) > 1:
+            curves[line] = [point for point in points if point.n]
     return curves, looks
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from confml.report.figures.figure import DatasetResults, Figure
-from confml.report.figures.style import BLACK, COLUMN, Panels
+from confml.report.figures.style import COLUMN, Panels
 from confml.report.numbers.groups import UNSEEN, ErrorLine, RegionsByGroup, error_lines
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
@@ -47,7 +47,7 @@ def draw(data: DatasetResults):
         look = {"color": data.look(name)["color"], "markersize": 3}
         panels.handles[name] = upper.errorbar(x, error, ends, fmt="o", elinewidth=0.7, **look)
         lower.plot(x, [line.size for line in lines], "o", **look)
-    upper.axhline(100 * level, color=BLACK, linewidth=0.5)
+    upper.axhline(100 * level, color="black", linewidth=0.5)
     upper.set(ylabel="error (%)", ylim=(0, None))
     lower.set(ylabel="mean set size", ylim=(0, None))
     names = [group for _, group in groups]

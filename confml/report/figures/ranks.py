@@ -8,7 +8,7 @@ from confml.report.answers.datasets import Ranking, ranking
 from confml.report.declared import ranking_metric
 from confml.report.figures.curves import Word
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable
-from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
+from confml.report.figures.style import BLUE, PAGE, new_figure
 
 
 def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip: str = ""):
@@ -36,9 +36,9 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
     axes = figure.add_subplot()
     axes.set(xlim=(1 - 0.9 * (k - 1), k + 0.9 * (k - 1)), ylim=(bottom, 0.35))
     axes.axis("off")
-    axes.plot([1, k], [0, 0], color=BLACK, linewidth=0.8)
+    axes.plot([1, k], [0, 0], color="black", linewidth=0.8)
     for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, 0.06], color=BLACK, linewidth=0.8)
+        axes.plot([rank, rank], [0, 0.06], color="black", linewidth=0.8)
         axes.text(rank, 0.1, str(rank), ha="center", va="bottom", fontsize=7)
     for number, group in enumerate(bars):
         ends = [ranks[group].min() - 0.03, ranks[group].max() + 0.03]
@@ -47,7 +47,7 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
         is_left = number < half
         height = bottom + line * (half - (number if is_left else k - 1 - number))
         end = 1 - 0.06 * k if is_left else k + 0.06 * k
-        axes.plot([ranks[method], ranks[method], end], [0, height, height], color=GREY, linewidth=0.6)
+        axes.plot([ranks[method], ranks[method], end], [0, height, height], color="0.6", linewidth=0.6)
         words = found.labels[method], f"{ranks[method]:.2f}"
         text = "  ".join(words if is_left else reversed(words))
         side = "right" if is_left else "left"

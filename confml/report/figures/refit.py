@@ -14,14 +14,23 @@ from confml.report.numbers.outcomes import ViewNumbers, first_split
 
 
 @contextmanager
-def load_again(data: DatasetResults) -> Iterator[tuple]:
-    """Return the data set, and a folder with it in the form for workers; `NotApplicable` if it is missing."""
+def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
+    """Yield the data set and the input of a fit on its first split: `SplitData`, parameters, generator.
+
+    Raises `NotApplicable` without the data, and for a method that is not fitted.
+    """
     from confml.data import load
+    from confml.methods.registry import method_class
+    from confml.runner.plan import steps_for
+    from confml.runner.split_data import SplitData
+    from confml.runner.splits import outer_splits
+    from confml.runner.tasks import TaskContext
     from confml.runner.workspace import Workspace
 
-    if data.run.config.protocol.kind == "online":
+    config, cell = data.run.config, view.cells[0]
+    if config.protocol.kind == "online":
         raise NotApplicable("an online pass has no single fit")
-    (spec,) = [spec for spec in data.run.config.datasets if spec.name == data.name]
+    (spec,) = [spec for spec in config.datasets if spec.name == data.name]
     try:
         loaded = load(spec.spec())
     except ConfmlError as error:
@@ -29,40 +38,29 @@ def load_again(data: DatasetResults) -> Iterator[tuple]:
     info = data.run.datasets.get(data.name)
     if info is not None and info.checksum and info.checksum != loaded.checksum:
         raise NotApplicable("the data differ from those of the run")
-    with tempfile.TemporaryDirectory() as temporary:
-        yield loaded, Workspace(Path(temporary)).put_dataset(loaded)
-
-
-def first_fit(data: DatasetResults, view: View, loaded: Any, folder: Path):
-    """Return the input of a variant's fit on its first split: (`SplitData`, parameters, seeded generator)."""
-    from confml.methods.registry import method_class
-    from confml.runner.plan import steps_for
-    from confml.runner.split_data import SplitData
-    from confml.runner.splits import outer_splits
-    from confml.runner.tasks import TaskContext
-
-    config, cell = data.run.config, view.cells[0]
     try:
         takes_rows = method_class(cell.method).takes_rows
     except ConfmlError as error:  # a class whose import is not allowed
         raise NotApplicable(str(error)) from None
     if takes_rows:
         raise NotApplicable(f"{cell.method} is not fitted")
-    context = TaskContext(
-        run_folder=folder,
-        work_folder=folder,
-        data_folder=folder,
-        checksum=loaded.checksum,
-        protocol=config.protocol,
-        split=next(split for split in outer_splits(config.protocol, loaded) if split.name == cell.split),
-        steps=steps_for(config, loaded),
-        noise=config.noise_values,
-        seed=config.seed,
-        method=cell.method,
-    )
-    chosen = data.run.by_view(ViewNumbers(first_split))[view.key].chosen
-    point: dict[str, Any] = dict(chosen.get(cell.split, cell.params))
-    parts = SplitData.outer(context, [point])
-    (point,) = parts.with_nominal_columns([point])
-    rng: np.random.Generator = context.generator("path", None)
-    return parts, point, rng
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Workspace(Path(temporary)).put_dataset(loaded)
+        context = TaskContext(
+            run_folder=folder,
+            work_folder=folder,
+            data_folder=folder,
+            checksum=loaded.checksum,
+            protocol=config.protocol,
+            split=next(split for split in outer_splits(config.protocol, loaded) if split.name == cell.split),
+            steps=steps_for(config, loaded),
+            noise=config.noise_values,
+            seed=config.seed,
+            method=cell.method,
+        )
+        chosen = data.run.by_view(ViewNumbers(first_split))[view.key].chosen
+        point: dict[str, Any] = dict(chosen.get(cell.split, cell.params))
+        parts = SplitData.outer(context, [point])
+        (point,) = parts.with_nominal_columns([point])
+        rng: np.random.Generator = context.generator("path", None)
+        yield loaded, parts, point, rng

@@ -11,7 +11,7 @@ import numpy as np
 from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Flag, Integer, Number
 from confml.report.figures.figure import DatasetResults, Figure, of_views
-from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, add_legend, log_ticks, new_figure
+from confml.report.figures.style import PAGE, Panels, add_legend, log_ticks, new_figure
 from confml.report.numbers.region_levels import region_errors, region_sizes
 
 LINES = 20  # that are distinguishable
@@ -32,9 +32,9 @@ def draw_errors(
     levels = next(iter(shown.values())).levels
     turn = (lambda share: 100 - 100 * share) if confidence else (lambda share: 100 * share)
     x = turn(levels)
-    figure = new_figure(COLUMN, 3.1)
-    axes = figure.add_subplot()
-    handles = {"exact validity": axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)[0]}
+    panels = Panels(1, height=2.8)
+    (axes,), handles = panels.axes, panels.handles
+    (handles["exact validity"],) = axes.plot(x[[0, -1]], x[[0, -1]], color="black", linewidth=0.6)
     n = max(view.rows for view in shown.values())
     counted = [view.counted for view in shown.values() if view.counted is not None]
     smallest = min(
@@ -43,18 +43,16 @@ def draw_errors(
     if smallest != 0 and not data.run.has_groups(data.name):  # rows of a group are not independent
         low, high = np.array([coverage_band([(n, smallest)], level) for level in levels.tolist()]).T
         text = f"95 % band of valid p-values, {n} rows" if smallest else f"95 % binomial band, n = {n}"
-        band = axes.fill_between(x, turn(1 - high), turn(1 - low), color=GREY, alpha=0.3, linewidth=0)
+        band = axes.fill_between(x, turn(1 - high), turn(1 - low), color="0.6", alpha=0.3, linewidth=0)
         handles[text] = band
     for label, view in shown.items():
         look = {"marker": ""} if view.conformal else {"marker": "", "linestyle": ":", "linewidth": 1.0}
         text = label if view.conformal else f"{label} (no p-values)"
         (handles[text],) = axes.plot(x, turn(view.errors), **data.look(label) | look)
     axes.set(xlim=(x.min(), x.max()), ylim=(x.min(), x.max()))
-    axes.set_xlabel("confidence level (%)" if confidence else "significance level (%)")
-    axes.set_ylabel(f"regions {'with' if confidence else 'without'} the true label (%)")
-    axes.set_title(f"{title}, {n} random instances" if instances else title)
-    add_legend(figure, handles)
-    return figure
+    title += f", {n} random instances" if instances else ""
+    x_label, y_label = ("confidence", "with") if confidence else ("significance", "without")
+    return panels.finish(title, f"{x_label} level (%)", f"regions {y_label} the true label (%)")
 
 
 COVERAGE_BY_LEVEL = Figure(
@@ -92,7 +90,7 @@ def draw_efficiency(data: DatasetResults, **options: float):
     shown, title = data.shown(data.collected(region_sizes, **options), CURVES, "no method has p-values")
     figure = new_figure(PAGE, 2.9)
     left, right = figure.subplots(1, 2)
-    left.axhline(1, color=GREY, linewidth=0.6)
+    left.axhline(1, color="0.6", linewidth=0.6)
     handles, smallest, largest = {}, math.inf, 0.25
     lines = np.arange(len(CRITERIA))
     for number, (label, (levels, sizes)) in enumerate(shown.items()):

@@ -10,7 +10,7 @@ from confml.measures.isotonic import IsotonicFit, isotonic
 from confml.measures.recalibration import Event
 from confml.plugins.parameters import Flag
 from confml.report.figures.figure import DatasetResults, Figure, of_views
-from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION, Panels
+from confml.report.figures.style import BLUE, VERMILION, Panels
 from confml.report.numbers.outcomes import probability_events
 
 PANELS = 12
@@ -61,11 +61,11 @@ def draw(data: DatasetResults, *, bins: bool = False):
     for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
         diagram = Diagram.of(event)
         p = diagram.fit.values
-        axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
+        axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.5)
         marker = "." if len(p) < 30 else ""
         (handles["isotonic fit"],) = axes.plot(p, diagram.fit.fitted, color=BLUE, marker=marker)
         if not grouped:
-            band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
+            band = axes.fill_between(p, diagram.low, diagram.high, color="0.6", alpha=0.35, linewidth=0)
             handles["90 % band of calibrated probabilities"] = band
         if bins:
             mean, share, low, high = binned(event)
@@ -73,7 +73,9 @@ def draw(data: DatasetResults, *, bins: bool = False):
             bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
             handles["bins" if grouped else "bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
-        counted = axes.stairs(0.12 * counts / max(counts.max(), 1), edges, fill=True, color=BLACK, alpha=0.25)
+        counted = axes.stairs(
+            0.12 * counts / max(counts.max(), 1), edges, fill=True, color="black", alpha=0.25
+        )
         handles["relative number of rows"] = counted
         if len(p) == 1:
             axes.text(0.05, 0.9, f"every probability is {p[0]:.3g}", fontsize=7, color="0.4")

@@ -23,31 +23,22 @@ MARKERS = "os^Dvx"  # as on the page
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 
 SETTINGS: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
+    "font.size": 7,
     "figure.titlesize": 8,
-    "figure.labelsize": 8,
-    "axes.titlesize": 7,
+    "figure.labelsize": "medium",
+    "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.titley": 1.0,  # else each drawing measures the ticks of all panels to place titles
-    "axes.labelsize": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
-    "axes.formatter.use_mathtext": False,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "lines.linewidth": 1.2,
     "lines.markersize": 3,
-    "legend.fontsize": 7,
     "legend.frameon": False,
     "legend.handlelength": 3.0,  # a line of dashes and dots shows both
     "legend.columnspacing": 1.5,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
     "svg.fonttype": "none",  # text as text: it can be searched, edited and read aloud
     "svg.hashsalt": "confml",
     "pdf.fonttype": 42,  # journals refuse Type 3 fonts

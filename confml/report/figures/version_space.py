@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable, of_views
-from confml.report.figures.refit import first_fit, load_again
-from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, VERMILION, add_legend, new_figure
+from confml.report.figures.refit import first_fit
+from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, add_legend, new_figure
 from confml.report.numbers.outcomes import first_split
 
 if TYPE_CHECKING:  # every run lists the figures, and these modules take long to import
@@ -36,12 +36,11 @@ _TEXT = {
 class Toy(NamedTuple):
     """A fit and its working set.
 
-    classes: (2,). names: of the attributes. X (n, d), targets (n,) -1. or 1.: training examples after the
-    steps; W (m, d): the working set. positive (m,): P of the second class; joint: all labellings.
+    names: of the attributes. X (n, d), targets (n,) -1. or 1.: training examples after the steps; W (m, d):
+    the working set. positive (m,): P of the second class; joint: all labellings.
     """
 
     method: "BayesTransduction"
-    classes: np.ndarray
     names: tuple[str, ...]
     X: np.ndarray
     targets: np.ndarray
@@ -49,30 +48,30 @@ class Toy(NamedTuple):
     positive: np.ndarray
     joint: "JointLabelling"
 
+    @property
+    def classes(self) -> np.ndarray:
+        """The two classes."""
+        return self.method.classes_
+
 
 def toy_of(data: DatasetResults, points: int) -> Toy:
     """Return the first variant of Bayesian transduction, fitted to the first split."""
     from confml._seeds import derived_generator
-    from confml.methods.version_space import BayesTransduction
 
     views = [view for view in data.views.values() if view.method == "bayes-transduction"]
     if not views:
         raise NotApplicable("it needs bayes-transduction")
-    with load_again(data) as (loaded, folder):
+    with first_fit(data, views[0]) as (loaded, parts, point, rng):
         if len(loaded.classes) != 2:
             raise NotApplicable(f"it has {len(loaded.classes)} classes, not 2")
-        parts, point, rng = first_fit(data, views[0], loaded, folder)
-        method = parts.method(point)
-        assert isinstance(method, BayesTransduction)  # the views above
-        method.seed_random_states(derived_generator(rng, point))
-        method.fit(parts.X, parts.y)
-        W = parts.X_test[:points]
+        method, W = parts.method(point), parts.X_test[:points]
         if not len(W):
             raise NotApplicable("the first split has no test example")
+        method.seed_random_states(derived_generator(rng, point))
+        method.fit(parts.X, parts.y)
         targets = np.where(parts.y == method.classes_[1], 1.0, -1.0)
-        positive = method.predict_proba(W)[:, 1]
-        names = tuple(loaded.attributes)
-        return Toy(method, method.classes_, names, parts.X, targets, W, positive, method.joint_labelling(W))
+        positive, joint = method.predict_proba(W)[:, 1], method.joint_labelling(W)
+        return Toy(method, tuple(loaded.attributes), parts.X, targets, W, positive, joint)
 
 
 # ---- version space in the plane
@@ -178,8 +177,11 @@ def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict[str, Any]:
     low, high = low - 0.25 * (high - low), high + 0.25 * (high - low)
     handles = {}
     inside = sphere.inside()
-    lines = [(w, "perceptrons of version space", GREY, "-") for w in inside[:: len(inside) // _LINES + 1]]
-    lines += [(sphere.svm, "support vector machine", BLACK, ":"), (sphere.centre, "Bayes point", BLACK, "-")]
+    lines = [(w, "perceptrons of version space", "0.6", "-") for w in inside[:: len(inside) // _LINES + 1]]
+    lines += [
+        (sphere.svm, "support vector machine", "black", ":"),
+        (sphere.centre, "Bayes point", "black", "-"),
+    ]
     for w, name, colour, dashes in lines:
         normal, shift = w[:2], w[2] * sphere.offset  # of the line w1 x1 + w2 x2 + b offset = 0
         foot, way = -shift * normal / (normal @ normal), np.array([-normal[1], normal[0]])
@@ -190,7 +192,7 @@ def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict[str, Any]:
         name = f"class {toy.classes[int(sign > 0)]}"
         handles[name] = axes.scatter(*examples.T, s=16, color=colour, marker=marker, linewidths=0, zorder=3)
     for name, x, p in zip(ascii_uppercase, toy.W, toy.positive, strict=False):
-        axes.plot(*x, marker="x", color=BLACK, markersize=4, zorder=4)
+        axes.plot(*x, marker="x", color="black", markersize=4, zorder=4)
         axes.annotate(f"{name}: {p:.2f}", x, (5, 4), textcoords="offset points", fontsize=7, **_TEXT)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=toy.names[0], ylabel=toy.names[1])
     axes.set_title(f"right of A, B, ...: P({toy.classes[1]})", loc="right", fontsize=6, color="0.4")
@@ -208,7 +210,7 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
     cutting = []
     for name, example in zip(names, sphere.working, strict=True):
         circle = _seen_circle(sphere, example)
-        axes.plot(*circle.T, "--", color=BLACK, linewidth=1.0)
+        axes.plot(*circle.T, "--", color="black", linewidth=1.0)
         seen = circle[(np.abs(circle) < 0.93 * reach).all(axis=1)]
         if len(seen):
             cutting.append(name)
@@ -222,7 +224,7 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
             text = "".join("+" if label else "\u2212" for label in labels) + f"\n{probability:.2f}"
             axes.text(*sphere.place(sphere.free(cell))[0], text, fontsize=6, ha="center", **_TEXT)
     for point, marker in ((sphere.centre, "*"), (sphere.svm, "D")):
-        axes.plot(*sphere.place(point[None])[0], marker, color=BLACK, markersize=5, markerfacecolor="white")
+        axes.plot(*sphere.place(point[None])[0], marker, color="black", markersize=5, markerfacecolor="white")
     axes.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]), aspect="equal", xticks=[], yticks=[])
     axes.set_title("version space (areas are volumes)")
     outside = [name for name in names if name not in cutting]
