@@ -6,7 +6,6 @@ the column. Numbers are rounded correctly (as ``float(text)`` does): ties betwee
 
 import math
 import struct
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from confml.data.unpack import decompress, zip_member
 from confml.errors import DataError
 
 SEPARATORS = {"blanks": None, "comma": ",", "semicolon": ";"}
-_BLOCK = 4096  # lines that are split at a time: big files are not held as millions of small strings
 
 
 @dataclass(frozen=True)
@@ -345,40 +343,36 @@ def _coded(
     numbers = [number for number in range(first, len(lines)) if not lines[number].isspace() and lines[number]]
     if not numbers:
         raise DataError("the file is empty: it has no rows", where=str(path))
+    split = [_split(lines[number], separator) for number in numbers]
+    for row, fields in enumerate(split):
+        if len(fields) != len(names):
+            about = f"no field is expected after column '{names[-1]}'"
+            if len(fields) < len(names):
+                about = f"column '{names[len(fields)]}' is the first that it lacks"
+            message = f"expected {len(names)} fields, got {len(fields)}: {about}"
+            raise DataError(message, where=f"{path}, row {row + 1} (line {numbers[row] + 1})")
     values = np.empty((len(numbers), len(names)))
-    places: list[defaultdict[str, int]] = [defaultdict() for _ in names]
-    for place in places:
-        place.default_factory = place.__len__  # a text seen first gets the next number
-    for start in range(0, len(numbers), _BLOCK):
-        block = numbers[start : start + _BLOCK]
-        split = [_split(lines[number], separator) for number in block]
-        if any(len(fields) != len(names) for fields in split):
-            _raise_ragged(path, split, block, start, names)
-        for j, column in enumerate(zip(*split, strict=True)):
-            place = places[j]
-            values[start : start + len(block), j] = [place[text] for text in column]
     texts: dict[str, list[str]] = {}
-    for j, name in enumerate(names):
-        distinct = [text.strip() for text in places[j]]
-        codes = values[:, j].astype(np.intp)
+    for j, (name, column) in enumerate(zip(names, zip(*split, strict=True), strict=True)):
+        encoded = pa.array(column, pa.string()).dictionary_encode()
+        codes, distinct = (
+            encoded.indices.to_numpy(),
+            [text.strip() for text in encoded.dictionary.to_pylist()],
+        )
         if name in text_columns:
-            kept = {
-                text: k
-                for k, text in enumerate(dict.fromkeys(text for text in distinct if text not in missing))
-            }
-            new = np.array([kept.get(text, math.nan) for text in distinct])
-            texts[name] = list(kept)
+            texts[name] = list(dict.fromkeys(text for text in distinct if text not in missing))
+            places = {text: float(place) for place, text in enumerate(texts[name])}
+            new = [places.get(text, math.nan) for text in distinct]
         else:
-            new = np.empty(len(distinct))
-            for k, text in enumerate(distinct):
-                new[k] = math.nan if text in missing else _number(text)
-                if text not in missing and math.isnan(new[k]):
-                    row = int(np.flatnonzero(codes == k)[0])
+            new = [math.nan if text in missing else _number(text) for text in distinct]
+            for code, text in enumerate(distinct):
+                if text not in missing and math.isnan(new[code]):
+                    row = int(np.flatnonzero(codes == code)[0])
                     raise DataError(
                         f"expected a number, got {text!r}" if text else "expected a number, got nothing",
                         where=f"{path}, row {row + 1} (line {numbers[row] + 1}), column '{name}'",
                     )
-        values[:, j] = new[codes]
+        values[:, j] = np.array(new)[codes]
     return Rows(names, values, texts, lines=np.array(numbers) + 1)
 
 
@@ -389,17 +383,3 @@ def _number(text: str) -> float:
     except ValueError:
         return math.nan
     return value if math.isfinite(value) and "_" not in text else math.nan
-
-
-def _raise_ragged(path: Path, split, block, start: int, names: tuple[str, ...]) -> None:
-    for i, fields in enumerate(split):
-        if len(fields) == len(names):
-            continue
-        if len(fields) < len(names):
-            about = f"column '{names[len(fields)]}' is the first that it lacks"
-        else:
-            about = f"no field is expected after column '{names[-1]}'"
-        raise DataError(
-            f"expected {len(names)} fields, got {len(fields)}: {about}",
-            where=f"{path}, row {start + i + 1} (line {block[i] + 1})",
-        )
