@@ -202,9 +202,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             tested = [] if drift is None else drift.sentences()
             writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
         summary = session.summary
-        for text in session.warnings():
+        for text in summary.warnings():
             say(f"warning: {text}")
-        for line in session.lines():
+        for line in summary.lines():
             tell(line)
         for sentence in tested:
             say(sentence)

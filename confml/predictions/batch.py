@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -124,6 +125,19 @@ class Batch:
                 yield f"features@{SIDES[0]}", list(map(tuple, self.explanation.features))
         if self.filled is not None:
             yield "filled", self.filled
+
+    @functools.cached_property
+    def labelled(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the predictions of rows with labels, (m,), and the columns of their classes, (m,).
+
+        The column is -1 for a class that is absent from the training rows.
+        """
+        rows = np.flatnonzero(self.predicted)
+        places = np.flatnonzero(self.rows.labelled[rows])
+        columns = {str(label): column for column, label in enumerate(self.prediction.classes.tolist())}
+        labels = self.rows.labels or []
+        of_labels = [columns.get(labels[row], -1) for row in rows[places].tolist()]
+        return places, np.array(of_labels, dtype=np.int64)
 
     def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""

@@ -67,22 +67,19 @@ class ExchangeabilityCheck:
 
     def add_labels(self, batch: Batch) -> None:
         """Count the rows of a batch whose label is a training class."""
-        facts, labels = self.model.facts, batch.rows.labels or []
-        columns = {str(label): column for column, label in enumerate(batch.prediction.classes.tolist())}
-        at = np.flatnonzero(batch.predicted)
-        rows = np.flatnonzero(batch.rows.labelled[at]).tolist()
-        if not (rows := [row for row in rows if labels[at[row]] in columns]):
+        facts, (places, columns) = self.model.facts, batch.labelled
+        places, columns = places[columns >= 0], columns[columns >= 0]
+        if not len(places):
             return
-        own = np.array([columns[labels[at[row]]] for row in rows], dtype=np.int64)
-        prediction = batch.prediction.take(rows)
+        prediction = batch.prediction.take(places)
         if prediction.kind != "p-value":
-            self.labelled[0, 0] += len(rows)
+            self.labelled[0, 0] += len(places)
             return
         context = Context(facts.fitted_rows, facts.class_counts, facts.params)
-        counted = Case(prediction, prediction.classes[own], context=context).counted
+        counted = Case(prediction, prediction.classes[columns], context=context).counted
         assert counted is not None  # no online pass
-        groups = prediction.extra.get("group", np.zeros((len(rows), 1), dtype=np.int64))[:, 0]
-        classes = own if facts.is_label_conditional else np.zeros(len(rows), dtype=np.int64)
+        groups = prediction.extra.get("group", np.zeros((len(places), 1), dtype=np.int64))[:, 0]
+        classes = columns if facts.is_label_conditional else np.zeros_like(columns)
         for key, size in zip(
             zip(groups.tolist(), classes.tolist(), strict=True), counted.tolist(), strict=True
         ):

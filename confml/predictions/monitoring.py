@@ -69,20 +69,12 @@ class BatchMonitor:
 
     def add(self, batch: Batch) -> None:
         """Collect the labelled rows of a chunk. Raises ConfigError with shift."""
+        places, columns = batch.labelled
         if batch.rows.labels is None or not len(batch.prediction):
             return
-        at = np.flatnonzero(batch.predicted)
-        labels = [batch.rows.labels[row] for row in at]
-        kept = np.flatnonzero(batch.rows.labelled[at]).tolist()
-        classes = batch.prediction.classes
-        texts = {str(label): label for label in classes.tolist()}
-        prediction = batch.prediction.take(kept)
-        columns = np.array(
-            [list(texts).index(labels[place]) if labels[place] in texts else -1 for place in kept]
-        )
+        prediction = batch.prediction.take(places)
         known = columns >= 0
-        truth = classes[np.maximum(columns, 0)]
-        case = Case(prediction, truth, context=self._context)
+        case = Case(prediction, prediction.classes[np.maximum(columns, 0)], context=self._context)
         if is_weighted(prediction):
             raise ConfigError("--batch-rows cannot be used with shift", hint="remove shift")
         counted = case.counted
@@ -91,7 +83,7 @@ class BatchMonitor:
         self._counted += (counted - 1).tolist()
         self._classes += columns.tolist()
         self._wrong += (prediction.predicted_columns != columns).tolist()
-        self._lines += [str(batch.rows.lines[at[place]]) for place in kept]
+        self._lines += list(map(str, batch.rows.lines[batch.predicted][places]))
 
     def table(self) -> list[BatchRow]:
         """Return a row for each batch; a last batch of less than half the size belongs to the one before."""

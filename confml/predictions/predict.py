@@ -176,8 +176,8 @@ def predict(
         remedies = Remedies(in_python=True, stored=stored)
         session = Session(model, output, remedies, batch_rows=batch_rows)
         frames = [batch.frame() for batch in session.answers(tables, say)]
-        facts, monitor = session.facts(), session.monitor
-        sentences = [*model.facts.notes, *session.warnings(), *session.lines()]
+        facts, monitor, summary = session.facts(), session.monitor, session.summary
+        sentences = [*model.facts.notes, *summary.warnings(), *summary.lines()]
         sentences += [] if monitor is None else monitor.sentences()
     for sentence in sentences:
         say(sentence)

@@ -59,11 +59,3 @@ class Session:
     def facts(self) -> dict[str, Any]:
         """Return everything about the new rows together, as plain values."""
         return self.summary.facts(self.notes, self.monitor)
-
-    def warnings(self) -> list[str]:
-        """Return the warnings about the new rows together, as sentences."""
-        return list(self.summary.warnings())
-
-    def lines(self) -> list[str]:
-        """Return the guarantee and the score of the new rows together, as sentences."""
-        return [line for line in (*self.summary.lines(), self.summary.score()) if line]

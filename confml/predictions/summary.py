@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from confml.errors import in_quotes
 from confml.measures.costs import ABSTAIN
 from confml.measures.prediction import WITHOUT_REGIONS
@@ -50,7 +48,6 @@ class Summary:
         self.rows = self.predicted = 0
         self.reasons: dict[float, Counter[str]] = {level: Counter() for level in self.levels}
         self.labels = self.errors = self.absent = 0
-        self.covered: Counter[float] = Counter()
         self.kind = ""
         self.filled_rows = 0
         self.filled = Counter[str]()
@@ -81,30 +78,21 @@ class Summary:
 
     def _score(self, batch: Batch) -> None:
         """Count errors, covered labels and costs of the rows of a batch that have labels."""
-        prediction = batch.prediction
-        columns = {str(label): column for column, label in enumerate(prediction.classes.tolist())}
-        labels, at = batch.rows.labels or [], np.flatnonzero(batch.predicted)
         self.check.add_labels(batch)
-        for row in np.flatnonzero(batch.rows.labelled[at]).tolist():
-            label = labels[at[row]]
-            column = columns.get(label, -1)
-            self.labels += 1
-            self.absent += column < 0
-            wrong = bool(column != prediction.predicted_columns[row])
-            self.errors += wrong
-            if batch.accepted is not None and batch.accepted[row]:
-                self.accepted_labels += 1
-                self.accepted_errors += wrong
-            if batch.decisions is not None and column >= 0:
-                self.cost += batch.decisions.true_costs[row, column]
-            held = {
-                level: column >= 0 and bool(region[row, column]) for level, region in batch.regions.items()
-            }
-            for level, is_held in held.items():
-                self.covered[level] += is_held
-            if column >= 0:
-                for level, is_held in held.items():
-                    self.check.covered[level] += is_held
+        places, columns = batch.labelled
+        is_known, wrong = columns >= 0, columns != batch.prediction.predicted_columns[places]
+        self.labels += len(places)
+        self.absent += int((~is_known).sum())
+        self.errors += int(wrong.sum())
+        if batch.accepted is not None:
+            accepted = batch.accepted[places]
+            self.accepted_labels += int(accepted.sum())
+            self.accepted_errors += int((accepted & wrong).sum())
+        places, columns = places[is_known], columns[is_known]
+        if batch.decisions is not None:
+            self.cost += math.fsum(batch.decisions.true_costs[places, columns].tolist())
+        for level, region in batch.regions.items():
+            self.check.covered[level] += int(region[places, columns].sum())
 
     # ---- sentences
 
@@ -117,7 +105,7 @@ class Summary:
         return [sentence for sentence in found if sentence]
 
     def lines(self) -> list[str]:
-        """Return the guarantee in two lines, and a line for each exception and each answer to an option."""
+        """Return the guarantee in two lines, a line for each exception and each option, and the score."""
         tests = [
             one for one in self.check.tests(self.kind, self.predicted, self.reasons).values() if one.tested
         ]
@@ -134,7 +122,7 @@ class Summary:
             found = self.guarantee.lines(self._fit(), tested)
         else:
             found = [f"{self._fit()}. {self._without_bound(kind)}", f"{tested} ({MORE})".strip()]
-        return [one for one in (*found, self._point(), self._decisions()) if one]
+        return [line for line in (*found, self._point(), self._decisions(), self.score()) if line]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -187,7 +175,7 @@ class Summary:
     def _coverages(self, rows: int) -> str:
         """Return the coverage of so many labelled rows at each level, with its band for training classes."""
         known = rows == self.labels - self.absent and self.kind == "p-value"
-        found = [(percent(self.covered[level], rows), level) for level in self._shown()]
+        found = [(percent(self.check.covered[level], rows), level) for level in self._shown()]
         return ", ".join(
             f"{share} at {level!r}{self.check.band(level) if known else ''}" for share, level in found
         )
