@@ -51,12 +51,17 @@ class ExchangeabilityCheck:
         self.labelled: Counter[tuple[int, int]] = Counter()
         self._counted: dict[tuple[int, int], int] = {}
         self.covered: Counter[float] = Counter()
-        self.rows = self.outside_rows = 0
+        self.kind = model.none.kind
+        self.rows = self.predicted = self.outside_rows = 0
+        self.reasons = {level: Counter[str]() for level in guarantee.levels}
         self._outside = np.zeros((2, len(model.coder.features)), dtype=np.int64)
 
     def add(self, batch: Batch) -> None:
-        """Count the rows of a batch that have a number outside the training range."""
+        """Count the rows of a batch, their reasons, and those with a number outside the training range."""
         self.rows += len(batch.rows.lines)
+        self.predicted += int(batch.predicted.sum())
+        for level, reasons in batch.reasons.items():
+            self.reasons[level].update(reasons.tolist())
         ranges = self.model.coder.ranges
         if ranges is None:
             return
@@ -88,55 +93,52 @@ class ExchangeabilityCheck:
 
     # ---- sentences
 
-    def sentences(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
-        """Return the tests, and a verdict. reasons: for each level, number of rows per reason of their
-        region.
-        """
-        tests = self.tests(kind, predicted, reasons)
-        sentences = [one.text for one in tests.values()]
-        if not predicted or not sentences:
+    def sentences(self) -> list[str]:
+        """Return the tests, and a verdict."""
+        tests = self.tests()
+        sentences = [test.text for test in tests.values()]
+        if not sentences:
             return []
-        if kind != "p-value":
+        if self.kind != "p-value":
             sentences.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
         if any(one.differs for one in tests.values()):
-            sentences.append(self._alarm(kind))
+            sentences.append(self._alarm())
         elif "atypical" in tests and tests["atypical"].p is not None:
             unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
             sentences.append(f"This is consistent with exchangeable rows{unseen}.")
         return sentences
 
-    def alarms(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
+    def alarms(self) -> list[str]:
         """Return the tests in which the new rows differ, with a verdict; none if they do not."""
-        found = [one.text for one in self.tests(kind, predicted, reasons).values() if one.differs]
-        return [f"{self._alarm(kind)} {' '.join(found)}"] if found else []
+        found = [one.text for one in self.tests().values() if one.differs]
+        return [f"{self._alarm()} {' '.join(found)}"] if found else []
 
-    @staticmethod
-    def _alarm(kind: str) -> str:
-        so = ", so the guarantee may not hold" if kind == "p-value" else ""
+    def _alarm(self) -> str:
+        so = ", so the guarantee may not hold" if self.kind == "p-value" else ""
         return f"The new rows do not look exchangeable with the training rows{so}."
 
-    def tests(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> dict[str, Finding]:
+    def tests(self) -> dict[str, Finding]:
         """Return the tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
-        if not predicted:
+        if not self.predicted:
             return {}
         found = {"ranges": self._ranges()}
-        if kind == "p-value":
-            found = {"atypical": self._atypical(predicted, reasons), **found, "coverage": self._coverage()}
+        if self.kind == "p-value":
+            found = {"atypical": self._atypical(), **found, "coverage": self._coverage()}
         return {name: one for name, one in found.items() if one is not None}
 
     # ---- tests
 
-    def _atypical(self, n: int, reasons: dict[float, Counter[str]]) -> Finding | None:
+    def _atypical(self) -> Finding | None:
         """Return atypical rows at the smallest level that can exclude a label, with the probability of so
         many.
         """
-        facts = self.model.facts
+        facts, n = self.model.facts, self.predicted
         rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
         rows = max(facts.group_rows.values(), default=rows)
         level = next((one for one in sorted(self.guarantee.levels) if one >= 1 / (rows + 1)), None)
         if level is None:
             return None
-        atypical = reasons[level]["atypical"]
+        atypical = self.reasons[level]["atypical"]
         text = (
             f"{atypical} of {row_count(n)} ({percent(atypical, n)}) {are(atypical)} atypical at "
             f"level {level!r} (every p-value is at most {level!r})"

@@ -37,18 +37,16 @@ _SHOWN = 5  # features that one warning names
 class Summary:
     """The guarantee for new rows, and a check of their exchangeability.
 
-    rows, predicted: numbers of new rows, and of those with a prediction. reasons: for each level, the number
-    of rows per reason.
+    rows, predicted: numbers of new rows, and of those with a prediction.
     """
 
     def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
         self.model, self.levels, self.remedies = model, tuple(map(float, levels)), remedies
         self.guarantee = Guarantee(model, self.levels, remedies)
         self.check = ExchangeabilityCheck(model, self.guarantee)
+        self.kind = model.none.kind
         self.rows = self.predicted = 0
-        self.reasons: dict[float, Counter[str]] = {level: Counter() for level in self.levels}
         self.labels = self.errors = self.absent = 0
-        self.kind = ""
         self.filled_rows = 0
         self.filled = Counter[str]()
         self.accepted = self.accepted_labels = self.accepted_errors = 0
@@ -58,11 +56,8 @@ class Summary:
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
-        self.kind = batch.prediction.kind
         self.rows += len(batch.predicted)
         self.predicted += int(batch.predicted.sum())
-        for level, reasons in batch.reasons.items():
-            self.reasons[level].update(reasons.tolist())
         groups = batch.prediction.extra.get("group")
         self.ungrouped += 0 if groups is None else int((groups < 0).any(axis=1).sum())
         self.check.add(batch)
@@ -98,17 +93,14 @@ class Summary:
 
     def sentences(self) -> list[str]:
         """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
-        tests = self.check.sentences(self.kind, self.predicted, self.reasons)
-        kind = self.kind or self.model.none.kind
-        bound = self.guarantee.sentences() if kind == "p-value" else [self._without_bound(kind)]
+        tests = self.check.sentences()
+        bound = self.guarantee.sentences() if self.kind == "p-value" else [self._without_bound()]
         found = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions()]
         return [sentence for sentence in found if sentence]
 
     def lines(self) -> list[str]:
         """Return the guarantee in two lines, a line for each exception and each option, and the score."""
-        tests = [
-            one for one in self.check.tests(self.kind, self.predicted, self.reasons).values() if one.tested
-        ]
+        tests = [one for one in self.check.tests().values() if one.tested]
         differ, tested = sum(one.differs for one in tests), ""
         if tests:
             how_many = (
@@ -117,23 +109,22 @@ class Summary:
                 else f"{'The' if differ else 'No'} test"
             )
             tested = f" {how_many} {'show' if differ > 1 else 'shows'} that new rows differ."
-        kind = self.kind or self.model.none.kind
-        if kind == "p-value":
+        if self.kind == "p-value":
             found = self.guarantee.lines(self._fit(), tested)
         else:
-            found = [f"{self._fit()}. {self._without_bound(kind)}", f"{tested} ({MORE})".strip()]
+            found = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
         return [line for line in (*found, self._point(), self._decisions(), self.score()) if line]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
-        return [*self.notes(), *self.check.alarms(self.kind, self.predicted, self.reasons)]
+        return [*self.notes(), *self.check.alarms()]
 
     def facts(self, notes: Sequence[str] = (), monitor: BatchMonitor | None = None) -> dict[str, Any]:
         """Return everything about the new rows together, as plain values: the keys of ``--json``.
 
         notes: those on the data set and on columns. monitor: of batches of labelled rows.
         """
-        tests = self.check.tests(self.kind, self.predicted, self.reasons)
+        tests = self.check.tests()
         facts = self.model.facts
         warnings = self.warnings() + ([] if monitor is None else monitor.alarms())
         return {
@@ -228,7 +219,7 @@ class Summary:
         point = self.model.point
         if point is None:
             return None
-        text = point_sentence(point, self.model.facts.tested_rows, self.kind or self.model.none.kind)
+        text = point_sentence(point, self.model.facts.tested_rows, self.kind)
         if point.threshold is not None and self.predicted:
             n, share = self.accepted, percent(self.accepted, self.predicted)
             text += f" {n} of {row_count(self.predicted)} ({share}) {are(n)} accepted."
@@ -248,7 +239,7 @@ class Summary:
         return f"{text}; the decision is {ABSTAIN} for {left} of {row_count(n)} ({percent(left, n)})."
 
     def _shown(self) -> tuple[float, ...]:
-        return self.levels if self.kind and self.kind not in WITHOUT_REGIONS else ()
+        return self.levels if self.kind not in WITHOUT_REGIONS else ()
 
     def _fit(self) -> str:
         """Return the method, its parameters, and the rows that it is fitted to."""
@@ -258,10 +249,12 @@ class Summary:
         part = " (its training part)" if facts.training_rows < facts.rows else ""
         return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}"
 
-    def _without_bound(self, kind: str) -> str:
+    def _without_bound(self) -> str:
         """Return that a view without p-values has no guarantee."""
-        if kind in WITHOUT_REGIONS:
-            what = f"The scores are {kind}s: they have no regions, and no error probability is guaranteed"
+        if self.kind in WITHOUT_REGIONS:
+            what = (
+                f"The scores are {self.kind}s: they have no regions, and no error probability is guaranteed"
+            )
         else:
             what = (
                 "A region is the smallest set of labels whose estimated probability is at least "

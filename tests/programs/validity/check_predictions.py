@@ -81,7 +81,7 @@ def batch(rng, rows, new, method, conformal):
     X, y = sample(rng, rows + new, 3)
     model = fitted(rng, X[:rows], y[:rows], method, {}, conformal=conformal)
     summary = summary_of(model, X[rows:], y[rows:], (0.1,))
-    tests = summary.check.tests(summary.kind, summary.predicted, summary.reasons)
+    tests = summary.check.tests()
     return [tests["atypical"].p <= 0.05, tests["ranges"].p <= 0.01, tests["coverage"].p <= 0.01]
 
 
