@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+
+import pandas as pd
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
@@ -12,31 +14,23 @@ from confml.report.answers.differences import FEW_SPLITS
 from confml.report.answers.standings import Line, Standings, not_above_baseline, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
-from confml.report.forms.grid import Grid, markdown, markdown_text
-from confml.report.forms.summary import mark_of, standing_text
+from confml.report.forms.summary import KEYS, standing_text
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable, markdown_text, to_markdown
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
 MOST = 5  # sentences of one kind in the legend
 
 
-class ShortTable(NamedTuple):
-    """Headings, rows of texts (data set, method, view, numbers), and the lines of the legend."""
-
-    headings: list[str]
-    rows: list[list[str]]
-    legend: list[str]
-
-
-def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable:
+def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable | None:
     """Return error and regions at one level, one row per view, in the order of config or CSV files.
 
-    With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it
-    is empty.
+    With more than `ROWS` rows it has at most the `BEST` methods of each data set. None without finished
+    cells. "+" marks the lowest error of a data set, "*" errors that are shown to be worse.
     """
     standings = standings_of(results)
     if not standings.lines:
-        return ShortTable([], [], [])
+        return None
     level = usual_level(results.config.levels)
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
@@ -44,20 +38,19 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable
     shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
     rows = []
     for line in shown:
-        cells = []
+        cells = list(line)
         for column in columns:
-            found = standings.of(line, column.key, level if column.per else None)
-            text = standing_text(found, column, with_sd=not column.per)
-            cells.append(f"{text} {mark_of(found) or ' '}" if column.key == "error" else text)
-        rows.append([*line, *cells])
-    kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
-    has_regions = any(place >= 3 + len(plain) for place in kept)
-    headings = ["data set", "method", "view", *(column.heading for column in columns)]
-    return ShortTable(
-        [headings[place] for place in kept],
-        [[row[place] for place in kept] for row in rows],
-        _legend(standings, shown, level if has_regions else None),
-    )
+            standing = standings.of(line, column.key, level if column.per else None)
+            text = standing_text(standing, column, with_sd=not column.per)
+            if column.key == "error" and standing is not None:
+                text += " +" if standing.best else " *" if standing.worse else ""
+            cells.append(text)
+        rows.append(cells)
+    frame = pd.DataFrame(rows, columns=[*KEYS, *(column.heading for column in columns)])
+    frame = frame.loc[:, [*KEYS, "error", *(name for name in frame.columns[4:] if frame[name].any())]]
+    has_regions = bool(set(frame.columns[4:]) & {column.heading for column in columns if column.per})
+    legend = _legend(standings, shown, level if has_regions else None)
+    return ShownTable("", frame, [text for text in legend if text], keys=3)
 
 
 def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
@@ -104,18 +97,15 @@ def _some(texts: Sequence[str]) -> list[str]:
     return list(texts) if more <= 1 else [*texts[:MOST], f"{more} more such sentences: see the page"]
 
 
-def summary_text(results: RunResults, found: RunAnswer, notes: Sequence[str]) -> str:
+def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -> str:
     """Return the answer, failures by cause, the short table and the notes of a run as Markdown."""
-    table = short_table(results, in_config_order=False)
-    parts = [f"# {markdown_text(results.config.name)}", *([f"> {found.banner}"] if found.banner else [])]
-    parts += ["## Answer", *map(markdown_text, found.sentences)]
-    for title, own in (("Failures", found.failures), ("Notes", notes)):
-        if own:
-            parts += [f"## {title}", "\n".join(f"- {markdown_text(text)}" for text in own)]
-    if table.rows:
-        legend = [text for text in table.legend if text]
-        keys = min(3, len(table.headings))
-        parts.append(markdown(Grid("Results", table.headings, table.rows, keys, legend)).rstrip())
+    parts = [f"# {markdown_text(results.config.name)}", *([f"> {answer.banner}"] if answer.banner else [])]
+    parts += ["## Answer", *map(markdown_text, answer.sentences)]
+    for title, sentences in (("Failures", answer.failures), ("Notes", notes)):
+        if sentences:
+            parts += [f"## {title}", "\n".join(f"- {markdown_text(text)}" for text in sentences)]
+    if (table := short_table(results, in_config_order=False)) is not None:
+        parts.append(to_markdown(replace(table, title="Results")).rstrip())
     return "\n\n".join(parts) + "\n"
 
 
