@@ -12,7 +12,7 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.plugins.parameters import check_parameters, parameters_text
-from confml.report.captions import figure_file_name, sentence, setting_text
+from confml.report.captions import figure_file_name, setting_text
 from confml.report.figures import (
     absent_classes,
     accuracy_rejection,
@@ -116,7 +116,7 @@ def caption_of(figure: Figure, run: RunResults, dataset: str | None) -> str:
 
     dataset: None for all of them.
     """
-    content = " ".join((inspect.getdoc(figure.draw) or sentence(figure.about)).split())
+    content = " ".join((inspect.getdoc(figure.draw) or figure.about).split())
     return f"{content} {setting_text(run, dataset)}"
 
 

@@ -67,7 +67,7 @@ class DatasetResults:
 
     def __init__(self, run: RunResults, name: str):
         self.run, self.name = run, name
-        self._metrics = {one.cell.key: one for one in run.metrics if one.cell.dataset == name}
+        self._metrics = {split.cell.key: split for split in run.metrics if split.cell.dataset == name}
         self.views: dict[str, View] = {}
         for cell in run.cells:
             names = self._metrics[cell.key].views if cell.key in self._metrics else []
@@ -78,12 +78,9 @@ class DatasetResults:
 
     def values(self, view: View, metric: str) -> list[float]:
         """Return a metric of a view, or of its fits, on each of its splits."""
-        found = []
-        for cell in view.cells:
-            values = self._metrics[cell.key].values
-            keys = [(name, metric, None) for name in (view.name, "") if (name, metric, None) in values]
-            found += [values[key] for key in keys[:1]]
-        return found
+        splits = [self._metrics[cell.key].values for cell in view.cells]
+        keys = (view.name, metric, None), ("", metric, None)
+        return [values[key] for values in splits for key in keys if key in values]
 
     def collected(self, function: Callable[..., dict[str, Any]], **options: Any) -> dict[str, Any]:
         """Return what a function of `of_views` returned for the views that have some of it, by label."""
