@@ -21,7 +21,7 @@ methods:
   - {name: tcm-nn, by: site, label: tcm}
 protocol: {kind: holdout, test-size: 0.4, repeats: 3}
 levels: [0.1, 0.3]
-figures: [{name: groups, level: 0.3}]
+figures: [groups]
 """
 
 
@@ -53,7 +53,7 @@ def command(*arguments, code=0):
 def test_table_of_groups(folder):
     command("run", folder / "c.yaml", "--out", folder / "res")
     table = pd.read_csv(folder / "res" / "tables/groups.csv")
-    assert set(table.label) == {"plain", "largest", "tcm"}
+    assert set(table.label) == {"plain", "largest", "tcm", "majority-class"}
     assert set(table.by) == {"site", "age in 3 bins"}
     assert (table.guaranteed == ((table.label == "largest") | (
         (table.label == "tcm") & (table.by == "site")))).all()  # fmt: skip

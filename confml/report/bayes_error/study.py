@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +147,7 @@ def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
     for name, categories in zip(data.table_attributes, data.categories, strict=True):
         stop = start + (categories is None)
         columns = data.attributes[stop : start + len(categories or ())]
-        stop += len(list(takewhile(lambda column, name=name: column.startswith(f"{name}="), columns)))
+        stop += [*(column.startswith(f"{name}=") for column in columns), False].index(False)
         if stop > start:  # a feature with one category has no column if the first category is dropped
             groups[name] = list(range(start, stop))
         start = stop

@@ -33,8 +33,8 @@ def draw(data: DatasetResults):
     for line in error_lines(data.run, levels_of(data.run)).get(data.name, []):
         if line.level == level and line.group != UNSEEN:
             _, label, view = line.view
-            name = with_details(label, view)
-            views.setdefault(name if name in data.views else label, []).append(line)
+            for name in {with_details(label, view), label} & data.views.keys():
+                views.setdefault(name, []).append(line)
     shown, title = data.shown(views, METHODS, "no method has groups (by)")
     groups = list(dict.fromkeys((line.by, line.group) for lines in shown.values() for line in lines))
     panels = Panels(2, height=2.0, columns=1, width=COLUMN * 1.6, sharex=True)
