@@ -10,10 +10,12 @@ from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
+from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import FEW_SPLITS
 from confml.report.answers.standings import Line, Standings, not_above_baseline, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
+from confml.report.forms.matrix import run_matrix
 from confml.report.forms.summary import KEYS, standing_text
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, markdown_text, to_markdown
@@ -25,8 +27,9 @@ MOST = 5  # sentences of one kind in the legend
 def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable | None:
     """Return error and regions at one level, one row per view, in the order of config or CSV files.
 
-    With more than `ROWS` rows it has at most the `BEST` methods of each data set. None without finished
-    cells. "+" marks the lowest error of a data set, "*" errors that are shown to be worse.
+    A run on several data sets with more than `ROWS` rows has the errors of each method by data set instead,
+    and other long tables have the methods with the lowest errors. None without finished cells. "+" marks the
+    lowest error of a data set, "*" errors that are shown to be worse.
     """
     standings = standings_of(results)
     if not standings.lines:
@@ -35,7 +38,14 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
     lines = standings.in_config_order() if in_config_order else standings.lines
-    shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
+    shown = lines
+    if len(lines) > ROWS:
+        if (ranks := ranking(results, "error")) is not None:
+            table = run_matrix(results, ranks)
+            notes = [note.replace("Bold:", "+:") for note in table.notes]
+            frame = table.frame.where(~pd.DataFrame(table.best), table.frame + " +")
+            return ShownTable(table.title, frame, [*notes, *_legend(standings, [])])
+        shown = _best_lines(standings, lines)
     rows = []
     for line in shown:
         cells = list(line)
@@ -49,7 +59,7 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
     frame = pd.DataFrame(rows, columns=[*KEYS, *(column.heading for column in columns)])
     frame = frame.loc[:, [*KEYS, "error", *(name for name in frame.columns[4:] if frame[name].any())]]
     has_regions = bool(set(frame.columns[4:]) & {column.heading for column in columns if column.per})
-    legend = _legend(standings, shown, level if has_regions else None)
+    legend = _legend(standings, _explanations(standings, shown, level if has_regions else None))
     return ShownTable("", frame, [text for text in legend if text], keys=3)
 
 
@@ -66,17 +76,25 @@ def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
     return kept
 
 
-def _legend(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
-    found = [one for line in standings.lines if (one := standings.of(line, "error"))]
-    sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
+def _legend(standings: Standings, explanations: Sequence[str]) -> list[str]:
+    """Return the state of the run, its setting, the explanations of the columns, and the tests."""
     datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
-    unfinished = standings.unfinished
-    lines = [
-        f"{name}: so far {text}; no comparison before all are computed" for name, text in unfinished.items()
+    progress = standings.unfinished
+    return [
+        *(f"{name}: so far {done}; no comparison before all are computed" for name, done in progress.items()),
+        setting_text(standings.results),
+        *explanations,
+        *_significance(standings, [name for name in datasets if name not in progress]),
+        *_some([text for name in datasets if (text := not_above_baseline(standings, name))]),
     ]
-    lines.append(setting_text(standings.results))
-    best = "; + lowest error of the data set" if any(one.best for one in found) else ""
-    lines.append(f"error: mean in %{sd}{best}")
+
+
+def _explanations(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
+    """Return what the columns have. level: of the regions, None without."""
+    errors = [standing for line in standings.lines if (standing := standings.of(line, "error"))]
+    sd = " ± sd over splits" if any(standing.n > 1 for standing in errors) else ""
+    best = "; + lowest error of the data set" if any(standing.best for standing in errors) else ""
+    lines = [f"error: mean in %{sd}{best}"]
     if level is not None:
         units: dict[str, list[str]] = {}
         for metric in metrics_in(SHORT, LEVEL):
@@ -84,8 +102,6 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
         lines += filter(None, [unpromised(standings, level)])
-    lines += _significance(standings, [name for name in datasets if name not in unfinished])
-    lines += _some([text for name in datasets if (text := not_above_baseline(standings, name))])
     if len(shown) < len(standings.lines):
         lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
     return lines

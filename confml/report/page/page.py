@@ -19,6 +19,7 @@ from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import listed
 from confml.report.captions import protocol_text, setting_text
 from confml.report.files import safe_names, write_file
+from confml.report.forms.matrix import matrix_of_runs, run_matrix
 from confml.report.page.answer import answer_of
 from confml.report.page.citations import citations
 from confml.report.page.drawings import drawing_of
@@ -28,7 +29,6 @@ from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.shown_table import ShownTable, to_html
 from confml.report.tables import certified, rejection_curves
-from confml.report.tables.ranks import matrix_of_runs, run_matrix
 from confml.report.write import read_tables
 from confml.runner.manifest import manifest_path
 

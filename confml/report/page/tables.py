@@ -70,7 +70,7 @@ def results_table(
         add(metric)
         if metric.key == "error" and family is not None and len(family.lines) > 1:
             frame[DIFFERENCE] = [_difference(family, line) for line in shown]
-            frame[P] = [DASH if line in family.best else p_text(family.adjusted(line)) for line in shown]
+            frame[P] = [DASH if line in family.best else _p_value(standings, line) for line in shown]
             best[DIFFERENCE] = best[P] = False
     for metric in metrics_in(PAGE, LEVEL) if level is not None else ():
         add(metric, level)
@@ -143,6 +143,11 @@ def _certified(reports: Mapping[str, Report], standings: Standings, dataset: str
     }
     keys = {line: (standings.run_of(line), *key) for line, key in keys_of(standings, dataset).items()}
     return {line: shares[key] for line, key in keys.items() if key in shares}
+
+
+def _p_value(standings: Standings, line: Line) -> str:
+    standing = standings.of(line, "error")
+    return DASH if standing is None else p_text(standing.p_value)
 
 
 def _difference(family: Family, line: Line) -> str:
