@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import jinja2
 import numpy as np
@@ -32,11 +33,11 @@ class ShownTable:
     best: pd.DataFrame | None = None
     about: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def headings(self) -> list[str]:
         return list(map(str, self.frame.columns))
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """Whether each column has numbers only, after the keys; they are aligned to the right."""
         texts = self.frame.to_numpy(dtype=object).T.tolist()

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from confml._outputs import RUN
@@ -26,14 +27,14 @@ CONSTANT_ROWS = 10
 
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     """Return the warnings that follow from the finished cells."""
-    fewest: dict[str, dict[Any, Fewest]] = {}
     facts = results.collected(warning_facts)
-    for one in facts:
-        known = fewest.setdefault(one.dataset, {})
-        for label, found in one.fewest.items():
-            if label not in known or found.rows < known[label].rows:
-                known[label] = found
-    return (*_small_levels(results, fewest), *_constant(facts))
+    fewest: dict[str, dict[Any, Fewest]] = {}
+    for variant in facts:
+        of_dataset = fewest.setdefault(variant.dataset, {})
+        for label, counted in variant.fewest.items():
+            of_dataset[label] = min(of_dataset.get(label, counted), counted, key=attrgetter("rows"))
+    small = (warned for name, counts in fewest.items() for warned in _small_levels(results, name, counts))
+    return (*small, *_constant(facts))
 
 
 class Fewest(NamedTuple):
@@ -76,9 +77,8 @@ def warning_facts(variant: Variant) -> WarningFacts:
             facts.true.update(result.truth.tolist())
         rows += len(result.truth)
         if any(view.kind == "p-value" for view in result.views.values()):
-            for label, fewest in _counted(result, variant.label).items():
-                if label not in facts.fewest or fewest.rows < facts.fewest[label].rows:
-                    facts.fewest[label] = fewest
+            for label, counted in _counted(result, variant.label).items():
+                facts.fewest[label] = min(facts.fewest.get(label, counted), counted, key=attrgetter("rows"))
     return facts._replace(rows=rows)
 
 
@@ -101,23 +101,21 @@ def _counted(result: CellResult, method: str) -> dict[Any, Fewest]:
     return {label: Fewest(n, method, noun) for label, n in counts.items()}
 
 
-def _small_levels(results: RunResults, fewest: Mapping[str, Mapping[Any, Fewest]]) -> Iterator[Warned]:
-    for name, known in fewest.items():
-        groups = [label for label in known if isinstance(label, Group)]
-        classes = sorted(set(known) - {None, *groups})
-        given: list[tuple[dict[str, Any], Fewest]] = []
-        for label in (*({None} & set(known)), *classes):
-            rows = known[label].rows
-            counts = {"counted_rows": rows} if label is None else {"class_counts": {label: rows}}
-            given.append((counts, known[label]))
-        for method in dict.fromkeys(known[group].method for group in groups):
-            own = {group.name: known[group] for group in groups if known[group].method == method}
-            rows_of = {group: fewest.rows for group, fewest in own.items()}
-            given.append(({"group_counts": rows_of}, next(iter(own.values()))))
-        for counts, fewest_one in given:
-            _, method, noun = fewest_one
-            for note in smallest_p_notes(results.config.levels, **counts, of=method, noun=noun):
-                yield Warned("level-too-small", note, "use larger levels or more rows", name)
+def _small_levels(results: RunResults, dataset: str, fewest: Mapping[Any, Fewest]) -> Iterator[Warned]:
+    """Yield the warnings for all rows, then for each class, then for the groups of each method."""
+    groups = {label: counted for label, counted in fewest.items() if isinstance(label, Group)}
+    classes = sorted(label for label in fewest if label is not None and label not in groups)
+    cases: list[tuple[Fewest, dict[str, Any]]] = []
+    if None in fewest:
+        cases.append((fewest[None], {"counted_rows": fewest[None].rows}))
+    cases += [(fewest[label], {"class_counts": {label: fewest[label].rows}}) for label in classes]
+    for method in dict.fromkeys(counted.method for counted in groups.values()):
+        of_method = {label.name: one for label, one in groups.items() if one.method == method}
+        rows = {name: one.rows for name, one in of_method.items()}
+        cases.append((next(iter(of_method.values())), {"group_counts": rows}))
+    for (_, method, noun), counts in cases:
+        for note in smallest_p_notes(results.config.levels, **counts, of=method, noun=noun):
+            yield Warned("level-too-small", note, "use larger levels or more rows", dataset)
 
 
 def _constant(facts: Sequence[WarningFacts]) -> Iterator[Warned]:
