@@ -226,7 +226,7 @@ def test_a_report_goes_one_way():
                     assert parts[2] not in later, f"{path}:{line}: {name} imports {module}"
 
 
-@pytest.mark.parametrize("folder", ["figures", "forms", "page"])
+@pytest.mark.parametrize("folder", ["forms", "page"])
 def test_what_shows_a_report_reads_no_cell(folder):
     """The one pass over the cells collects the numbers."""
     cells = {"CellResult", "Case", "Prediction", "curve_of"}

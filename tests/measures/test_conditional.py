@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from confml.measures.conditional import (
 )
 from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.prediction import Prediction
-from confml.report.numbers.region_levels import CalibrationParts
+from confml.report.run.results import Split
+from confml.report.tables.class_coverage import calibration_parts
 
 
 def test_strata_double():
@@ -54,10 +56,8 @@ def test_weighted_p_values_have_no_band():
     y = np.zeros(60, dtype=int)
     for extra, has_band in ((counts, True), ({**counts, "own_share": np.full((60, 2), 0.01)}, False)):
         case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), y)
-        parts = CalibrationParts()
-        parts.add(case, np.arange(60))
-        for found in (parts.all_classes(), *parts.classes().values()):
-            assert np.isfinite(coverage_band(found, 0.1)).all() == has_band
+        parts = calibration_parts([Split(SimpleNamespace(rows=np.arange(60)), case)])
+        assert np.isfinite(coverage_band(parts.values(), 0.1)).all() == has_band
 
 
 def test_coverage_of_weighted_p_values_varies_more_than_independent_errors():

@@ -10,12 +10,13 @@ from scipy.stats import beta, betabinom
 
 import confml
 from confml.errors import ConfigError
-from confml.report.numbers.groups import column_groups
+from confml.report.tables.conditional_coverage import column_groups
 
 
 def read(path):
+    """Return the rows of a table without those of the majority class."""
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if row.get("method") != "majority-class"]
 
 
 def write_people(path, n=400, seed=0):
@@ -49,7 +50,7 @@ def config(folder, **others):
 def first_tests(out):
     """The region rows of a run, each test row once, with the line of the file."""
     found = {}
-    for path in sorted((out / "regions").rglob("*.csv")):
+    for path in sorted((out / "regions").rglob("*LogisticRegression*.csv")):
         for row in read(path):
             found.setdefault(row["row"], row)
     return list(found.values())

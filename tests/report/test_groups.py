@@ -58,6 +58,7 @@ def test_table_of_groups(folder):
     assert (table.guaranteed == ((table.label == "largest") | (
         (table.label == "tcm") & (table.by == "site")))).all()  # fmt: skip
     by_site = table[(table.by == "site") & (table.level == 0.3) & (table.group == "site = south")]
+    assert by_site.calibration_rows.between(20, 100).all()
     error, size = by_site.set_index("label").error, by_site.set_index("label").mean_size
     assert error["plain"] > 0.35 > error["largest"]
     assert size["plain"] < size["largest"]

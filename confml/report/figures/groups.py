@@ -1,26 +1,14 @@
 """Errors and sizes of regions in the groups of ``by``."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
+import pandas as pd
 
 from confml.report.figures.figure import DatasetResults, Figure
 from confml.report.figures.style import COLUMN, Panels
-from confml.report.numbers.groups import UNSEEN, ErrorLine, RegionsByGroup, error_lines
 from confml.report.run.cells import with_details
-from confml.report.run.results import RunResults
+from confml.report.tables.groups import COLUMNS, UNSEEN, errors_of_groups, levels_of, regions_of
 
 METHODS = 6
-
-
-def levels_of(run: RunResults) -> tuple[float, ...]:
-    """Return the significance levels of the table ``groups.csv``."""
-    return tuple(map(float, run.config.levels))
-
-
-def collects(run: RunResults, options: Mapping[str, Any]) -> list[RegionsByGroup]:
-    return [RegionsByGroup(levels_of(run))]
 
 
 def draw(data: DatasetResults):
@@ -29,24 +17,24 @@ def draw(data: DatasetResults):
     region. Each test row counts once. At most six methods are drawn.
     """
     level = min(levels_of(data.run), default=0.0)
-    views: dict[str, list[ErrorLine]] = {}
-    for line in error_lines(data.run, levels_of(data.run)).get(data.name, []):
-        if line.level == level and line.group != UNSEEN:
-            _, label, view = line.view
-            for name in {with_details(label, view), label} & data.views.keys():
-                views.setdefault(name, []).append(line)
+    views: dict[str, list] = {}
+    frame = pd.DataFrame(errors_of_groups(data.run), columns=COLUMNS.split())
+    frame = frame[(frame["dataset"] == data.name) & (frame["level"] == level) & (frame["group"] != UNSEEN)]
+    for line in frame.to_dict("records"):
+        name = with_details(line["label"], line["view"])
+        views.setdefault(name if name in data.views else line["label"], []).append(line)
     shown, title = data.shown(views, METHODS, "no method has groups (by)")
-    groups = list(dict.fromkeys((line.by, line.group) for lines in shown.values() for line in lines))
+    groups = list(dict.fromkeys((line["by"], line["group"]) for lines in shown.values() for line in lines))
     panels = Panels(2, height=2.0, columns=1, width=COLUMN * 1.6, sharex=True)
     upper, lower = panels.axes
     for number, (name, lines) in enumerate(shown.items()):
         shift = 0.8 * ((number + 0.5) / len(shown) - 0.5)
-        x = [groups.index((line.by, line.group)) + shift for line in lines]
-        error, low, high = 100 * np.array([(line.error, line.low, line.high) for line in lines]).T
+        x = [groups.index((line["by"], line["group"])) + shift for line in lines]
+        error, low, high = 100 * np.array([(line["error"], line["low"], line["high"]) for line in lines]).T
         ends = np.maximum([error - low, high - error], 0.0)
         look = {"color": data.look(name)["color"], "markersize": 3}
         panels.handles[name] = upper.errorbar(x, error, ends, fmt="o", elinewidth=0.7, **look)
-        lower.plot(x, [line.size for line in lines], "o", **look)
+        lower.plot(x, [line["mean_size"] for line in lines], "o", **look)
     upper.axhline(100 * level, color="black", linewidth=0.5)
     upper.set(ylabel="error (%)", ylim=(0, None))
     lower.set(ylabel="mean set size", ylim=(0, None))
@@ -60,5 +48,5 @@ def draw(data: DatasetResults):
 GROUPS = Figure(
     about="errors and sizes of regions in the groups of by, for each method",
     draw=draw,
-    collects=collects,
+    collects=lambda run, options: [regions_of],
 )

@@ -5,17 +5,138 @@ confidence level, as papers draw it.
 """
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from confml._seeds import stable_generator
+from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
+from confml.measures.prediction import Prediction, of_sums_before
 from confml.plugins.parameters import Flag, Integer, Number
 from confml.report.figures.figure import DatasetResults, Figure, of_views
 from confml.report.figures.style import PAGE, Panels, add_legend, log_ticks, new_figure
-from confml.report.numbers.region_levels import region_errors, region_sizes
+from confml.report.run.results import Split, Variant
+from confml.report.tables.class_coverage import calibration_parts, fewest, has_p_values
 
 LINES = 20  # that are distinguishable
 CURVES = 14
+STEPS = 200  # between the levels of a figure
+
+
+def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
+    """Return (n, c) the number of ``levels`` (m,), in ascending order, at which a region contains the class.
+
+    Regions shrink with the level, so a region at ``levels[j]`` contains the classes with a count above j, as
+    `Prediction.region` computes it.
+    """
+    scores = prediction.scores
+    if prediction.kind == "p-value":
+        return np.where(np.isnan(scores), 0, np.searchsorted(levels, scores, side="left"))
+    limits, m = (1 - levels - 1e-12)[::-1], len(levels)
+    return of_sums_before(
+        scores, lambda before: (m - np.searchsorted(limits, before, side="right")).astype(np.int32), m
+    )
+
+
+class RegionErrors(NamedTuple):
+    """Fraction of regions without the true label at each level.
+
+    levels, errors: (levels,) mean over the splits. rows: number of different test rows. conformal: whether
+    the view has p-values. counted: number of examples that p-values are counted among; None without p-values
+    and for an online pass; 0, for which there is no band, if all are weighted.
+    """
+
+    levels: np.ndarray
+    errors: np.ndarray
+    rows: int
+    conformal: bool
+    counted: int | None
+
+
+def region_errors(
+    variant: Variant, max_level: float = 1.0, instances: int | None = None
+) -> dict[str, RegionErrors]:
+    """Return the errors of the regions of each view.
+
+    instances: number of test examples of each split, the same ones for every method; None for all.
+    """
+    levels = np.linspace(0, float(max_level), STEPS + 1)
+    found = {}
+    for view, splits in variant.views.items():
+        usable = [split for split in splits if split.case.prediction.has_regions and len(split.case.truth)]
+        if usable:
+            found[view] = _errors(usable, levels, variant, instances)
+    return found
+
+
+def _errors(
+    splits: Sequence[Split], levels: np.ndarray, variant: Variant, instances: int | None
+) -> RegionErrors:
+    errors, rows = [], []
+    for result, case in splits:
+        numbers = result.rows
+        if instances is not None and instances < len(numbers):
+            some = _some(numbers, instances, variant)
+            case, numbers = Case(case.prediction.take(some), case.truth[some]), numbers[some]
+        if case.prediction.kind == "p-value":
+            p = np.where(case.known, case.prediction.scores[np.arange(len(numbers)), case.true_columns], -1.0)
+            missed = np.searchsorted(np.sort(p), levels, side="right")
+        else:
+            counts = level_counts(case.prediction, levels)[np.arange(len(numbers)), case.true_columns]
+            counts, last = np.where(case.known, counts, 0), len(levels)
+            missed = np.bincount(counts, minlength=last + 1).cumsum()[:last]
+        errors.append(missed / len(numbers))
+        rows.append(numbers)
+    conformal = all(case.prediction.kind == "p-value" for _, case in splits)
+    different = len(np.unique(np.concatenate(rows)))
+    return RegionErrors(levels, np.mean(errors, axis=0), different, conformal, _counted(splits))
+
+
+def _counted(splits: Sequence[Split]) -> int | None:
+    """Return ``counted`` of `RegionErrors`; no region contains an absent class, of which it is 0."""
+    parts = calibration_parts([split for split in splits if has_p_values(split.case)])
+    known = {key: counted for key, (_, counted) in parts.items() if counted != 0}
+    if not known:
+        return 0 if parts else None
+    if any(case.is_label_conditional for _, case in splits):
+        sizes = list(known.values())
+    else:  # the classes of a group of by are counted among the same examples
+        groups = dict.fromkeys(name for _, name in known)
+        sizes = [fewest(known[key] for key in known if key[1] == name) for name in groups]
+    # Label-conditional classes add up to about one sample of all of them.
+    return None if None in sizes else sum(filter(None, sizes))
+
+
+def _some(numbers: np.ndarray, instances: int, variant: Variant) -> np.ndarray:
+    """Return positions of random test examples from those with these row numbers, by the run's seed."""
+    seed = variant.run.config.seed
+    rng = stable_generator("instances", seed, variant.dataset, sorted(numbers.tolist()))
+    drawn = rng.choice(np.sort(numbers), instances, replace=False)
+    return np.flatnonzero(np.isin(numbers, drawn))
+
+
+class RegionSizes(NamedTuple):
+    """Mean set size of p-values (criterion N) at each level, mean over the splits; (levels,) each."""
+
+    levels: np.ndarray
+    sizes: np.ndarray
+
+
+def region_sizes(variant: Variant, max_level: float = 0.2) -> dict[str, RegionSizes]:
+    """Return the set sizes of each view with p-values."""
+    levels = np.linspace(0, float(max_level), STEPS + 1)
+    found = {}
+    for view, splits in variant.views.items():
+        sizes = []
+        for _, case in splits:
+            if case.prediction.kind == "p-value" and len(case.truth):
+                p = np.sort(case.prediction.scores, axis=None)
+                sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
+        if sizes:
+            found[view] = RegionSizes(levels, np.mean(sizes, axis=0))
+    return found
 
 
 def draw_errors(

@@ -1,19 +1,65 @@
 """``class-coverage.csv``: coverage of each class, with the band of valid p-values."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
-from confml.report.numbers.region_levels import CalibrationParts, group_names
+from confml.measures.prediction import Prediction
+from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.report.run.results import Split, Variant
 from confml.report.tables.table import KEY, Row, Table, by_view
+from confml.runner.results import CellResult
 
 COLUMNS = (*KEY, "class", "level", "rows", "counted", "coverage", "band_low", "band_high")
 
 
 def has_p_values(case: Case) -> bool:
     return case.prediction.kind == "p-value"
+
+
+def group_names(result: CellResult, prediction: Prediction) -> np.ndarray:
+    """Return the name (n,) of the group of each test example in the only division of ``by``, else "".
+
+    The codes of groups differ between fits. The names of a division with the label are those of one label.
+    """
+    codes = prediction.extra.get(GROUP)
+    if codes is None or codes.shape[1] > 1:
+        return np.full(len(prediction), "")
+    (division,) = result.views.fit_details.other[DIVISIONS]
+    step = len(prediction.classes) if division["label"] else 1
+    return np.array([*division["groups"], ""])[np.where(codes[:, 0] == UNKNOWN, UNKNOWN, codes[:, 0] * step)]
+
+
+def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[int, int | None]]:
+    """Return the parts (rows, counted) of `coverage_band` by true label and group of ``by``, sorted.
+
+    rows: number of different test examples of all splits; counted: smallest number of examples that their
+    p-values are counted among on a split, None for an online pass.
+    """
+    rows: dict[tuple[Any, str], list[np.ndarray]] = {}
+    counted: dict[tuple[Any, str], list[int | None]] = {}
+    for result, case in splits:
+        labels, codes = case.labels
+        names, groups = np.unique(group_names(result, case.prediction), return_inverse=True)
+        places, numbers = codes * len(names) + groups, case.counted
+        for place in np.unique(places).tolist():
+            key, mine = (
+                (labels[place // len(names)].item(), names[place % len(names)].item()),
+                places == place,
+            )
+            rows.setdefault(key, []).append(np.asarray(result.rows)[mine])
+            counted.setdefault(key, []).append(None if numbers is None else int(numbers[mine].min()))
+    return {key: (len(np.unique(np.concatenate(rows[key]))), fewest(counted[key])) for key in sorted(rows)}
+
+
+def fewest(sizes: Iterable[int | None]) -> int | None:
+    """Return the smallest number; None if one of them is None."""
+    numbers = list(sizes)
+    return None if None in numbers else min(number for number in numbers if number is not None)
 
 
 def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
@@ -28,22 +74,21 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     for every class.
     """
     levels, grouped = variant.run.config.levels, variant.run.has_groups(variant.dataset)
-    parts = CalibrationParts()
-    sums: dict = {}  # number of test examples and of covered ones, by class and level
-    for result, case in splits:
-        parts.add(case, result.rows, group_names(result, case.prediction))
+    smoothed = any("tau" in case.prediction.extra for _, case in splits)
+    classes: dict[Any, list[tuple[int, int | None]]] = {}
+    for (label, _), part in calibration_parts(splits).items():
+        classes.setdefault(label, []).append(part)
+    covered: dict[tuple[Any, float], list[tuple[int, int]]] = {}
+    for _, case in splits:
         for level in levels:
-            for label, (n, covered) in case.class_coverage(level).items():
-                before = sums.get((label, level), (0, 0))
-                sums[label, level] = before[0] + n, before[1] + covered
-    for label, of_class in parts.classes().items():
-        sizes = [counted for _, counted in of_class if counted is not None]
-        n = sum(size for size, _ in of_class)
-        counted = min(sizes) if len(sizes) == len(of_class) else None
+            for label, counts in case.class_coverage(level).items():
+                covered.setdefault((label, level), []).append(counts)
+    for label, parts in classes.items():
+        n, counted = sum(rows for rows, _ in parts), fewest(counted for _, counted in parts)
         for level in levels:
-            total, covered = sums[label, level]
-            band = (math.nan, math.nan) if grouped else coverage_band(of_class, level, parts.smoothed)
-            yield label, level, n, counted, covered / total, *band
+            tests, hits = map(sum, zip(*covered[label, level], strict=True))
+            band = (math.nan, math.nan) if grouped else coverage_band(parts, level, smoothed)
+            yield label, level, n, counted, hits / tests, *band
 
 
 TABLE = Table(

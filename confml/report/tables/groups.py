@@ -1,20 +1,26 @@
 """``groups.csv``: errors and sizes of regions in the groups of ``by``."""
 
+import functools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from confml.data.text_table import counted, number_text
+from confml.measures import Case
 from confml.measures.conditional import GroupCoverage
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
+from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.plugins.by import BY_KEYS
-from confml.report.numbers.groups import UNSEEN, RegionsByGroup, error_lines
 from confml.report.report import Report
-from confml.report.run.results import RunResults
+from confml.report.run.results import RunResults, Variant
 from confml.report.shown_table import ShownTable
 from confml.report.tables.table import Row, Table
+from confml.runner.results import CellResult
 
 COLUMNS = "dataset by group method label view level guaranteed calibration_rows rows error low high mean_size"
 ERROR = Metric(
@@ -27,12 +33,116 @@ ERROR = Metric(
 )
 
 
+WORST = (
+    *("data set", "by", "method", "view", "level", "group"),
+    *("rows", "error (%)", "95 %, all groups", "size"),
+)
+UNSEEN = "no calibration row"
+NO_GROUPS = pd.DataFrame(columns=["by", "split", "row", "group"])
+NO_CALIBRATION = pd.DataFrame(columns=["by", "group", "rows"])
+
+
+def levels_of(run: RunResults) -> list[float]:
+    return list(map(float, run.config.levels))
+
+
 def are_in(rows: int) -> str:
     return f"{counted(rows, 'test row')} {'is' if rows == 1 else 'are'} in"
 
 
 def has_groups(run: RunResults) -> bool:
     return any(cell.params.get(key) is not None for cell in run.cells for key in BY_KEYS)
+
+
+class Regions(NamedTuple):
+    """Regions of one view of a method on a data set, as frames.
+
+    key: data set, method, label and view. tests: split and row of each test example, and for each level
+    whether its region misses the label, and its size. groups: by, split, row and group for each division of
+    ``by``. calibration: by, group and number of calibration rows.
+    """
+
+    key: tuple[str, str, str, str]
+    tests: pd.DataFrame
+    groups: pd.DataFrame
+    calibration: pd.DataFrame
+
+
+def regions_of(variant: Variant) -> list[Regions]:
+    """Return the regions of each view that has some."""
+    found = []
+    for view, splits in variant.views.items():
+        tests, groups, calibration = [], [NO_GROUPS], [NO_CALIBRATION]
+        for result, case in splits:
+            if case.prediction.has_regions:
+                key = {"split": result.cell.split, "row": result.rows}
+                regions = {level: case.regions(level) for level in levels_of(variant.run)}
+                columns = {("missed", level): ~region.covered for level, region in regions.items()}
+                columns |= {("size", level): region.sizes for level, region in regions.items()}
+                tests.append(pd.DataFrame(key | columns))
+                for by, names, counts in _divisions(result, case):
+                    groups.append(pd.DataFrame({"by": by, **key, "group": names}))
+                    calibration.append(pd.DataFrame({"by": by, **counts}))
+        if tests:
+            own = (variant.dataset, splits[0].result.cell.method, variant.label, view)
+            found.append(Regions(own, *(pd.concat(frames) for frames in (tests, groups, calibration))))
+    return found
+
+
+def _divisions(result: CellResult, case: Case) -> Iterator[tuple[str, np.ndarray, dict[str, list]]]:
+    """Yield for each division of ``by`` its name, the group (n,) of each row, and the rows calibrated on."""
+    if GROUP not in case.prediction.extra:
+        return
+    for division, details in enumerate(result.views.fit_details.other[DIVISIONS]):
+        codes, columns = case.prediction.extra[GROUP][:, division], case.true_columns
+        if details["label"]:
+            unknown = (codes == UNKNOWN) | (columns < 0)
+            codes = np.where(unknown, UNKNOWN, codes * len(case.prediction.classes) + columns)
+        names = np.array([*details["groups"], UNSEEN])[codes]
+        yield details["name"], names, {"group": details["groups"], "rows": details["rows"]}
+
+
+@functools.lru_cache(maxsize=1)  # the table and the figures of all data sets
+def errors_of_groups(run: RunResults) -> list[Row]:
+    """Return the rows of ``groups.csv``."""
+    rows: list[Row] = []
+    views = [view for of_variant in run.collected(regions_of) for view in of_variant]
+    for _, of_dataset in groupby(views, key=lambda view: view.key[0]):
+        rows += _of_dataset(list(of_dataset), levels_of(run))
+    return rows
+
+
+def _of_dataset(views: Sequence[Regions], levels: Sequence[float]) -> Iterator[Row]:
+    every = pd.concat([view.groups for view in views])  # those of the first view count for others
+    calibration = pd.concat([view.calibration for view in views]).groupby(["by", "group"])["rows"].min()
+    for by in every["by"].unique():
+        for view in views:
+            own = view.groups[view.groups["by"] == by]
+            named = pd.concat([own, every[every["by"] == by]]).drop_duplicates(["split", "row"])
+            tests = view.tests[view.tests["split"].isin(named["split"])]
+            # Of several splits that test a row, the first one counts.
+            tests = tests.merge(named, how="left", on=["split", "row"]).drop_duplicates("row")
+            names = tests["group"].fillna(UNSEEN)
+            for group in sorted(names.unique(), key=lambda name: (name == UNSEEN, name)):
+                mine = tests[names == group]
+                n, rows = len(mine), int(calibration.get((by, group), 0))
+                for level in levels:
+                    wrong = int(mine["missed", level].sum())
+                    interval = GroupCoverage.of(n, wrong)
+                    yield (
+                        *(
+                            view.key[0],
+                            by,
+                            group,
+                            *view.key[1:],
+                            level,
+                            int(len(own) > 0),
+                            rows,
+                            n,
+                            wrong / n,
+                        ),
+                        *(interval.low, interval.high, float(mine["size", level].mean())),
+                    )
 
 
 def rows(report: Report) -> Iterator[Row]:
@@ -45,15 +155,12 @@ def rows(report: Report) -> Iterator[Row]:
     ``mean_size``: mean number of labels of a region. Rows of a group without calibration rows have all labels
     in their regions.
     """
-    levels = tuple(map(float, report.run.config.levels))
-    for dataset, lines in error_lines(report.run, levels).items():
-        for by, group, (method, label, view), *numbers in lines:
-            yield dataset, by, group, method, label, view, *numbers
+    yield from errors_of_groups(report.run)
 
 
 def notes(report: Report) -> Iterator[str]:
     for row in report.rows[TABLE.path]:
-        if row[2] == UNSEEN and row[7] and row[6] == min(map(float, report.run.config.levels)):
+        if row[2] == UNSEEN and row[7] and row[6] == min(levels_of(report.run)):
             yield (
                 f"{row[0]}, {row[4]}: {are_in(row[9])} a group of {row[1]} without calibration rows: all "
                 "p-values there are 1"
@@ -75,25 +182,13 @@ def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
         if key not in worst or float(row["error"]) > float(worst[key]["error"]):
             worst[key] = row
     if worst:
-        headings = [
-            "data set",
-            "by",
-            "method",
-            "view",
-            "level",
-            "group",
-            "rows",
-            "error (%)",
-            "95 %, all groups",
-            "size",
-        ]
         rows = []
         for key, row in worst.items():
             error, size, n = (float(row[name] or "nan") for name in ("error", "mean_size", "rows"))
             found = GroupCoverage.of(int(n), round(error * n), groups[key])
             ends = f"{ERROR.text(found.low)} to {ERROR.text(found.high)}"
             rows.append((*key, row["group"], row["rows"], ERROR.text(error), ends, f"{size:.2f}"))
-        frame = pd.DataFrame(rows, columns=headings)
+        frame = pd.DataFrame(rows, columns=WORST)
         yield ShownTable("group of by with the highest error", frame, keys=6)
 
 
@@ -106,7 +201,7 @@ TABLE = Table(
     applies=has_groups,
     metrics={"error": ERROR},
     of_run=True,
-    collects=lambda run: (RegionsByGroup(tuple(map(float, run.config.levels))),),
+    collects=lambda run: (regions_of,),
     notes=notes,
     shown=shown,
 )

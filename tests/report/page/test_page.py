@@ -9,7 +9,7 @@ from report.report_cases import entry, figure, golden_run, make_config, make_run
 from scipy.stats import rankdata
 
 from confml.measures.prediction import Prediction
-from confml.report.numbers.region_levels import level_counts
+from confml.report.figures.regions import level_counts
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
