@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from confml.config import Config
+    from confml.report.shown_table import ShownTable
 
 _TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", "candidate", "error", "calls")
 
@@ -153,19 +154,14 @@ class Run:
 
     def table(self) -> pd.DataFrame:
         """Return the result table that ``confml run`` prints: one row per data set, method and view."""
-        frame = self._printed_table()
-        repeated = list(_REPEATED)
-        frame[repeated] = frame[repeated].replace("", None).ffill()
+        frame = self._printed_table().frame
+        frame["error"] = frame["error"].replace("", None).ffill()
         return frame
 
-    def _printed_table(self) -> pd.DataFrame:
-        import pandas as pd
+    def _printed_table(self) -> ShownTable:
+        from confml.report.forms.summary import plain_table
 
-        from confml.report.forms.summary import printed_tables
-
-        grids = [table.printed(with_sd=False) for table in printed_tables(self._results)[:1]]
-        rows, headings = (grids[0].texts(), list(grids[0].headings)) if grids else ([], list(_REPEATED))
-        return pd.DataFrame(rows, columns=headings)
+        return plain_table(self._results)
 
     def _read(self, name: str) -> pd.DataFrame:
         import pandas as pd
@@ -182,19 +178,22 @@ class Run:
         return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=texts, low_memory=False)
 
     def __repr__(self) -> str:
+        from confml.report.shown_table import to_console
+
         results = self._results
         head = f"Run '{self.name}' in {self.folder}: {results.done} of {len(results.cells)} cells"
-        return f"{head}\n\n{self._printed_table().to_string(index=False)}" if results.done else head
+        return f"{head}\n\n{to_console(self._printed_table()).rstrip()}" if results.done else head
 
     def _repr_html_(self) -> str:
         from html import escape
 
+        from confml.report.shown_table import to_html
+
         results = self._results
         head = f"Run {escape(self.name)}: {results.done} of {len(results.cells)} cells"
-        return f"<p>{head}</p>{self._printed_table().to_html(index=False)}"
+        return f"<p>{head}</p>{to_html(self._printed_table(), 'results')}"
 
 
-_REPEATED = ("data set", "method", "view", "error")  # an empty cell continues the row above
 _KEYS = ("dataset", "method", "params", "split", "view")
 
 

@@ -103,25 +103,19 @@ def test_wrong_numbers(n):
         pass
 
 
-def test_stdout_is_restored_after_blocks_of_threads_that_overlap():
-    before, inside, left = sys.stdout, [threading.Event(), threading.Event()], threading.Event()
+def test_stdout_is_restored_after_blocks_of_threads_that_overlap(capsys):
+    before, inside = sys.stdout, threading.Barrier(2)
 
-    def first():
+    def helper():
         with without_output():
-            inside[0].set()
-            inside[1].wait(10)
-        left.set()
+            inside.wait(10)
+            inside.wait(10)
 
-    def second():
-        inside[0].wait(10)
-        with without_output():
-            inside[1].set()
-            left.wait(10)
-            print("discarded")
-
-    helpers = [threading.Thread(target=one) for one in (first, second)]
-    for helper in helpers:
-        helper.start()
-    for helper in helpers:
-        helper.join()
-    assert sys.stdout is before
+    thread = threading.Thread(target=helper)
+    thread.start()
+    inside.wait(10)
+    with without_output():
+        inside.wait(10)
+        thread.join()
+        print("discarded")
+    assert sys.stdout is before and capsys.readouterr().out == ""

@@ -89,8 +89,8 @@ def _print(grid: Any) -> None:
     from confml.report.console import print_table
 
     if not width_of(sys.stdout):
-        print_table(grid.headings, grid.texts(), title=grid.title, right=grid.keys, keys=4)
+        print_table(grid.headings, grid.texts(), title=grid.title, keys=4)
         return
     echo(f"{grid.title}\n")
     for pair, (names, *own) in pair_blocks(grid.headings, grid.texts()).items():
-        print_table(names, own, title=pair, right=1, keys=1)
+        print_table(names, own, title=pair, keys=1)

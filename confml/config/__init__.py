@@ -107,8 +107,8 @@ def _resolved_entry(entry: MethodEntry, levels: Sequence[float], draft: Draft) -
         else:
             sweep[name] = tuple(path if item == value else item for item in sweep[name])
     if conformal is not None and conformal.params.get("best_of") and levels:
-        given = {name: value for name, value in conformal.params.items() if value is not None}
-        conformal = conformal.model_copy(update={"params": {"best_of_level": levels[0]} | given})
+        level = conformal.params.get("best_of_level", levels[0])
+        conformal = conformal.model_copy(update={"params": {**conformal.params, "best_of_level": level}})
     return entry.model_copy(update={"params": params, "sweep": sweep, "conformal": conformal})
 
 

@@ -37,11 +37,9 @@ def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
     from confml.data.cards import known_cards
 
     card, at = dataset.card or dataset.name, (*place, "card" if dataset.card else "name")
-    with draft.noting(at):
-        known = known_cards()
-        if card not in known:
-            hint = did_you_mean(card, known, list_all=False) or "confml data list shows them"
-            draft.say(at, f"unknown data set '{card}'", hint)
+    if card not in (known := known_cards()):
+        hint = did_you_mean(card, known, list_all=False) or "confml data list shows them"
+        draft.say(at, f"unknown data set '{card}'", hint)
 
 
 def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple) -> None:

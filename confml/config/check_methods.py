@@ -9,6 +9,7 @@ from typing import Any
 from confml.config import grids
 from confml.config.draft import Draft
 from confml.config.method_entry import MethodEntry
+from confml.config.part import hyphenated
 from confml.config.schema import StepSpec
 from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError
@@ -117,9 +118,9 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, place: 
     inner: dict[str, Any] = {}
     for key, spec in entry.wrappers.items():
         noted = draft.problems.noted
-        rules = {name: rule for name, rule in WRAPPERS[key].declared().items() if name != "random_state"}
-        check = functools.partial(check_parameters, key, rules)
-        draft.check_each((*place, key), {"kind": spec.kind, **spec.params}, check)
+        declared = WRAPPERS[key].declared().items()
+        rules = {hyphenated(name): rule for name, rule in declared if name != "random_state"}
+        draft.check_each((*place, key), spec.as_dict(), functools.partial(check_parameters, key, rules))
         if draft.problems.noted == noted:
             error = error_of({**inner, **spec.as_params()})
             if error is not None:

@@ -23,10 +23,13 @@ class WrapperSpec(Part):
     kind: str
     params: dict[str, Any] = {}
 
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        return super()._collect({key: value for key, value in values.items() if value is not None})
+
     def as_params(self) -> dict[str, Any]:
         """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
-        given = {f"{self.key}__{name}": value for name, value in self.params.items() if value is not None}
-        return {self.key: self.kind} | given
+        return {self.key: self.kind} | {f"{self.key}__{name}": value for name, value in self.params.items()}
 
     def as_dict(self) -> dict[str, Any]:
         return {hyphenated(name): value for name, value in super().as_dict().items()}

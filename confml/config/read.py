@@ -11,7 +11,7 @@ from confml._version import resource_folder
 from confml.config.draft import Draft
 from confml.data.cards import known_cards
 from confml.data.table_files import is_table_name
-from confml.errors import ConfigErrors, ConfmlError, did_you_mean
+from confml.errors import ConfigErrors, did_you_mean
 from confml.yaml import Mark, error_at, read_file
 
 
@@ -25,14 +25,13 @@ def bundled_configs() -> dict[str, Path]:
 
 def find_config(name: str) -> tuple[Path, str]:
     """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
-    path, known = Path(name), dict[str, Path]()
+    path = Path(name)
     if os.path.exists(name) and not os.path.isdir(name):
         if not is_table_name(name):
             return path, name
         hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
         raise _no_config(name, "this is a table file, expected a config", hint)
-    with contextlib.suppress(ConfmlError):  # a broken installation: config files can still be run
-        known = bundled_configs()
+    known = bundled_configs()
     short = name.removesuffix(".yaml")  # folders may be omitted if the rest is unique
     below = [path for full, path in known.items() if short and full.endswith(f"/{short}")]
     if short in known or len(below) == 1:

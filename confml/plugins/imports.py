@@ -25,10 +25,6 @@ from confml.errors import ConfigError
 Function = TypeVar("Function", bound=Callable[..., Any])
 OWN = ("sklearn", "confml")  # packages that need no permission
 
-_SILENCE = threading.Lock()
-_open_blocks: list[None] = []  # of `without_output`, in all threads
-_redirection = contextlib.ExitStack()
-
 
 @dataclass(frozen=True)
 class ImportPermission:
@@ -98,20 +94,14 @@ def permission_in_force(permission: ImportPermission) -> Iterator[None]:
 def without_output() -> Iterator[None]:
     """Discard the text that other people's code prints; stdout is for the data of a command.
 
-    Blocks of several threads can overlap: the last one that ends restores stdout, which all threads share.
+    A command runs in the main thread. All threads share stdout, and blocks of several that overlap could not
+    restore it, so nothing is discarded in other threads.
     """
-    with _SILENCE:
-        if not _open_blocks:
-            nowhere = _redirection.enter_context(open(os.devnull, "w"))
-            _redirection.enter_context(contextlib.redirect_stdout(nowhere))
-        _open_blocks.append(None)
-    try:
+    if threading.current_thread() is not threading.main_thread():
         yield
-    finally:
-        with _SILENCE:
-            _open_blocks.pop()
-            if not _open_blocks:
-                _redirection.close()
+        return
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
 
 
 def is_dotted_name(text: Any) -> bool:

@@ -132,10 +132,10 @@ def combined_curves(
     for run, setting in zip(runs, settings, strict=True):
         words = [text for part in differing if (text := _words(part, setting.get(part)))]
         number = None if of_methods else _numbers(run, key)
-        for cell, found in run.metrics:
-            metrics |= {name for _, name, level in found if level is None}
-            first = next((view for view, _, _ in found if view), "")  # the view that `predict` uses
-            value = found.get((first, metric, None), found.get(("", metric, None), math.nan))
+        for cell, of_cell in run.metrics:
+            metrics |= {name for _, name, level in of_cell if level is None}
+            first = next((view for view, _, _ in of_cell if view), "")  # the view that `predict` uses
+            value = of_cell.get((first, metric, None), of_cell.get(("", metric, None), math.nan))
             label = run.short_label(cell.method, {name: x for name, x in cell.params.items() if name != key})
             labels.add(label)
             is_shown = not methods or label in methods

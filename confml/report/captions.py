@@ -44,12 +44,6 @@ def setting_text(results: RunResults, dataset: str | None = None) -> str:
     return f"{where} Protocol: {how}; {splits} split{'s' * (splits != 1)}."
 
 
-def sentence(text: str) -> str:
-    """Return a phrase as a sentence: a capital at the start, a full stop at the end."""
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
-
-
 def figure_file_name(text: str) -> str:
     """Return a file name without an ending, of letters, digits, ``_`` and ``-`` only."""
     return re.sub("-{2,}", "-", re.sub("[^A-Za-z0-9_-]+", "-", text)).strip("-") or "figure"

@@ -14,11 +14,10 @@ import pandas as pd
 
 from confml._json import from_json, to_json
 from confml.report.files import safe_name
-from confml.report.forms.grid import Mark, latex, plain_table, text_width
 from confml.report.forms.short_table import short_table
-from confml.report.forms.summary import summary_tables
+from confml.report.forms.summary import shown_summary, summaries
 from confml.report.run.results import RunResults
-from confml.report.shown_table import ShownTable, to_console
+from confml.report.shown_table import ShownTable, to_console, to_latex
 from confml.report.tables.known import outputs_of
 from confml.report.tables.notes import NOTES_FILE, notes_of
 from confml.report.tables.summary import counts_document, summary_document
@@ -35,12 +34,13 @@ def print_run(
     everything: also print all tables and the list of files.
     """
     stream = stream or sys.stdout
-    lines = print_short_table(results, stream)
+    if (table := short_table(results)) is not None:
+        print_shown(table, stream)
     if everything:
         for output in outputs_of(results):
             for table in output.shown(results, folder):
                 print_shown(table, stream)
-    lines += _answer(folder)
+    lines = _answer(folder)
     notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
@@ -61,51 +61,19 @@ def _answer(folder: Path) -> list[str]:
     return [*lines, *(f"answer: {text}" for text in found["short"]), ""]
 
 
-def print_short_table(results: RunResults, stream: IO[str]) -> list[str]:
-    """Print the short table of a run; return the lines of its legend."""
-    table = short_table(results)
-    if not table.rows:
-        return []
-    headings, rows = table.headings, table.rows
-    width = width_of(stream)
-    if width is not None and text_width(headings, rows) > width:
-        headings, rows = _grouped(headings, rows)
-        print_table(headings, rows, right=2, stream=stream)
-    else:
-        print_table(headings, _named_once(rows), right=3, stream=stream)
-    return [*table.legend, ""]
-
-
-def _named_once(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the rows with each data set in the first of its rows only."""
-    names = ["", *(row[0] for row in rows)]
-    return [["" if row[0] == name else row[0], *row[1:]] for name, row in zip(names, rows, strict=False)]
-
-
-def _grouped(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows with each data set on a line of its own, above its methods."""
-    grouped = []
-    for name, *cells in _named_once(rows):
-        grouped += [[name, *[""] * (len(cells) - 1)]] if name else []
-        grouped.append([f"  {cells[0]}", *cells[1:]])
-    return ["method", *headings[2:]], grouped
-
-
 def print_chosen(
     results: RunResults, columns: Sequence[str], levels: Sequence[float], as_latex: bool
 ) -> None:
     """Print the tables of methods with chosen columns and levels, as text or for LaTeX."""
     if levels:
         results = replace(results, config=results.config.model_copy(update={"levels": list(levels)}))
-    for table in summary_tables(results, columns):
+    for summary in summaries(results, columns):
+        table = shown_summary(summary, results)
         if as_latex:
-            label = safe_name(f"{results.config.name}-{table.kind.name}")
-            sys.stdout.write(latex(table.grid, label))
-            continue
-        grid = table.grid
-        rows = [[one.text + one.sign if isinstance(one, Mark) else one for one in row] for row in grid.rows]
-        print_table(grid.headings, rows, title=grid.title, right=grid.keys, keys=grid.keys)
-        sys.stdout.write("".join(f"{note}\n" for note in grid.notes) + "\n")
+            label = safe_name(f"{results.config.name}-{summary.kind.name}")
+            sys.stdout.write(to_latex(table, label))
+        else:
+            print_shown(table)
 
 
 def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:
@@ -130,27 +98,18 @@ def print_table(
     rows: Sequence[Sequence[Any]],
     *,
     title: str = "",
-    right: int | None = None,
     keys: int | None = None,
     stream: IO[str] | None = None,
 ) -> None:
-    """Print a table; an empty first cell continues the row above.
-
-    right: columns from this one on are aligned to the right; by default those that hold numbers only. keys:
-    number of columns that identify a row; by default those before the first number. On a terminal a table
-    that is too wide is divided into blocks of columns, each with the keys; names are never shortened.
-    """
-    stream = stream or sys.stdout
-    encoding = getattr(stream, "encoding", None)
-    if right is None:
-        numeric = [all(isinstance(row[place], int | float) for row in rows) for place in range(len(headings))]
-    else:
-        numeric = [place >= right for place in range(len(headings))]
-    cells = [[carried(str(value), encoding) for value in row] for row in rows]
-    names = [carried(heading, encoding) for heading in headings]
-    width = width_of(stream)
-    title = "\n".join(folded(carried(title, encoding), width))
-    stream.write(plain_table(names, cells, numeric, title, width, keys))
+    """Print a table of texts and numbers. keys: number of columns that identify a row; by default those
+    before the first number."""
+    frame = pd.DataFrame([[str(value) for value in row] for row in rows], columns=list(headings))
+    if keys is None:
+        numeric = (
+            all(isinstance(value, int | float) for value in column) for column in zip(*rows, strict=True)
+        )
+        keys = next((place for place, is_numeric in enumerate(numeric) if is_numeric), len(headings))
+    print_shown(ShownTable(title, frame, keys=keys), stream)
 
 
 def list_outputs(folder: Path) -> list[str]:

@@ -41,13 +41,8 @@ def place_of(name: str) -> str:
     return name if name in ("metrics.csv", "summary.csv") else f"tables/{name}"
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows of numbers, strings and None as CSV."""
-    return "\n".join(csv_lines(header, rows)) + "\n"
-
-
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Yield the lines of `csv_text` without line breaks."""
+    """Yield the lines of rows of numbers, texts and None as CSV, without line breaks."""
     yield ",".join(map(field, header))
     for row in rows:
         yield ",".join([quoted(value) if type(value) is str else field(value) for value in row])
@@ -55,7 +50,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     """Write rows of numbers, strings and None."""
-    return write_file(path, csv_text(header, rows))
+    return write_lines(path, csv_lines(header, rows))
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -79,27 +74,10 @@ def write_lines(path: Path, lines: Iterable[str]) -> Path:
     """Write lines as they are produced; the file is there when all are."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_atomically(path, durable=False) as file:
-        for some in batched(lines, 10_000):
-            file.write(("\n".join(some) + "\n").encode("utf-8"))
+        rest = iter(lines)
+        while part := list(islice(rest, 10_000)):
+            file.write(("\n".join(part) + "\n").encode("utf-8"))
     return path
-
-
-def batched(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Yield the values in lists of ``size``."""
-    rest = iter(values)
-    while some := list(islice(rest, size)):
-        yield some
-
-
-def column_lines(parts: Iterable[tuple[Sequence[str], Sequence[Sequence[str]]]]) -> Iterator[str]:
-    """Yield the lines of a table without line breaks; fast for tables of many rows.
-
-    parts: consecutive parts of the rows, each as header and columns of finished fields of equal length.
-    """
-    for number, (header, columns) in enumerate(parts):
-        if number == 0:
-            yield ",".join(map(field, header))
-        yield from map(",".join, zip(*columns, strict=True))
 
 
 def field(value: Any) -> str:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from confml.report.files import csv_lines, place_of, write_file, write_lines
@@ -50,7 +51,6 @@ class Report:
     rows: dict[str, list[Sequence[Any]]] = field(default_factory=dict)
     columns: dict[str, Sequence[str]] = field(default_factory=dict)
     shown: dict[str, ShownTable] = field(default_factory=dict)
-    grids: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
@@ -110,7 +110,17 @@ class Frames(dict[str, pd.DataFrame]):
         self._report = report
 
     def __missing__(self, name: str) -> pd.DataFrame:
-        columns = list(self._report.columns[name])
-        frame = pd.DataFrame(self._report.rows[name], columns=columns).convert_dtypes(convert_floating=False)
+        columns, rows = self._report.columns[name], self._report.rows[name]
+        values = zip(*rows, strict=True) if rows else [()] * len(columns)
+        frame = pd.DataFrame({key: _typed(column) for key, column in zip(columns, values, strict=True)})
         self[name] = frame
         return frame
+
+
+def _typed(values: Sequence[Any]) -> pd.Series:
+    """Return a column with the type of its values, of which some may be None."""
+    types = {type(value) for value in values if value is not None}
+    for kinds, dtype in ((str, "string"), ((bool, np.bool_), "boolean"), ((int, np.integer), "Int64")):
+        if types and all(issubclass(one, kinds) for one in types):
+            return pd.Series(values, dtype=dtype)
+    return pd.Series(values, dtype=float)

@@ -67,15 +67,28 @@ def to_console(table: ShownTable, width: int | None = None) -> str:
     """Return a table as plain text, followed by an empty line.
 
     width: largest number of characters per line, None for no limit. In a table that is wider, texts are
-    broken at blanks, and if that is not enough, the columns are divided into blocks, each with the keys. A
-    line is longer than ``width`` only if its words are.
+    broken at blanks, and if that is not enough, the columns are divided into blocks, each with the keys. The
+    first of several keys has a line of its own then. A line is longer than ``width`` only if its words are.
     """
     title = folded(table.title, width) if table.title else []
     notes = [line for note in table.notes for line in folded(note, width)]
     text = _plain(table, list(range(table.frame.shape[1])), None)
     if width is not None and max(map(len, text.split("\n"))) > width:
+        table = _grouped(table) if table.keys > 1 else table
         text = "\n\n".join(_plain(table, columns, width) for columns in _blocks(table, width))
-    return "\n".join([*title, text, *notes]) + "\n\n"
+    return "\n".join([*title, text, *([""] if notes else []), *notes]) + "\n\n"
+
+
+def _grouped(table: ShownTable) -> ShownTable:
+    """Return a table with the first key on a line of its own, above its rows."""
+    first, second = table.headings[:2]
+    parts = []
+    for name, rows in table.frame.groupby(first, sort=False):
+        texts = rows.drop(columns=first)
+        texts[second] = "  " + texts[second]
+        head = pd.DataFrame([[name, *[""] * (texts.shape[1] - 1)]], columns=texts.columns)
+        parts += [head, texts]
+    return ShownTable(table.title, pd.concat(parts, ignore_index=True), table.notes, table.keys - 1)
 
 
 def _plain(table: ShownTable, columns: list[int], width: int | None) -> str:

@@ -83,7 +83,7 @@ def test_the_lowest_error_is_marked(report):
     assert any(f"{100 * best:.2f}" in line for line in rows)
 
 
-def many_run(methods: int):
+def many_run(methods: int, datasets=(LONG,)):
     rng = np.random.default_rng(1)
 
     def predict(cell):
@@ -92,9 +92,8 @@ def many_run(methods: int):
         return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, truth)
 
     config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
-    return make_run(
-        config, predict, {LONG: DatasetInfo(name=LONG, rows=60, attributes=2, classes=2)}, ["r0", "r1"]
-    )
+    infos = {name: DatasetInfo(name=name, rows=60, attributes=2, classes=2) for name in datasets}
+    return make_run(config, predict, infos, ["r0", "r1"])
 
 
 def test_a_long_table_has_the_best_and_says_so(tmp_path):
@@ -102,6 +101,20 @@ def test_a_long_table_has_the_best_and_says_so(tmp_path):
     assert "3 of 41 rows, the lowest errors; --all prints the rest" in text
     assert sum("vote" in line for line in text.split("\n")) >= 3
     assert "--all prints the rest" not in printed(tmp_path, run=many_run(40))
+
+
+def test_ten_data_sets_have_every_method_in_sixty_lines(tmp_path):
+    names = [f"data-set-{number}" for number in range(10)]
+    run = many_run(7, names)
+    lines = printed(tmp_path, run=run).split("\n")
+    assert len(lines) <= 60
+    heads = [line for line in lines if line.startswith("data set ")]
+    assert {word for head in heads for word in re.findall(r"knn k=\d", head)} == set(
+        map(run.label, run.cells)
+    )
+    (means,) = [line for line in lines if line.startswith("data-set-3 ")]
+    errors = [row.mean for row in run.summary if (row.dataset, row.metric) == ("data-set-3", "error")]
+    assert sorted(re.findall(r"\d+\.\d\d", means)) == sorted(f"{100 * mean:.2f}" for mean in errors)
 
 
 def test_an_encoding_without_a_character_gets_ascii(report):

@@ -56,6 +56,21 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
     assert "28 of 32 variants" in many.get_suptitle()
 
 
+def test_the_baseline_is_not_drawn():
+    """Its error would set the scale of all others."""
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        scores = rng.dirichlet(np.ones(3), 30)
+        return result_of(cell, {"vote": Prediction(np.arange(3), scores, "vote")}, rng.integers(0, 3, 30))
+
+    config = make_config([entry("knn", {"k": 1}), entry("majority-class")])
+    info = {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=3)}
+    run = make_run(config, predict, info, ["r0", "r1"])
+    assert legend_of(drawn("accuracy-rejection", run)) == ["knn k=1"]
+    assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
+
+
 def test_panels_of_a_row_show_the_highest_band_of_all():
     """The second view has larger errors than the first."""
     rng = np.random.default_rng(0)

@@ -33,7 +33,7 @@ def test_a_console_aligns_digits_below_digits_and_names_a_data_set_once():
 def test_a_narrow_console_has_blocks_with_the_keys_and_whole_words():
     text = to_console(TABLE, width=36)
     assert all(len(line) <= 36 for line in text.split("\n"))
-    assert text.count("data set") > 1 and text.count("a_1") == text.count("data set")
+    assert text.count("method") > 1 and text.count("  a_1") == text.count("\nusps\n") == text.count("method")
     for word in " ".join(FRAME.to_numpy().ravel()).split():
         assert word in text
 

@@ -173,7 +173,7 @@ def test_version_space_as_drawn_is_that_of_the_examples(toy):
     np.testing.assert_allclose(sphere.circle(sphere.working[0]) @ sphere.working[0], 0, atol=1e-9)
     # Areas in the plane are areas on the sphere: a cap of height h has 2 pi h.
     ring = np.cos(0.7) * sphere.centre + np.sin(0.7) * sphere.axes[0]
-    radius = np.linalg.norm(sphere.place(ring[None]))
+    radius = np.linalg.norm(sphere.project(ring[None]))
     assert np.pi * radius**2 == pytest.approx(2 * np.pi * (1 - np.cos(0.7)))
     assert list(fitted.joint.joint) != list(fitted.joint.labelwise)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +49,7 @@ def config(folder: Path, **others) -> dict:
 
 def regions(out: Path) -> list[dict[str, str]]:
     rows = []
-    for path in sorted((out / "regions").rglob("*.csv")):
+    for path in sorted((out / "regions").rglob("knn*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
             rows += list(csv.DictReader(file))
     return rows
@@ -68,7 +67,7 @@ def test_a_join_by_line_gives_every_label_after_rows_were_dropped(tmp_path):
         assert (row["label"], row["number"], row["id.split"]) == (label, number, split)
     assert any(int(row["row"]) + 2 != int(row["line"]) for row in rows)  # the number is not the line
     # From Python: the same columns.
-    frame = run.regions()
+    frame = run.regions(method="knn")
     assert frame["line"].tolist() == [int(row["line"]) for row in rows]
     assert frame["number"].tolist() == [row["number"] for row in rows]
     assert frame["id.split"].tolist() == [row["id.split"] for row in rows]
@@ -118,18 +117,6 @@ def test_data_without_a_file_have_no_lines(tmp_path):
     confml.run(given, out=tmp_path / "out", jobs=1, engine="serial")
     assert list(regions(tmp_path / "out")[0])[:3] == ["split", "row", "label"]
     assert not Store(tmp_path / "out").keys("rows")
-
-
-def test_a_run_of_an_older_version_is_reported_with_a_note(tmp_path):
-    write_file(tmp_path / "train.csv", 60, 0, "n")
-    out = tmp_path / "out"
-    confml.run(config(tmp_path), out=out, jobs=1, engine="serial")
-    manifest = json.loads((out / ".run/manifest.json").read_text())
-    del manifest["datasets"][0]["origins"]
-    (out / ".run/manifest.json").write_text(json.dumps(manifest))
-    write_report(open_run(out), out)
-    assert list(regions(out)[0])[:3] == ["split", "row", "label"]
-    assert "regions/ has no lines of the file" in (out / ".run/notes.txt").read_text()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip"])

@@ -57,10 +57,9 @@ def draw_pairs(axes, values: np.ndarray, label: str, classes: list, *, whole: bo
     bar.outline.set_visible(False)
     axes.spines[:].set_visible(False)
     step = 1 if len(classes) <= NAMED else -(-len(classes) // (NAMED // 2))
-    places = np.arange(0, len(classes), step)
-    names = [short_name(classes[place]) for place in places]
-    axes.set_xticks(places, names, **_ticks(names, 30))
-    axes.set_yticks(places, names, fontsize=_ticks(names, 30)["fontsize"])
+    ticks, names = range(0, len(classes), step), list(map(short_name, classes[::step]))
+    axes.set_xticks(ticks, names, **_ticks(names, 30))
+    axes.set_yticks(ticks, names, fontsize=_ticks(names, 30)["fontsize"])
     axes.set(xlabel="class", ylabel="class")
     for a, b in np.argwhere(~np.isnan(values)) if len(classes) <= WRITTEN else ():
         value = values[a, b]
@@ -83,19 +82,19 @@ def draw_classes(axes, study: Study) -> dict[str, Any]:
     """Draw the one-vs-rest estimates; return the handles of the legend by label."""
     rates = study.errors.one_vs_rest
     prior = np.minimum(study.rows, study.rows.sum() - study.rows) / study.rows.sum()
-    order, places = np.argsort(-rates.estimate * prior, kind="stable"), np.arange(len(study.classes))
-    many = len(places) > NAMED
+    order, x = np.argsort(-rates.estimate * prior, kind="stable"), np.arange(len(study.classes))
+    many = len(x) > NAMED
     low, high = 100 * rates.lower[order], 100 * rates.upper[order]
-    bars = axes.vlines(places, low, high, color=BLUE, alpha=0.35, linewidth=1 if many else 4)
+    bars = axes.vlines(x, low, high, color=BLUE, alpha=0.35, linewidth=1 if many else 4)
     per_cent = (100 * rates.estimate * prior)[order]
-    (points,) = axes.plot(places, per_cent, "o", color=BLUE, markersize=1.5 if many else 3, clip_on=False)
+    (points,) = axes.plot(x, per_cent, "o", color=BLUE, markersize=1.5 if many else 3, clip_on=False)
     handles = {"estimated Bayes error": points, "bounds": bars}
     if np.nanmax(rates.estimate_tie_high - rates.estimate_tie_low) > WIDE_BAND:
         ends = (100 * (end * prior)[order] for end in (rates.estimate_tie_low, rates.estimate_tie_high))
-        ties = axes.vlines(places, *ends, color="black", linewidth=0.7)
+        ties = axes.vlines(x, *ends, color="black", linewidth=0.7)
         handles["tie band (other orders of equal distances)"] = ties
     names = [] if many else [short_name(name) for name in study.classes[order].tolist()]
-    axes.set_xticks(places[: len(names)], names, **_ticks(names, 35 if len(places) <= 12 else 100))
+    axes.set_xticks(x[: len(names)], names, **_ticks(names, 35 if len(x) <= 12 else 100))
     axes.set(xlabel="class, largest estimate first", ylabel="one-vs-rest (%)", ylim=(0, None))
     return handles
 

@@ -142,18 +142,16 @@ def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
     """Return the names of the features and the columns of X of each; dummy columns stay together."""
     if data.attributes == data.table_attributes:
         return data.attributes, [[j] for j in range(len(data.attributes))]
-    found: dict[str, list[int]] = {}
-    place = 0
-    for name, known in zip(data.table_attributes, data.categories, strict=True):
-        stop = place + (known is None)
-        for column in data.attributes[stop : place + len(known or ())]:
-            if not column.startswith(f"{name}="):
-                break
-            stop += 1
-        if stop > place:  # a feature with one category has no column if the first category is dropped
-            found[name] = list(range(place, stop))
-        place = stop
-    return tuple(found), list(found.values())
+    groups: dict[str, list[int]] = {}
+    start = 0
+    for name, categories in zip(data.table_attributes, data.categories, strict=True):
+        stop = start + (categories is None)
+        columns = data.attributes[stop : start + len(categories or ())]
+        stop += [*(column.startswith(f"{name}=") for column in columns), False].index(False)
+        if stop > start:  # a feature with one category has no column if the first category is dropped
+            groups[name] = list(range(start, stop))
+        start = stop
+    return tuple(groups), list(groups.values())
 
 
 class Prepared(NamedTuple):
@@ -213,7 +211,7 @@ def _select(X, y, groups, names, request: Request, rng, say, about: list[str]) -
         groups=groups,
         criterion=request.criterion,
         **request.of_trees,
-        said=lambda step, taken: say(f"selection: {step + 1}. {names[taken]}"),
+        said=lambda step, number: say(f"selection: {step + 1}. {names[number]}"),
     )
 
 

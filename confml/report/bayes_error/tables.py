@@ -53,13 +53,13 @@ def class_rows(study: Study) -> Rows:
     ]
 
 
-def _values(rates: Any, prior: np.ndarray, intervals: Any, place: Any) -> dict[str, float]:
+def _values(rates: Any, prior: np.ndarray, intervals: Any, at: Any) -> dict[str, float]:
     """Return the columns of estimates of a pair or a class."""
-    values = {name: getattr(rates, name)[place] for name in ESTIMATES}
-    values["bayes_error"] = rates.estimate[place] * prior[place]
-    values |= {name: getattr(rates, name)[place] for name in LIMITS}
+    values = {name: getattr(rates, name)[at] for name in ESTIMATES}
+    values["bayes_error"] = rates.estimate[at] * prior[at]
+    values |= {name: getattr(rates, name)[at] for name in LIMITS}
     if intervals is not None:
-        values |= {"interval_low": intervals.low[place], "interval_high": intervals.high[place]}
+        values |= {"interval_low": intervals.low[at], "interval_high": intervals.high[at]}
     return values
 
 
@@ -162,8 +162,8 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
 def plain(value: Any) -> Any:
     """Return a document for JSON: numbers of numpy as Python's, and numbers that are not finite as None."""
     if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

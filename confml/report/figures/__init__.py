@@ -12,7 +12,7 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.plugins.parameters import check_parameters, parameters_text
-from confml.report.captions import figure_file_name, sentence, setting_text
+from confml.report.captions import figure_file_name, setting_text
 from confml.report.figures import (
     absent_classes,
     accuracy_rejection,
@@ -92,14 +92,15 @@ def pictures(run: RunResults) -> Iterator[Picture]:
         alike = [other.options for other in run.config.figures if other.name == spec.name]
         parts = [spec.name, *_differences(options, alike)]
         name = figure_file_name(safe_name("-".join(parts).replace("_", "-")))
-        for dataset, stem in ({"all data sets": ""} if figure.is_across(options) else stems).items():
+        is_across = figure.across or options.get("together", False)
+        for dataset, stem in ({"all data sets": ""} if is_across else stems).items():
             file = f"{name}-{figure_file_name(stem)}" if stem else name
             if file in files:
                 file = f"{file}-{digest(parameters_text(options) + str(len(files)))}"
             files.add(file)
             yield Picture(
                 f"figures/{file}",
-                functools.partial(_draw, figure, options, of_dataset, dataset),
+                functools.partial(figure.draw, of_dataset(dataset), **options),
                 f"{spec.name} of {dataset}",
                 caption_of(figure, run, dataset if stem else None),
                 formats=run.config.figure_formats,
@@ -107,16 +108,12 @@ def pictures(run: RunResults) -> Iterator[Picture]:
             )
 
 
-def _draw(figure: Figure, options: Mapping[str, Any], of_dataset: Callable[[str], DatasetResults], name: str):
-    return figure.draw(of_dataset(name), **options)
-
-
 def caption_of(figure: Figure, run: RunResults, dataset: str | None) -> str:
     """Return the caption of a figure: content, meaning of bands, data set, protocol, number of splits.
 
     dataset: None for all of them.
     """
-    content = " ".join((inspect.getdoc(figure.draw) or sentence(figure.about)).split())
+    content = " ".join((inspect.getdoc(figure.draw) or figure.about).split())
     return f"{content} {setting_text(run, dataset)}"
 
 
@@ -131,6 +128,5 @@ def _differences(options: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
         elif value is True:
             yield key
         else:
-            yield (
-                str(value) if isinstance(value, str) and key not in ("without", "skip") else f"{key}-{value}"
-            )
+            is_named = isinstance(value, str) and key not in ("without", "skip")
+            yield str(value) if is_named else f"{key}-{value}"

@@ -41,7 +41,9 @@ class Words(Parameter):
         return "a list of names"
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, str) for one in value)
+        return (
+            isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
+        )
 
 
 def draw(
@@ -75,32 +77,32 @@ def draw(
     columns = list(dict.fromkeys(panel for _, panel in curves))
     if views and not by_method:
         columns = [view for view in views if view in columns]
-    places = list(product(rows, columns))
-    if not places:
+    keys = list(product(rows, columns))
+    if not keys:
         raise NotApplicable("no finished cell has such a view")
-    if len(places) > PANELS:
-        raise NotApplicable(f"{len(places)} panels are too many: name views, or panels: view")
+    if len(keys) > PANELS:
+        raise NotApplicable(f"{len(keys)} panels are too many: name views, or panels: view")
     wide = len(columns) if together and len(columns) > 1 else 0
-    height = 2.5 if len(places) == 1 else 2.1 if len(places) <= 12 else 1.35
-    width = PAGE * (0.55 if len(places) == 1 else 1)
-    grid = Panels(len(places), height, columns=wide, width=width, sharey="row")
+    height = 2.5 if len(keys) == 1 else 2.1 if len(keys) <= 12 else 1.35
+    width = PAGE * (0.55 if len(keys) == 1 else 1)
+    grid = Panels(len(keys), height, columns=wide, width=width, sharey="row")
     lines, note = data.shown(dict.fromkeys(line for drawn in curves.values() for line in drawn), LINES)
-    for axes, place in zip(grid.axes, places, strict=True):
-        drawn = {line: splits for line, splits in curves.get(place, {}).items() if line in lines}
+    for axes, key in zip(grid.axes, keys, strict=True):
+        drawn = {line: splits for line, splits in curves.get(key, {}).items() if line in lines}
         axes.set_visible(bool(drawn))
-        looks = {line: data.look(place[1] if by_method else line) for line in drawn}
+        looks = {line: data.look(key[1] if by_method else line) for line in drawn}
         for line in drawn if by_method else ():
             dashes = DASHES[list(lines).index(line) % len(DASHES)]
             looks[line] |= {"linestyle": dashes, "marker": ""}
             grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": "black"})[0])
         for line, handle in _draw_panel(axes, drawn, looks, form, band == "sd").items():
             grid.handles.setdefault(line, handle)
-        if form == "sure-incorrect" and (points := rejections_of(*place)):
+        if form == "sure-incorrect" and (points := rejections_of(*key)):
             x, y = 100 * np.array([(point.x, point.y) for point in points]).T
             look = {"color": "black", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.7}
             (stars,) = axes.plot(x, y, "*", **look, zorder=5, clip_on=False)
             grid.handles.setdefault(f"paper ({points[0].source})", stars)
-        axes.set_title(place[1] if not together else place[0] if len(columns) == 1 else ", ".join(place))
+        axes.set_title(key[1] if not together else key[0] if len(columns) == 1 else ", ".join(key))
     for axes in grid.axes:  # after all are drawn: it fixes the common scale of a row
         axes.margins(x=0)
         axes.set(ylim=(0, None), xlim=(0, None if together and len(columns) == 1 else 100))
@@ -118,15 +120,15 @@ def _draw_panel(axes, curves, looks, form: str, with_band: bool) -> dict[str, An
     areas = {line: np.mean([curve.augrc() for curve in splits]) for line, splits in curves.items()}
     best, handles = min(areas, key=areas.__getitem__, default=None), {}
     for line, splits in curves.items():
-        found = band(splits, RATES, what=LABELS[form][0])
-        x = 100 * (1 - found.grid if form == "risk" else found.grid)
+        means = band(splits, RATES, what=LABELS[form][0])
+        x = 100 * (1 - means.grid if form == "risk" else means.grid)
         if line == best and with_band and len(splits) > 1:
-            low, high = rate_band(100 * found.mean, 100 * found.sd)
+            low, high = rate_band(100 * means.mean, 100 * means.sd)
             axes.fill_between(x, low, high, color=looks[line]["color"], alpha=0.13, linewidth=0)
-        is_defined = ~np.isnan(found.mean)
+        is_defined = ~np.isnan(means.mean)
         width = 1.8 if line == best and len(curves) > 1 else 1.0
         (handles[line],) = axes.plot(
-            *(x[is_defined], 100 * found.mean[is_defined]),
+            *(x[is_defined], 100 * means.mean[is_defined]),
             **looks[line] | {"linewidth": width, "markevery": max(1, is_defined.sum() // 9)},
         )
     return handles

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from confml.methods import BASELINE
 from confml.plugins.parameters import Parameter
 from confml.report.figures.style import line_of
 from confml.report.numbers.outcomes import ViewNumbers
@@ -20,10 +21,10 @@ class Figure:
 
     about: one line on its content. draw: makes a matplotlib figure of `DatasetResults` and the options as
     keywords, raising `NotApplicable`; its docstring is the caption. options: parameters that a config may
-    give. across: whether it is always drawn once for all data sets together. refits: whether it fits models
-    again, which needs the data. check: called with the options of a config before anything runs; raises
-    ConfmlError. collects: returns the functions of a variant whose values it draws, from a run and the
-    options; the one pass over the cells calls them.
+    give. across: whether it is always drawn once for all data sets; others are by their option ``together``.
+    refits: whether it fits models again, which needs the data. check: called with the options of a config
+    before anything runs; raises ConfmlError. collects: returns the functions of a variant whose values it
+    draws, from a run and the options; the one pass over the cells calls them.
     """
 
     about: str
@@ -33,10 +34,6 @@ class Figure:
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
     collects: Callable[[RunResults, Mapping[str, Any]], Sequence[Callable]] = lambda run, options: ()
-
-    def is_across(self, options: Mapping[str, Any]) -> bool:
-        """Return whether it is drawn once for all data sets: always, or by its option ``together``."""
-        return self.across or bool(options.get("together", False))
 
 
 def of_views(*functions: Callable[..., dict[str, Any]]) -> Callable[..., list[ViewNumbers]]:
@@ -62,15 +59,18 @@ class View(NamedTuple):
 class DatasetResults:
     """The results of one data set of a run, as figures draw them.
 
-    run: all results. name: of the data set. views: of the finished cells by label, in the config's order.
+    run: all results. name: of the data set. views: of the finished cells by label, in the config's order,
+    without the method `BASELINE`.
     """
 
     def __init__(self, run: RunResults, name: str):
         self.run, self.name = run, name
-        self._metrics = {one.cell.key: one for one in run.metrics if one.cell.dataset == name}
+        self._metrics = {split.cell.key: split for split in run.metrics if split.cell.dataset == name}
         self.views: dict[str, View] = {}
         for cell in run.cells:
-            names = self._metrics[cell.key].views if cell.key in self._metrics else []
+            if cell.method == BASELINE or cell.key not in self._metrics:
+                continue  # errors of the baseline would set the scale
+            names = self._metrics[cell.key].views
             for view in names:
                 label = with_details(run.label(cell), view if len(names) > 1 else "")
                 new = View(run.label(cell), cell.method, cell.params, view, [])
@@ -78,12 +78,9 @@ class DatasetResults:
 
     def values(self, view: View, metric: str) -> list[float]:
         """Return a metric of a view, or of its fits, on each of its splits."""
-        found = []
-        for cell in view.cells:
-            values = self._metrics[cell.key].values
-            keys = [(name, metric, None) for name in (view.name, "") if (name, metric, None) in values]
-            found += [values[key] for key in keys[:1]]
-        return found
+        splits = [self._metrics[cell.key].values for cell in view.cells]
+        keys = (view.name, metric, None), ("", metric, None)
+        return [values[key] for values in splits for key in keys if key in values]
 
     def collected(self, function: Callable[..., dict[str, Any]], **options: Any) -> dict[str, Any]:
         """Return what a function of `of_views` returned for the views that have some of it, by label."""

@@ -21,8 +21,8 @@ def draw(data: DatasetResults):
     frame = pd.DataFrame(errors_of_groups(data.run), columns=COLUMNS.split())
     frame = frame[(frame["dataset"] == data.name) & (frame["level"] == level) & (frame["group"] != UNSEEN)]
     for line in frame.to_dict("records"):
-        name = with_details(line["label"], line["view"])
-        views.setdefault(name if name in data.views else line["label"], []).append(line)
+        for name in {with_details(line["label"], line["view"]), line["label"]} & data.views.keys():
+            views.setdefault(name, []).append(line)
     shown, title = data.shown(views, METHODS, "no method has groups (by)")
     groups = list(dict.fromkeys((line["by"], line["group"]) for lines in shown.values() for line in lines))
     panels = Panels(2, height=2.0, columns=1, width=COLUMN * 1.6, sharex=True)

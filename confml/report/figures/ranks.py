@@ -17,19 +17,19 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
     shows no difference, or if the data sets are too few for a test.
     """
     try:
-        found = ranking(data.run, metric, without=without, skip=skip)
+        ranked = ranking(data.run, metric, without=without, skip=skip)
     except ConfmlError as error:
         raise NotApplicable(error.message) from None
-    if found is None:
+    if ranked is None:
         raise NotApplicable(f"ranks by {metric} need two data sets with two finished methods")
-    ranks, k = found.comparison.mean_ranks, len(found.labels)
-    bars = found.verdict.groups()
+    ranks, k = ranked.comparison.mean_ranks, len(ranked.labels)
+    bars = ranked.verdict.groups()
     half = (k + 1) // 2
     line, bar = 0.2, 0.14  # heights in inches, the unit of the vertical axis
     bottom = -(0.35 + bar * len(bars) + line * half)
     figure = new_figure(PAGE, 1.0 - bottom)
     figure.suptitle(
-        f"mean ranks by {found.heading}, {len(found.datasets)} data sets (1: the best); {_verdict(found)}",
+        f"mean ranks by {ranked.heading}, {len(ranked.datasets)} data sets (1: the best); {_verdict(ranked)}",
         x=0.01,
         ha="left",
     )
@@ -48,19 +48,19 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
         height = bottom + line * (half - (number if is_left else k - 1 - number))
         end = 1 - 0.06 * k if is_left else k + 0.06 * k
         axes.plot([ranks[method], ranks[method], end], [0, height, height], color="0.6", linewidth=0.6)
-        words = found.labels[method], f"{ranks[method]:.2f}"
+        words = ranked.labels[method], f"{ranks[method]:.2f}"
         text = "  ".join(words if is_left else reversed(words))
         side = "right" if is_left else "left"
         axes.text(end, height, f" {text} ", ha=side, va="center", fontsize=7)
     return figure
 
 
-def _verdict(found: Ranking) -> str:
+def _verdict(ranked: Ranking) -> str:
     """Return the verdict in one line."""
-    if not found.verdict.testable:
-        return f"too few data sets for a test (at least {found.verdict.needed})"
-    p = f"Friedman p = {found.comparison.f_p_value:.2g}"
-    return f"{p}; bars: Wilcoxon with Holm" if found.verdict.differs else f"{p}: no difference shown"
+    if not ranked.verdict.testable:
+        return f"too few data sets for a test (at least {ranked.verdict.needed})"
+    p = f"Friedman p = {ranked.comparison.f_p_value:.2g}"
+    return f"{p}; bars: Wilcoxon with Holm" if ranked.verdict.differs else f"{p}: no difference shown"
 
 
 def check(options: Mapping[str, Any]) -> None:

@@ -48,11 +48,6 @@ class Toy(NamedTuple):
     positive: np.ndarray
     joint: "JointLabelling"
 
-    @property
-    def classes(self) -> np.ndarray:
-        """The two classes."""
-        return self.method.classes_
-
 
 def toy_of(data: DatasetResults, points: int) -> Toy:
     """Return the first variant of Bayesian transduction, fitted to the first split."""
@@ -102,7 +97,7 @@ class Sphere:
         self.centre, self.svm = trajectory.centre() @ back, trajectory.start @ back
         self.axes = _orthogonal(self.centre)
 
-    def place(self, w: np.ndarray) -> np.ndarray:
+    def project(self, w: np.ndarray) -> np.ndarray:
         """Return (n, 2) Lambert's azimuthal equal-area projection of w (n, 3)."""
         scale = np.sqrt(2.0 / np.maximum(1.0 + w @ self.centre, 1e-9))
         return scale[:, None] * (w @ self.axes.T)
@@ -189,19 +184,19 @@ def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict[str, Any]:
         handles[name] = line
     for sign, colour, marker in ((-1.0, BLUE, "o"), (1.0, VERMILION, "s")):
         examples = toy.X[toy.targets == sign]
-        name = f"class {toy.classes[int(sign > 0)]}"
+        name = f"class {toy.method.classes_[int(sign > 0)]}"
         handles[name] = axes.scatter(*examples.T, s=16, color=colour, marker=marker, linewidths=0, zorder=3)
     for name, x, p in zip(ascii_uppercase, toy.W, toy.positive, strict=False):
         axes.plot(*x, marker="x", color="black", markersize=4, zorder=4)
         axes.annotate(f"{name}: {p:.2f}", x, (5, 4), textcoords="offset points", fontsize=7, **_TEXT)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=toy.names[0], ylabel=toy.names[1])
-    axes.set_title(f"right of A, B, ...: P({toy.classes[1]})", loc="right", fontsize=6, color="0.4")
+    axes.set_title(f"right of A, B, ...: P({toy.method.classes_[1]})", loc="right", fontsize=6, color="0.4")
     return handles
 
 
 def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
     """Draw version space, cut by the working examples."""
-    outline = sphere.place(sphere.outline())
+    outline = sphere.project(sphere.outline())
     axes.fill(*outline.T, color="0.92", zorder=0)
     reach = 1.25 * np.abs(outline).max(axis=0)
     for wall, sign in zip(sphere.walls, toy.targets, strict=True):
@@ -222,16 +217,19 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
         cell = inside[(signs == labels).all(axis=1)]
         if len(cell) > 0.005 * len(inside):
             text = "".join("+" if label else "\u2212" for label in labels) + f"\n{probability:.2f}"
-            axes.text(*sphere.place(sphere.free(cell))[0], text, fontsize=6, ha="center", **_TEXT)
+            axes.text(*sphere.project(sphere.free(cell))[0], text, fontsize=6, ha="center", **_TEXT)
     for point, marker in ((sphere.centre, "*"), (sphere.svm, "D")):
-        axes.plot(*sphere.place(point[None])[0], marker, color="black", markersize=5, markerfacecolor="white")
+        axes.plot(
+            *sphere.project(point[None])[0], marker, color="black", markersize=5, markerfacecolor="white"
+        )
     axes.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]), aspect="equal", xticks=[], yticks=[])
     axes.set_title("version space (areas are volumes)")
     outside = [name for name in names if name not in cutting]
     words = f"dashed: {', '.join(cutting)}" if cutting else "no dashed line"
     words += f" ({', '.join(outside)} outside)" if outside else ""
+    second = toy.method.classes_[1]
     axes.set_xlabel(
-        f"{words}; in each cell:\nlabels of {', '.join(names)} (+ {toy.classes[1]}) and their probability\n"
+        f"{words}; in each cell:\nlabels of {', '.join(names)} (+ {second}) and their probability\n"
         "\u2606 Bayes point, \u25c7 support vector machine",
         fontsize=6.5,
     )
@@ -240,7 +238,7 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
 def _seen_circle(sphere: Sphere, example: np.ndarray) -> np.ndarray:
     """Return a great circle in the plane, except for what is opposite of the centre, which is split."""
     circle = sphere.circle(example)
-    return sphere.place(np.where((circle @ sphere.centre > -0.5)[:, None], circle, np.nan))
+    return sphere.project(np.where((circle @ sphere.centre > -0.5)[:, None], circle, np.nan))
 
 
 VERSION_SPACE = Figure(
@@ -262,7 +260,7 @@ def draw_labellings(data: DatasetResults):
     """
     toy = toy_of(data, LABELLED)
     joint = toy.joint
-    labelwise = joint.labelwise == toy.classes[1]
+    labelwise = joint.labelwise == toy.method.classes_[1]
     bars = list(zip(joint.positive, joint.probabilities, strict=True))[:LABELLINGS]
     if not any((labels == labelwise).all() for labels, _ in bars):
         bars.append((labelwise, joint.probability(joint.labelwise)))  # it is always shown
@@ -274,7 +272,7 @@ def draw_labellings(data: DatasetResults):
         colour, name = (VERMILION, "joint or labelwise prediction") if kinds else (BLUE, "other labelling")
         handles[name] = axes.barh(number, p, color=colour, height=0.7)
         axes.bar_label(handles[name], [" ".join([f"{p:.3f}", " and ".join(kinds)])], padding=3, fontsize=7)
-    ticks = [" ".join(str(toy.classes[int(label)]) for label in labels) for labels, _ in bars]
+    ticks = [" ".join(str(toy.method.classes_[int(label)]) for label in labels) for labels, _ in bars]
     axes.set_yticks(range(len(bars)), ticks)
     axes.invert_yaxis()
     axes.set_xlim(0, min(1.6 * max(p for _, p in bars), 1.3))

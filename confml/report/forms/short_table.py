@@ -2,62 +2,65 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+
+import pandas as pd
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
+from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import FEW_SPLITS
 from confml.report.answers.standings import Line, Standings, not_above_baseline, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
-from confml.report.forms.grid import Grid, markdown, markdown_text
-from confml.report.forms.summary import mark_of, standing_text
+from confml.report.forms.matrix import run_matrix
+from confml.report.forms.summary import KEYS, standing_text
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable, markdown_text, to_markdown
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
 MOST = 5  # sentences of one kind in the legend
 
 
-class ShortTable(NamedTuple):
-    """Headings, rows of texts (data set, method, view, numbers), and the lines of the legend."""
-
-    headings: list[str]
-    rows: list[list[str]]
-    legend: list[str]
-
-
-def short_table(results: RunResults, in_config_order: bool = True) -> ShortTable:
+def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable | None:
     """Return error and regions at one level, one row per view, in the order of config or CSV files.
 
-    With more than `ROWS` rows it has at most the `BEST` methods of each data set. Without finished cells it
-    is empty.
+    A run on several data sets with more than `ROWS` rows has the errors of each method by data set instead,
+    and other long tables have the methods with the lowest errors. None without finished cells. "+" marks the
+    lowest error of a data set, "*" errors that are shown to be worse.
     """
     standings = standings_of(results)
     if not standings.lines:
-        return ShortTable([], [], [])
+        return None
     level = usual_level(results.config.levels)
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
     lines = standings.in_config_order() if in_config_order else standings.lines
-    shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
+    shown = lines
+    if len(lines) > ROWS:
+        if (ranks := ranking(results, "error")) is not None:
+            table = run_matrix(results, ranks)
+            notes = [note.replace("Bold:", "+:") for note in table.notes]
+            frame = table.frame.where(~pd.DataFrame(table.best), table.frame + " +")
+            return ShownTable(table.title, frame, [*notes, *_legend(standings, [])])
+        shown = _best_lines(standings, lines)
     rows = []
     for line in shown:
-        cells = []
+        cells = list(line)
         for column in columns:
-            found = standings.of(line, column.key, level if column.per else None)
-            text = standing_text(found, column, with_sd=not column.per)
-            cells.append(f"{text} {mark_of(found) or ' '}" if column.key == "error" else text)
-        rows.append([*line, *cells])
-    kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
-    has_regions = any(place >= 3 + len(plain) for place in kept)
-    headings = ["data set", "method", "view", *(column.heading for column in columns)]
-    return ShortTable(
-        [headings[place] for place in kept],
-        [[row[place] for place in kept] for row in rows],
-        _legend(standings, shown, level if has_regions else None),
-    )
+            standing = standings.of(line, column.key, level if column.per else None)
+            text = standing_text(standing, column, with_sd=not column.per)
+            if column.key == "error" and standing is not None:
+                text += " +" if standing.best else " *" if standing.worse else ""
+            cells.append(text)
+        rows.append(cells)
+    frame = pd.DataFrame(rows, columns=[*KEYS, *(column.heading for column in columns)])
+    frame = frame.loc[:, [*KEYS, "error", *(name for name in frame.columns[4:] if frame[name].any())]]
+    has_regions = bool(set(frame.columns[4:]) & {column.heading for column in columns if column.per})
+    legend = _legend(standings, _explanations(standings, shown, level if has_regions else None))
+    return ShownTable("", frame, [text for text in legend if text], keys=3)
 
 
 def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
@@ -73,17 +76,25 @@ def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
     return kept
 
 
-def _legend(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
-    found = [one for line in standings.lines if (one := standings.of(line, "error"))]
-    sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
+def _legend(standings: Standings, explanations: Sequence[str]) -> list[str]:
+    """Return the state of the run, its setting, the explanations of the columns, and the tests."""
     datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
-    unfinished = standings.unfinished
-    lines = [
-        f"{name}: so far {text}; no comparison before all are computed" for name, text in unfinished.items()
+    progress = standings.unfinished
+    return [
+        *(f"{name}: so far {done}; no comparison before all are computed" for name, done in progress.items()),
+        setting_text(standings.results),
+        *explanations,
+        *_significance(standings, [name for name in datasets if name not in progress]),
+        *_some([text for name in datasets if (text := not_above_baseline(standings, name))]),
     ]
-    lines.append(setting_text(standings.results))
-    best = "; + lowest error of the data set" if any(one.best for one in found) else ""
-    lines.append(f"error: mean in %{sd}{best}")
+
+
+def _explanations(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
+    """Return what the columns have. level: of the regions, None without."""
+    errors = [standing for line in standings.lines if (standing := standings.of(line, "error"))]
+    sd = " ± sd over splits" if any(standing.n > 1 for standing in errors) else ""
+    best = "; + lowest error of the data set" if any(standing.best for standing in errors) else ""
+    lines = [f"error: mean in %{sd}{best}"]
     if level is not None:
         units: dict[str, list[str]] = {}
         for metric in metrics_in(SHORT, LEVEL):
@@ -91,8 +102,6 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
         lines += filter(None, [unpromised(standings, level)])
-    lines += _significance(standings, [name for name in datasets if name not in unfinished])
-    lines += _some([text for name in datasets if (text := not_above_baseline(standings, name))])
     if len(shown) < len(standings.lines):
         lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
     return lines
@@ -104,18 +113,15 @@ def _some(texts: Sequence[str]) -> list[str]:
     return list(texts) if more <= 1 else [*texts[:MOST], f"{more} more such sentences: see the page"]
 
 
-def summary_text(results: RunResults, found: RunAnswer, notes: Sequence[str]) -> str:
+def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -> str:
     """Return the answer, failures by cause, the short table and the notes of a run as Markdown."""
-    table = short_table(results, in_config_order=False)
-    parts = [f"# {markdown_text(results.config.name)}", *([f"> {found.banner}"] if found.banner else [])]
-    parts += ["## Answer", *map(markdown_text, found.sentences)]
-    for title, own in (("Failures", found.failures), ("Notes", notes)):
-        if own:
-            parts += [f"## {title}", "\n".join(f"- {markdown_text(text)}" for text in own)]
-    if table.rows:
-        legend = [text for text in table.legend if text]
-        keys = min(3, len(table.headings))
-        parts.append(markdown(Grid("Results", table.headings, table.rows, keys, legend)).rstrip())
+    parts = [f"# {markdown_text(results.config.name)}", *([f"> {answer.banner}"] if answer.banner else [])]
+    parts += ["## Answer", *map(markdown_text, answer.sentences)]
+    for title, sentences in (("Failures", answer.failures), ("Notes", notes)):
+        if sentences:
+            parts += [f"## {title}", "\n".join(f"- {markdown_text(text)}" for text in sentences)]
+    if (table := short_table(results, in_config_order=False)) is not None:
+        parts.append(to_markdown(replace(table, title="Results")).rstrip())
     return "\n\n".join(parts) + "\n"
 
 

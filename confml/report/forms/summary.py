@@ -1,29 +1,20 @@
-"""Summary tables of a run: results with regions, and accepted predictions.
-
-Their rows are standings, with marks of the best and of significance; the console has the means alone.
-"""
+"""Summary tables of a run: results with regions, and accepted predictions."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
 
 from confml.errors import ConfmlError
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
-from confml.report.answers.standings import (
-    SIZE,
-    Line,
-    Standing,
-    Standings,
-    not_above_baseline,
-    standings_of,
-)
+from confml.report.answers.standings import SIZE, Line, Standing, Standings, not_above_baseline, standings_of
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
-from confml.report.forms.grid import Grid, Mark, named_once
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable
 
 CSV_HEADER = (
     *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
@@ -32,20 +23,14 @@ KEYS = ("data set", "method", "view")
 
 
 class Kind(NamedTuple):
-    """One of the summary tables: the name of its files, its title, and what its rows have.
-
-    chosen: its columns, by default those that the metrics declare.
-    """
+    """One of the summary tables: the name of its files, its title, and what its rows have."""
 
     name: str
     title: str
     level_name: str
-    chosen: tuple[Metric, ...] | None = None
 
     @property
-    def columns(self) -> Sequence[Metric]:
-        if self.chosen is not None:
-            return self.chosen
+    def columns(self) -> list[Metric]:
         per = metrics_in(RESULTS, self.level_name)
         return per if self.level_name == THRESHOLD else [*metrics_in(RESULTS), *per]
 
@@ -59,189 +44,165 @@ KINDS = (
     Kind("results", "Results", LEVEL),
     Kind("acceptance", "Accepted and rejected predictions", THRESHOLD),
 )
-Rows = list[tuple[Line, float | None, Mapping[str, Any]]]
 
 
-@dataclass(frozen=True, eq=False)
-class SummaryTable:
-    """A table with one row per data set, method, view and level.
+class SummaryRow(NamedTuple):
+    """One row: line (data set, method, view), level (None without levels), and means by metric."""
 
-    rows: line, level (None without levels), and means (`Standing` or `SummaryRow`) by metric.
-    """
+    line: Line
+    level: float | None
+    means: Mapping[str, Standing]
+
+
+class Summary(NamedTuple):
+    """The rows of one kind, which are not empty, and their metrics."""
 
     kind: Kind
-    columns: tuple[Metric, ...]
-    rows: Rows
-    notes: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        return self.kind.title
-
-    @property
-    def grid(self) -> Grid:
-        """The table with bold for the best, and "*" after means that are shown to be worse."""
-        labels = [column.label for column in self.columns]
-        return self._grid(labels, lambda one, column: _marked(one, column, with_sd=not column.per))
-
-    def printed(self, with_sd: bool) -> Grid:
-        """Return the table without marks. with_sd: also of numbers with a level."""
-        names = [column.heading for column in self.columns]
-        return self._grid(names, lambda one, column: standing_text(one, column, with_sd or not column.per))
-
-    def _grid(self, names: Sequence[str], cell: Callable[[Any, Metric], str | Mark]) -> Grid:
-        """Return the table as texts. Keys that repeat those of the row above are empty."""
-        has_levels = any(level is not None for _, level, _ in self.rows)
-        headings = [*KEYS, *([self.kind.level_name] if has_levels else []), *names]
-        rows, starts, before = [], [], Line("", "", "")
-        for line, level, found in self.rows:
-            cells: list[str | Mark] = [
-                *line,
-                *(["" if level is None else f"{level!r}"] if has_levels else []),
-            ]
-            cells += [
-                "" if line == before and not column.per else cell(found.get(column.key), column)
-                for column in self.columns
-            ]
-            starts.append(line.dataset != before.dataset)
-            rows.append(cells)
-            before = line
-        shown = list(named_once(rows, 3))
-        return Grid(self.title, headings, shown, 3 + has_levels, self.notes, starts)
+    columns: list[Metric]
+    rows: list[SummaryRow]
 
 
-def summary_tables(results: RunResults, metrics: Sequence[str] = ()) -> list[SummaryTable]:
-    """Return the tables of a run that are not empty, in the order of the config.
+def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summary]:
+    """Yield the summaries of a run in the order of the config. metrics: by key or heading; all by default.
 
-    metrics: their columns by key or heading.
+    Raises ConfmlError for a metric without results.
     """
     standings = standings_of(results)
-    kinds = [kind._replace(chosen=_chosen(results, kind, metrics)) for kind in KINDS] if metrics else KINDS
-    found = [
-        _with_notes(_table(results, kind, standings.in_config_order(), standings.of), standings)
-        for kind in kinds
-    ]
-    return [table for table in found if table.rows]
+    for kind in KINDS:
+        columns = _chosen(results, kind, metrics) if metrics else kind.columns
+        rows = [row for line in standings.in_config_order() for row in _rows(standings, line, kind, columns)]
+        if rows:
+            yield Summary(kind, [one for one in columns if any(one.key in row.means for row in rows)], rows)
 
 
-def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> tuple[Metric, ...]:
-    """Return the columns of a table by key or heading. Raises ConfmlError for a metric without results."""
+def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> list[Metric]:
     present = {row.metric for row in results.summary if row.view}
-    known = {
-        name: one for one in known_metrics().values() if one.key in present for name in (one.heading, one.key)
+    by_name = {
+        name: metric
+        for metric in known_metrics().values()
+        if metric.key in present
+        for name in (metric.heading, metric.key)
     }
     for name in metrics:
-        if name not in known:
-            raise ConfmlError(f"the run has no metric '{name}'", near=(name, known))
-    own = [known[name] for name in metrics]
-    return tuple(one for one in own if (one.per or LEVEL) == kind.level_name)
+        if name not in by_name:
+            raise ConfmlError(f"the run has no metric '{name}'", near=(name, by_name))
+    return [by_name[name] for name in metrics if (by_name[name].per or LEVEL) == kind.level_name]
 
 
-def printed_tables(results: RunResults) -> list[SummaryTable]:
-    """Return the tables that are not empty, in the order of the config, without a comparison of methods."""
-    standings = standings_of(results)
+def _rows(standings: Standings, line: Line, kind: Kind, columns: Sequence[Metric]) -> list[SummaryRow]:
+    """Return the rows of a line: one for each level, or one without levels; none without results."""
 
-    def mean(line: Line, metric: str, level: float | None) -> Standing | None:
-        found = standings.of(line, metric, level)
-        return None if found is None else found._replace(interval=None)
+    def means(per_level: bool, level: float | None) -> dict[str, Standing]:
+        keys = [column.key for column in columns if bool(column.per) == per_level]
+        pairs = [(key, standings.of(line, key, level)) for key in keys]
+        return {key: standing for key, standing in pairs if standing is not None}
 
-    found = [_table(results, kind, standings.in_config_order(), mean) for kind in KINDS]
-    return [table for table in found if table.rows]
+    plain = means(False, None)
+    of_levels = {level: means(True, level) for level in kind.levels(standings.results)}
+    rows = [SummaryRow(line, level, plain | of_level) for level, of_level in of_levels.items() if of_level]
+    return rows or ([SummaryRow(line, None, plain)] if plain else [])
 
 
-def _table(
-    results: RunResults, kind: Kind, lines: Iterable[Line], value: Callable[[Line, str, float | None], Any]
-) -> SummaryTable:
-    """Return the table of some lines. value: the mean of a line by metric and level, None without one."""
+def shown_summary(summary: Summary, results: RunResults) -> ShownTable:
+    """Return a table with bold for the best, and "*" after means that are shown to be worse."""
+    frame = _frame(summary, [column.label for column in summary.columns], "*")
+    keys = frame.shape[1] - len(summary.columns)
+    best = pd.DataFrame(False, frame.index, frame.columns)
+    for place, row in enumerate(summary.rows):
+        repeated = place > 0 and summary.rows[place - 1].line == row.line
+        for at, column in enumerate(summary.columns, start=keys):
+            is_best = column.key in row.means and row.means[column.key].best
+            best.iloc[place, at] = is_best and not (repeated and not column.per)
+    return ShownTable(summary.kind.title, frame, _notes(summary, standings_of(results)), keys, best)
 
-    def known(line: Line, columns: Sequence[Metric], level: float | None) -> dict[str, Any]:
-        found = {column.key: value(line, column.key, level) for column in columns}
-        return {key: one for key, one in found.items() if one is not None}
 
-    plain = [column for column in kind.columns if not column.per]
-    per_level = [column for column in kind.columns if column.per]
-    rows: Rows = []
-    for line in lines:
-        own = known(line, plain, None)
-        several = [
-            (level, found) for level in kind.levels(results) if (found := known(line, per_level, level))
+def plain_table(results: RunResults) -> ShownTable:
+    """Return means of the first summary as texts, without marks; an empty table without results."""
+    for kind, columns, rows in summaries(results):
+        means = [
+            row._replace(means={key: one._replace(interval=None) for key, one in row.means.items()})
+            for row in rows
         ]
-        rows += [(line, level, {**own, **found}) for level, found in several]
-        if own and not several:
-            rows.append((line, None, own))
-    shown = [column for column in kind.columns if any(column.key in found for _, _, found in rows)]
-    return SummaryTable(kind, tuple(shown), rows)
+        frame = _frame(Summary(kind, columns, means), [column.heading for column in columns])
+        return ShownTable("", frame, keys=frame.shape[1] - len(columns))
+    return ShownTable("", pd.DataFrame(columns=[*KEYS, "error"]), keys=3)
 
 
-def _with_notes(table: SummaryTable, standings: Standings) -> SummaryTable:
-    rows = table.rows
-    every = [(key, one) for _, _, found in rows for key, one in found.items()]
-    several_splits = any(one.n > 1 for _, one in every)
-    plain = {column.key for column in table.columns if not column.per}
-    notes = [
-        setting_text(standings.results),
-        "Rates in per cent, set sizes in labels" + ("; mean ± sd over splits." if several_splits else "."),
-    ]
+def _frame(summary: Summary, names: Sequence[str], worse: str = "") -> pd.DataFrame:
+    """Return keys and means as texts. names: of the columns of means. worse: mark of a worse mean.
+
+    A mean without levels is in the first of the rows of its line.
+    """
+    leveled = any(row.level is not None for row in summary.rows)
+    texts, before = [], None
+    for line, level, means in summary.rows:
+        cells = list(line)
+        if leveled:
+            cells.append("" if level is None else f"{level!r}")
+        for column in summary.columns:
+            standing = means.get(column.key) if column.per or line != before else None
+            text = standing_text(standing, column, with_sd=not column.per)
+            cells.append(f"{text} {worse}" if worse and standing is not None and standing.worse else text)
+        texts.append(cells)
+        before = line
+    return pd.DataFrame(texts, columns=[*KEYS, *[summary.kind.level_name] * leveled, *names])
+
+
+def _notes(summary: Summary, standings: Standings) -> list[str]:
+    kind, columns, rows = summary
+    means = [(key, standing) for row in rows for key, standing in row.means.items()]
+    spread = "; mean ± sd over splits." if any(standing.n > 1 for _, standing in means) else "."
+    notes = [setting_text(standings.results), f"Rates in per cent, set sizes in labels{spread}"]
     notes += [f"{name}: so far {text}, no comparison." for name, text in standings.unfinished.items()]
-    if any(one.best for key, one in every if key in plain):
+    plain = {column.key for column in columns if not column.per}
+    if any(standing.best for key, standing in means if key in plain):
         notes.append("Bold error: lowest of the data set.")
-    if any(one.best for key, one in every if key == SIZE):
+    if any(standing.best for key, standing in means if key == SIZE):
         notes.append(
             "Bold set size: smallest regions at the level whose promised coverage is not shown to be too "
             "low; an empty region counts as one label."
         )
-    low = (
-        level is not None and standings.coverage(line, level).too_low
-        for line, level, found in rows
-        if SIZE in found
-    )
-    if number := sum(low):
+    of_sizes = [(row.line, row.level) for row in rows if SIZE in row.means]
+    low = sum(level is not None and standings.coverage(line, level).too_low for line, level in of_sizes)
+    if low:
         notes.append(
             f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
-            f"compared: {number} of the rows."
+            f"compared: {low} of the rows."
         )
-    if any(one.interval for _, one in every):
+    if any(standing.interval for _, standing in means):
         notes.append("Mean cost per row with its 95 % interval over all test rows (t test of the rows).")
-    if any(not math.isnan(one.p_value) for _, one in every):
+    if any(not math.isnan(standing.p_value) for _, standing in means):
         notes.append(f"*: {STAR} ({RULE}).")
-    if any(column.key == "coverage" for column in table.columns):
-        notes += filter(None, [unpromised(standings, table.kind.levels(standings.results)[0])])
-    if any(column.key == "error" for column in table.columns):
-        names = dict.fromkeys(line.dataset for line, _, _ in rows)
-        notes += filter(None, [not_above_baseline(standings, name) for name in names])
-    return replace(table, notes=tuple(notes))
+    keys = {column.key for column in columns}
+    if "coverage" in keys:
+        notes += filter(None, [unpromised(standings, kind.levels(standings.results)[0])])
+    if "error" in keys:
+        datasets = dict.fromkeys(row.line.dataset for row in rows)
+        notes += filter(None, [not_above_baseline(standings, name) for name in datasets])
+    return notes
 
 
-def csv_rows(table: SummaryTable) -> Iterator[tuple]:
+def csv_rows(summary: Summary) -> Iterator[tuple]:
     """Yield one row per number: line, metric, level, mean, sd, splits, best, p_value, worse.
 
     p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean
-    is shown to be worse. A mean cost has two more rows, the ends of its 95 % interval.
+    is shown to be worse. A mean cost has two more rows, the ends of its 95 % interval. Means without levels
+    are the same in all rows of a line.
     """
-    per_level = {column.key for column in table.columns if column.per}
-    for line, level, found in table.rows:
-        for metric, one in found.items():
-            p_value = None if math.isnan(one.p_value) else one.p_value
-            own = level if metric in per_level else None
-            yield (*line, metric, own, one.mean, one.sd, one.n, one.best, p_value, one.worse)
-            for end, value in zip(("low", "high"), one.interval or (), strict=False):
-                yield (*line, f"{metric}_{end}", own, value, math.nan, one.n, False, None, False)
-
-
-def _marked(standing: Standing | None, column: Metric, with_sd: bool) -> str | Mark:
-    text = standing_text(standing, column, with_sd)
-    return text if standing is None else Mark(text, standing.best, "*" if standing.worse else "")
+    per_level = {column.key for column in summary.columns if column.per}
+    for line, row_level, means in summary.rows:
+        for metric, standing in means.items():
+            level = row_level if metric in per_level else None
+            p_value = None if math.isnan(standing.p_value) else standing.p_value
+            yield (*line, metric, level, *standing[:4], p_value, standing.worse)
+            for end, value in zip(("low", "high"), standing.interval or (), strict=False):
+                yield (*line, f"{metric}_{end}", level, value, math.nan, standing.n, False, None, False)
 
 
 def standing_text(standing: Standing | None, column: Metric, with_sd: bool = True) -> str:
     """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
     if standing is None:
         return ""
-    if interval := getattr(standing, "interval", None):
+    if interval := standing.interval:
         return f"{column.text(standing.mean)} ({column.text(interval[0])} to {column.text(interval[1])})"
     return column.text(standing.mean, standing.sd) if with_sd else column.text(standing.mean)
-
-
-def mark_of(standing: Standing | None) -> str:
-    """Return "+" for the best, "*" for a mean that is shown to be worse, else ""."""
-    return "" if standing is None else "+" if standing.best else "*" if standing.worse else ""

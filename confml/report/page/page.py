@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from confml.errors import ConfmlError
+from confml.published import known_tables
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import Answer, RunAnswer
 from confml.report.answers.datasets import ranking
@@ -18,16 +19,16 @@ from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import listed
 from confml.report.captions import protocol_text, setting_text
 from confml.report.files import safe_names, write_file
+from confml.report.forms.matrix import matrix_of_runs, run_matrix
 from confml.report.page.answer import answer_of
 from confml.report.page.citations import citations
 from confml.report.page.drawings import drawing_of
-from confml.report.page.tables import pairs_table, published, results_table, settings_table
+from confml.report.page.tables import pairs_table, results_table, settings_table
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.shown_table import ShownTable, to_html
 from confml.report.tables import certified, rejection_curves
-from confml.report.tables.ranks import matrix_of_runs, run_matrix
 from confml.report.write import read_tables
 from confml.runner.manifest import manifest_path
 
@@ -48,7 +49,7 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
     level = usual_level(run.config.levels)
     if level is not None and standings.lines:
         limits += filter(None, [unpromised(standings, level)])
-    tables = published(report)
+    tables = [table for name, table in report.shown.items() if name in known_tables()]
     parts = dataset_parts({"": report}, standings, answer)
     drawings = [drawing_of(one, report.folder) for one in report.pictures if not one.dataset]
     return render(

@@ -11,7 +11,6 @@ import pandas as pd
 
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE
-from confml.published import known_tables
 from confml.report.answers.advice import usual_level
 from confml.report.answers.differences import Difference
 from confml.report.answers.standings import COSTS, Family, Line, Standing, Standings
@@ -20,7 +19,6 @@ from confml.report.forms.summary import standing_text
 from confml.report.page.answer import keys_of
 from confml.report.report import Report
 from confml.report.shown_table import ShownTable
-from confml.report.tables.published_tables import COMPUTED, path_of
 
 DASH = "\N{EN DASH}"
 MOST_ROWS = 30
@@ -72,7 +70,7 @@ def results_table(
         add(metric)
         if metric.key == "error" and family is not None and len(family.lines) > 1:
             frame[DIFFERENCE] = [_difference(family, line) for line in shown]
-            frame[P] = [DASH if line in family.best else p_text(family.adjusted(line)) for line in shown]
+            frame[P] = [DASH if line in family.best else _p_value(standings, line) for line in shown]
             best[DIFFERENCE] = best[P] = False
     for metric in metrics_in(PAGE, LEVEL) if level is not None else ():
         add(metric, level)
@@ -147,6 +145,11 @@ def _certified(reports: Mapping[str, Report], standings: Standings, dataset: str
     return {line: shares[key] for line, key in keys.items() if key in shares}
 
 
+def _p_value(standings: Standings, line: Line) -> str:
+    standing = standings.of(line, "error")
+    return DASH if standing is None else p_text(standing.p_value)
+
+
 def _difference(family: Family, line: Line) -> str:
     if line in family.best:
         return "lowest"
@@ -173,31 +176,6 @@ def p_text(value: float) -> str:
     if math.isnan(value):
         return DASH
     return f"{value:.3f}" if value >= 5e-4 else "<0.001"
-
-
-# ---- numbers of papers
-
-
-def published(report: Report) -> list[ShownTable]:
-    """Return the published tables of the config beside the numbers of the run, for its data sets."""
-    tables = []
-    for table in known_tables().values():
-        path = path_of(table)
-        frame = pd.DataFrame(report.dicts(path))
-        if frame.empty or not (computed := frame[frame["status"] == COMPUTED]).size:
-            continue
-        keys = list(table.keys) + ["quantity"] * (len(table.columns) > 1)
-        frame = frame[frame["dataset"].isin(computed["dataset"])].replace({"quantity": table.columns})
-        frame = frame[[*keys, "paper", "confml", "difference", "splits", "status"]].astype(object)
-        frame = frame.rename(columns={**table.keys, "paper": "published", "confml": "this run"})
-        texts = frame.map(lambda value: "" if value is None or value != value else _plain(value))
-        notes = [f"{table.source}. All numbers in {table.unit}. All rows: {path}."]
-        tables.append(ShownTable(f"{table.title}: published, and in this run", texts, notes, keys=len(keys)))
-    return tables
-
-
-def _plain(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # ---- several runs

@@ -156,21 +156,10 @@ def notes_of(results: RunResults) -> list[str]:
         )
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
-    notes += _origin_notes(results)
     warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
     notes += [f"warning: {text}" for text in warning_texts(warned)]
     notes += step_notes(results.config)
     return [*notes, *_chain_notes(results)]
-
-
-def _origin_notes(results: RunResults) -> list[str]:
-    """Return a note for each table file whose lines an older version of confml did not store."""
-    return [
-        f"{spec.name}: regions/ has no lines of the file, because the run was started by an older version of "
-        "confml; run its config again, which keeps the finished cells"
-        for spec in results.config.datasets
-        if spec.csv is not None and spec.name in results.datasets and spec.name not in results.origins
-    ]
 
 
 def _chain_notes(results: RunResults) -> list[str]:

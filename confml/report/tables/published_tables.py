@@ -1,14 +1,15 @@
 """Numbers of papers and of confml in one table: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from confml.errors import ConfigError, ConfmlError
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
-from confml.report.forms.grid import Grid, latex, markdown, named_once
 from confml.report.numbers.published_points import default_params
 from confml.report.numbers.split_sizes import split_sizes
 from confml.report.numbers.summaries import (
@@ -21,6 +22,7 @@ from confml.report.numbers.summaries import (
 )
 from confml.report.report import Report
 from confml.report.run.results import RunResults
+from confml.report.shown_table import ShownTable
 from confml.report.tables import matched, threshold_curves, timings
 from confml.report.tables.table import Files
 
@@ -54,8 +56,12 @@ class Line:
     def as_printed(self) -> bool | None:
         if self.difference is None:
             return None
-        decimals = len(self.entry.printed.partition(".")[2])
-        return abs(self.difference) <= 0.5 * 10**-decimals + 1e-9
+        return abs(self.difference) <= 0.5 * 10**-self.decimals + 1e-9
+
+    @property
+    def decimals(self) -> int:
+        """Number of decimals of the printed number."""
+        return len(self.entry.printed.partition(".")[2])
 
 
 def published_table(name: str) -> PublishedTable:
@@ -130,9 +136,7 @@ def write_tables(report: Report, names: Sequence[str], summary: Sequence[Summary
             report.notes.append(f"table {name} is not written: {_absence(table)}")
             continue
         report.write_csv(f"{name}.csv", *_csv_table(table, lines))
-        grid = grid_of(table, lines, notes)
-        report.write(f"tables/{name}.md", markdown(grid, aligned=True))
-        report.write(f"tables/{name}.tex", latex(grid, name))
+        report.write_shown(name, shown_table(table, lines, notes), name)
 
 
 def _absence(table: PublishedTable) -> str:
@@ -173,11 +177,11 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
 
 def notes_of(table: PublishedTable, lines: Sequence[Line]) -> list[str]:
     """Return the notes of a table, and those on numbers that are missing in its lines."""
-    marks = ["*: best number of its row."] if table.best else []
+    marks = ["Bold: best number of its row."] if table.best else []
     if table.grid:
         points = ", ".join(f"{table.columns[column]} {number}" for column, number in table.grid.items())
         marks = [
-            "*: best number of its row. It is not marked if another number stands for a larger share of the "
+            "Bold: best number of its row. It is not bold if another number stands for a larger share of the "
             "paper's grid.",
             f"In parentheses: number of grid points. The paper's grids have {points}.",
         ]
@@ -227,106 +231,90 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> tuple[Sequence[s
     return header, rows
 
 
-def path_of(table: PublishedTable) -> str:
-    """Return the file of a table in the folder of a run."""
-    return f"tables/{table.name}.csv"
-
-
-def grid_of(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> Grid:
-    """Return the table with its source and notes."""
-    headings, rows, left = _layout(table, lines)
-    starts = [bool(row[0]) for row in rows]
-    source = f"{table.source}. All numbers in {table.unit}."
-    return Grid(table.title, headings, rows, left, notes, starts, source)
-
-
-def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
-    """Return headings, cells and the number of text columns: repeated keys are empty, numbers are rounded."""
+def shown_table(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> ShownTable:
+    """Return a table for readers, with its source and notes; without the data sets that have no results."""
+    computed = {line.entry.keys[0] for line in lines if line.confml is not None}
+    lines = [line for line in lines if line.entry.keys[0] in computed]
+    notes = [f"{table.source}. All numbers in {table.unit}.", *notes]
     if table.wide:
-        return _wide_layout(table, lines)
+        return _wide_table(table, lines, notes)
     several = len(table.columns) > 1
-    headings = [*table.keys.values(), *(["quantity"] if several else []), "paper", "confml", "difference"]
-    headings += ["as printed", "splits"]
     rows = []
     for line in lines:
-        shown: list[str] = list(line.entry.keys)
-        if several:
-            shown.append(table.columns[line.entry.quantity])
-        decimals = max(2, len(line.entry.printed.partition(".")[2]))
-        confml = ""
-        if line.confml is not None:
-            confml = f"{line.confml:.{decimals}f}"
-            if line.sd is not None:
-                confml += f" ± {line.sd:.{decimals}f}"
-        difference = "" if line.difference is None else f"{_plus(line.difference, decimals)}"
-        printed = line.entry.printed + (" (quoted)" if line.status == QUOTED else "")
-        agrees = {None: "", True: "yes", False: "no"}[line.as_printed]
-        rows.append([*shown, printed, confml, difference, agrees, str(line.splits or "")])
-    return headings, list(named_once(rows, len(table.keys))), len(headings) - 5
+        decimals = max(2, line.decimals)
+        confml = "" if line.confml is None else f"{line.confml:.{decimals}f}"
+        rows.append(
+            (
+                *line.entry.keys,
+                *([table.columns[line.entry.quantity]] if several else []),
+                line.entry.printed + (" (quoted)" if line.status == QUOTED else ""),
+                confml if line.sd is None else f"{confml} ± {line.sd:.{decimals}f}",
+                # A difference of 0 has no sign.
+                "" if line.difference is None else f"{round(line.difference, decimals) or 0.0:+.{decimals}f}",
+                {None: "", True: "yes", False: "no"}[line.as_printed],
+                str(line.splits or ""),
+            )
+        )
+    keys = [*table.keys.values(), *(["quantity"] if several else [])]
+    headings = [*keys, "paper", "confml", "difference", "as printed", "splits"]
+    return ShownTable(table.title, pd.DataFrame(rows, columns=headings), notes, len(keys))
 
 
-def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
+def _wide_table(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> ShownTable:
     """Return rows of the paper's numbers and rows of ours below them, without empty rows.
 
-    Ours have as many digits as the paper's in their column. Data sets without results are in the CSV file
-    only.
+    Ours have as many digits as the paper's in their column.
     """
     decimals = dict.fromkeys(table.columns, 0)
-    kept: dict[tuple[str, ...], dict[str, Line]] = {}
+    groups: dict[tuple[str, ...], dict[str, Line]] = {}
     for line in lines:
-        digits = len(line.entry.printed.partition(".")[2])
-        decimals[line.entry.quantity] = max(decimals[line.entry.quantity], digits)
-        kept.setdefault(line.entry.keys, {})[line.entry.quantity] = line
-    computed = {line.entry.keys[0] for line in lines if line.confml is not None}
-    rows, before = [], None
-    for keys, row in kept.items():
-        if keys[0] not in computed:
-            continue
-        printed = [row[column].entry.printed if column in row else "" for column in table.columns]
-        ours = [
-            "" if column not in row or row[column].confml is None
-            else f"{row[column].confml:.{decimals[column]}f}"
-            for column in table.columns
-        ]  # fmt: skip
-        who = " ".join(filter(None, keys[1:]))
-        shares = [
-            (row[column].points or 0) / table.grid[column] if column in row and table.grid else 1.0
-            for column in table.columns
-        ]
-        marked = _marked(ours, table.best, shares)
-        if table.grid:
-            marked = [
-                f"{cell} ({row[column].points})" if cell and row[column].points is not None else cell
-                for cell, column in zip(marked, table.columns, strict=True)
-            ]
-        for source, cells in (("paper", _marked(printed, table.best)), (who or "confml", marked)):
-            if any(cells):
-                rows.append([keys[0] if keys[0] != before else "", source, *cells])
-                before = keys[0]
-    return [next(iter(table.keys.values())), "", *table.columns.values()], rows, 2
+        decimals[line.entry.quantity] = max(decimals[line.entry.quantity], line.decimals)
+        groups.setdefault(line.entry.keys, {})[line.entry.quantity] = line
+    rows, best = [], []
+    for keys, group in groups.items():
+        ours = {
+            column: f"{line.confml:.{decimals[column]}f}"
+            for column, line in group.items()
+            if line.confml is not None
+        }
+        shares = {column: (group[column].points or 0) / table.grid.get(column, 1) for column in ours}
+        printed = {column: line.entry.printed for column, line in group.items() if line.entry.printed}
+        points = {
+            column: f" ({line.points})"
+            for column, line in group.items()
+            if table.grid and line.points is not None
+        }
+        for name, numbers, counts in (
+            ("paper", printed, {}),
+            (" ".join(filter(None, keys[1:])) or "confml", ours, points),
+        ):
+            if numbers:
+                marked = _best(numbers, table.best, shares if counts else {})
+                rows.append(
+                    (keys[0], name, *(numbers.get(one, "") + counts.get(one, "") for one in table.columns))
+                )
+                best.append((False, False, *(column in marked for column in table.columns)))
+    headings = [next(iter(table.keys.values())), "numbers of", *table.columns.values()]
+    frame = pd.DataFrame(rows, columns=headings)
+    return ShownTable(table.title, frame, notes, 2, pd.DataFrame(best, columns=headings))
 
 
-def _marked(cells: Sequence[str], metric: str | None, shares: Sequence[float] = ()) -> list[str]:
-    """Return numbers as text, with a star after the best one.
+def _best(numbers: Mapping[str, str], metric: str | None, shares: Mapping[str, float]) -> list[str]:
+    """Return the columns with the best number; none without a metric.
 
-    shares: of the paper's grid. A number with a smaller share than another one gets no star, as its grid may
-    be the reason.
+    shares: of the paper's grid. A number with a smaller share than another one is not the best, as its grid
+    may be the reason.
     """
-    if metric is None or not any(cells):
-        return list(cells)
+    if metric is None:
+        return []
     sign = ranking_metric(metric).sign
-    first = max((float(cell) for cell in cells if cell), key=lambda number: sign * number)
-    largest = max((share for cell, share in zip(cells, shares, strict=False) if cell), default=0.0)
+    best = max(sign * float(number) for number in numbers.values())
+    largest = max(shares.values(), default=0.0)
     return [
-        f"{cell}*" if cell and float(cell) == first and (not shares or shares[place] >= largest) else cell
-        for place, cell in enumerate(cells)
+        column
+        for column, number in numbers.items()
+        if sign * float(number) == best and shares.get(column, largest) >= largest
     ]
-
-
-def _plus(value: float, decimals: int) -> str:
-    """Return a difference with its sign, and 0 without a sign."""
-    text = f"{value:+.{decimals}f}"
-    return text[1:] if float(text) == 0 else text
 
 
 def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:

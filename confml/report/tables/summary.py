@@ -5,14 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from confml._json import to_json
-from confml.measures.metric import LEVEL
 from confml.report.answers.evidence import evidence_of
 from confml.report.files import safe_name
-from confml.report.forms.grid import latex, markdown
-from confml.report.forms.summary import CSV_HEADER, csv_rows, printed_tables, summary_tables
+from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, summaries
 from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.report import Report
 from confml.report.run.results import RunResults
@@ -31,13 +27,8 @@ def rows(report: Report) -> Iterator[Row]:
 
 
 def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
-    over_splits = any(row.n > 1 for row in run.summary)
-    for table in printed_tables(run):
-        of_levels = table.kind.level_name == LEVEL
-        grid = table.printed(with_sd=not of_levels)
-        unit = "%, mean ± sd over splits" if of_levels and over_splits else "%"
-        frame = pd.DataFrame(grid.texts(), columns=list(grid.headings))
-        yield ShownTable(f"{grid.title} ({unit})", frame, keys=grid.keys)
+    for summary in summaries(run):
+        yield shown_summary(summary, run)
 
 
 TABLE = Table(
@@ -101,13 +92,11 @@ def write_tables(report: Report) -> None:
     is not among the pairs: its p-value is that of its comparison with the best method, corrected over the
     comparisons of all methods with it.
     """
-    found = summary_tables(report.run)
-    for table in found:
-        stem = table.kind.name
-        label = safe_name(f"{report.run.config.name}-{table.kind.name}")
-        report.write_csv(f"{stem}.csv", CSV_HEADER, dict.fromkeys(csv_rows(table)))
-        report.write(f"tables/{stem}.md", markdown(table.grid))
-        report.write(f"tables/{stem}.tex", latex(table.grid, label))
+    for summary in summaries(report.run):
+        name = summary.kind.name
+        report.write_csv(f"{name}.csv", CSV_HEADER, dict.fromkeys(csv_rows(summary)))
+        label = safe_name(f"{report.run.config.name}-{name}")
+        report.write_shown(name, shown_summary(summary, report.run), label)
 
 
 TABLES = Files(

@@ -12,7 +12,7 @@ from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer, causes, run_answer, state
 from confml.report.answers.standings import COST, Standings
 from confml.report.answers.thresholds import Decided
-from confml.report.forms.summary import summary_tables
+from confml.report.forms.summary import summaries
 from confml.report.run.cells import Failure
 from confml.runner.manifest import DatasetInfo
 
@@ -113,7 +113,7 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     assert best == {"sure": False, "a": True, "b": True}
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
     assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
-    standing = [found.get("mean_region_size") for one in summary_tables(only) for _, _, found in one.rows]
+    standing = [found.get("mean_region_size") for one in summaries(only) for _, _, found in one.rows]
     assert any(standing) and not any(one.best for one in standing if one)
 
 

@@ -17,7 +17,7 @@ from confml.report.answers.promises import promised
 from confml.report.answers.standings import not_above_baseline, standings_of
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.short_table import short_table
-from confml.report.forms.summary import csv_rows, summary_tables
+from confml.report.forms.summary import csv_rows, shown_summary, summaries
 from confml.report.report import Report
 from confml.report.tables.certified_jointly import split_rows
 from confml.runner.manifest import DatasetInfo
@@ -35,10 +35,11 @@ WITH_BASELINE = {**METHODS, "majority-class": constant}
 def test_the_baseline_is_a_row_that_changes_no_other():
     """Its p-value is corrected over the comparisons of the three methods with it."""
     plain, both = run_of(METHODS), run_of(WITH_BASELINE)
-    for before, after in zip(summary_tables(plain), summary_tables(both), strict=True):
+    for before, after in zip(summaries(plain), summaries(both), strict=True):
         rows = list(csv_rows(after))
         assert [row for row in rows if row[1] != "majority-class"] == list(csv_rows(before))
-        assert before.grid.notes == tuple(note for note in after.grid.notes if "majority" not in note)
+        notes = shown_summary(after, both).notes
+        assert shown_summary(before, plain).notes == [note for note in notes if "majority" not in note]
     standings = standings_of(both)
     family, (baseline,) = standings.family("d"), standings.family("d").baselines
     truth = np.tile(np.arange(100) % 2, 5).astype(float)
@@ -54,7 +55,7 @@ def test_the_baseline_is_a_row_that_changes_no_other():
     )
     assert standings.of(baseline, "error").worse and not standings.of(baseline, "error").best
     sentence = "d: not shown to be better than majority-class (error 50.00 %): weak"
-    assert not_above_baseline(standings, "d") == sentence and sentence in short_table(both).legend
+    assert not_above_baseline(standings, "d") == sentence and sentence in short_table(both).notes
 
 
 def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path):
@@ -86,7 +87,7 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
     assert means["majority-class", "cheapest-class", "cost"] == 0.5  # half of the test rows are of class 0
     assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
-    (table,) = [table for table in summary_tables(run) if table.kind.name == "results"]
+    (table,) = [table for table in summaries(run) if table.kind.name == "results"]
     rows = [row[:3] for row in csv_rows(table) if row[3] == "cost_with_abstaining_low"]
     assert ("d", "majority-class", "always-abstain") in rows
     found = advise(standings_of(run), "d", "cost", Decided())
@@ -99,8 +100,12 @@ def test_regions_without_a_promised_coverage_are_named():
     run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)})
     sentence = "No coverage of 1 - level is promised for the regions of a."
     assert unpromised(standings_of(run), 0.05) == sentence
-    assert sentence in short_table(run).legend
-    assert all(sentence in table.notes for table in summary_tables(run) if table.kind.name == "results")
+    assert sentence in short_table(run).notes
+    assert all(
+        sentence in shown_summary(table, run).notes
+        for table in summaries(run)
+        if table.kind.name == "results"
+    )
     assert unpromised(standings_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
 
 
@@ -131,9 +136,9 @@ def test_mean_costs_have_an_interval():
     standings = standings_of(run)
     found = standings.of(standings.lines[0], "cost")
     assert found.interval[0] < found.mean < found.interval[1]
-    (table,) = [table for table in summary_tables(run) if table.kind.name == "results"]
+    (table,) = [table for table in summaries(run) if table.kind.name == "results"]
     text = f"{found.mean:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})"
-    assert text in table.grid.texts()[0]
+    assert text in shown_summary(table, run).frame.iloc[0].tolist()
     ends = {row[3]: row[5] for row in csv_rows(table)}
     assert (ends["cost_low"], ends["cost_high"]) == found.interval
 
@@ -180,6 +185,6 @@ def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken
     parts = evidence.coverage(cell.cell, "p-value", 0.05).parts
     assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
     if broken:
-        assert sentence in short_table(run).legend
+        assert sentence in short_table(run).notes
         answer = advise(standings, "d", "regions", Decided())
         assert "have no guarantee" in answer.guarantee or answer.reason

@@ -189,7 +189,7 @@ def test_the_answer_names_tied_methods_and_data_sets_without_results(tmp_path):
     assert standings_of(tied).splits("d") == 1
     cells = [replace(cell, dataset="none", key=f"none {cell.key}") for cell in tied.cells]
     both = replace(tied, cells=[*tied.cells, *cells])
-    legend = short_table(both).legend
+    legend = short_table(both).notes
     assert legend[:2] == [
         "d: so far 1 of 3 splits; no comparison before all are computed",
         "none: so far 0 of 3 splits; no comparison before all are computed",
