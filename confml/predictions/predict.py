@@ -208,7 +208,6 @@ def _fitted(
     """Return the model of the parameters of `predict`."""
     from confml.config import restore_config
     from confml.data.csv_table import load_tables
-    from confml.data.frame_table import frame_table
     from confml.predictions.operating_point import RiskTarget
     from confml.predictions.training import Choice, fit_model
 
@@ -229,8 +228,7 @@ def _fitted(
     choice = dict(of_choice)
     risk, confidence = choice.pop("risk"), choice.pop("confidence")
     target = None if risk is None else RiskTarget(risk, confidence)
-    chosen = Choice(**choice, risk=target)
-    return fit_model(config, chosen, data, say)
+    return fit_model(config, Choice(**choice, risk=target), data, say)
 
 
 def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
