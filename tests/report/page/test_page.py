@@ -262,6 +262,17 @@ def test_large_tables_have_the_lowest_errors(tmp_path):
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
 
 
+def test_figures_of_many_data_sets_are_folded(tmp_path):
+    run = some_run(datasets=[f"set{number}" for number in range(5)], splits=("r0",), figures=FIGURES[:1])
+    write_report(run, tmp_path)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(Elements(html).of("details")) == 5 == html.count("</svg>")
+
+
+def test_figures_of_few_data_sets_are_not_folded(page):
+    assert not Elements(page).of("details")
+
+
 def test_the_page_is_short(page):
     """A run with two data sets and three methods; words of figures are not counted."""
     text = re.sub(r"<(style|script|svg)[ >].*?</\1>", " ", page, flags=re.DOTALL)
