@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from confml.methods.linear import Perceptron as Perceptron
     from confml.methods.linear import Polynomial as Polynomial
     from confml.methods.linear import Winnow as Winnow
+    from confml.methods.majority_class import MajorityClass as MajorityClass
     from confml.methods.naive_bayes import NaiveBayes as NaiveBayes
     from confml.methods.pipelines import confident_predict as confident_predict
     from confml.methods.samples import Samples as Samples
@@ -58,6 +59,7 @@ _HOMES = {
     "confml.methods.conformal": ("Conformal",),
     "confml.methods.knn": ("KNN", "WeightedKNN"),
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),
+    "confml.methods.majority_class": ("MajorityClass",),
     "confml.methods.naive_bayes": ("NaiveBayes",),
     "confml.methods.pipelines": ("confident_predict",),
     "confml.methods.samples": ("Samples",),

@@ -85,7 +85,7 @@ def test_tables_of_a_run(small_run):
     assert len(errors) == 2 and summary["n"].item() == 2
     np.testing.assert_allclose(errors.mean(), summary["mean"].item())
     assert (run.timings["fit_seconds"] >= 0).all() and run.tuning["chosen"].sum() == 2
-    assert set(run.curves["method"]) == {"knn", "tcm-nn"} and run.failures.empty
+    assert set(run.curves["method"]) == {"knn", "majority-class", "tcm-nn"} and run.failures.empty
     assert "tcm-nn" in repr(run) and "<table" in run._repr_html_()
     assert (run.table()["method"] != "").all()
 
@@ -100,7 +100,7 @@ def test_regions_of_a_run(small_run):
     ]
     inside = [label in region for label, region in zip(frame["label"], frame["region@0.1"], strict=True)]
     np.testing.assert_allclose(coverage.mean(), np.mean(inside))
-    assert len(small_run.regions()) == 2 * len(frame)
+    assert len(small_run.regions()) == 3 * len(frame)
     with pytest.raises(ConfmlError, match="no method 'tcm'; did you mean one of tcm-nn, "):
         small_run.regions(method="tcm")
     with pytest.raises(ConfmlError, match="no view 'votes'"):

@@ -47,8 +47,15 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
 
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
-    from confml.report.compare import comparison_grid, signed_rank_grid, signed_rank_rows, write_comparison
-    from confml.report.forms.grid import latex
+    from confml.report.compare import (
+        comparison_table,
+        signed_rank_rows,
+        signed_rank_table,
+        tables_of_pairs,
+        write_comparison,
+    )
+    from confml.report.console import print_shown
+    from confml.report.shown_table import to_latex
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
@@ -62,16 +69,20 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
     if as_json:
         echo_json({"comparisons": [*map(_plain, rows)], "signed_rank": [*map(_plain, tests)]})
     elif as_latex or not quiet:
-        grids = {"comparison": comparison_grid(rows)}
+        shown = {"comparison": comparison_table(rows)}
         if tests:
-            grids["signed-rank"] = signed_rank_grid(tests)
-        for label, grid in grids.items():
+            shown["signed-rank"] = signed_rank_table(tests)
+        for label, table in shown.items():
             if as_latex:
-                click.echo(latex(grid, label), nl=False)
-            else:
-                _print(grid)
-                for note in grid.notes:
+                click.echo(to_latex(table, label), nl=False)
+            elif width_of(sys.stdout):
+                echo(f"{table.title}\n")
+                for of_pair in tables_of_pairs(table):
+                    print_shown(of_pair)
+                for note in table.notes:
                     echo(note)
+            else:
+                print_shown(table)
     if out is not None:
         for path in write_comparison(rows, out, tests):
             if not quiet:
@@ -81,16 +92,3 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
 def _plain(row: Any) -> dict[str, Any]:
     """Return the values of a row; those that are not numbers are None."""
     return {key: None if value != value else value for key, value in row._asdict().items()}
-
-
-def _print(grid: Any) -> None:
-    """Print a table of comparisons; on a terminal, a table for each pair of methods."""
-    from confml.report.compare import pair_blocks
-    from confml.report.console import print_table
-
-    if not width_of(sys.stdout):
-        print_table(grid.headings, grid.texts(), title=grid.title, keys=4)
-        return
-    echo(f"{grid.title}\n")
-    for pair, (names, *own) in pair_blocks(grid.headings, grid.texts()).items():
-        print_table(names, own, title=pair, keys=1)

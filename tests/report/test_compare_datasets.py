@@ -89,7 +89,7 @@ def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
     accepted = [row for row in every if row.metric == "sure_correct" and row.first_worse]
     assert accepted and all(row.mean_first < 0.9 for row in accepted)  # higher is better
     printed = CliRunner().invoke(compare, ["run", "--out", str(tmp_path)]).output
-    assert "simultaneous for 6 pairs" in printed and f"{rows[2].mean_first:.4f}*" in printed
+    assert "simultaneous for 6 pairs" in printed and f"{rows[2].mean_first:.4f} *" in printed
     with (tmp_path / "comparisons.csv").open(encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))
     assert [row["first_worse"] for row in written[:1]] == ["false"] and float(written[0]["p_holm"]) <= 1

@@ -11,7 +11,8 @@ from report.report_cases import dataset, entry, figure, golden_run, make_config,
 from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
-from confml.report.answers.standings import Line, Standings, standings_of
+from confml.report.answers.lines import Line
+from confml.report.answers.standings import Standings, standings_of
 from confml.report.forms.summary import shown_summary, summaries
 from confml.report.run.cells import Failure
 from confml.report.write import write_report

@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from confml.report.answers.computed_once import computed_once
 from confml.report.answers.datasets import RankVerdict, ranking_of
-from confml.report.answers.standings import COST, SIZE, Family, Line, Standings
+from confml.report.answers.differences import Comparison
+from confml.report.answers.lines import Line
+from confml.report.answers.losses import COST, SIZE
+from confml.report.answers.standings import Standings
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
 from confml.report.answers.thresholds import Decided
 
 
-@computed_once
 def unpromised(standings: Standings, level: float) -> str:
     """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
     views: dict[str, dict[str, None]] = {}
@@ -21,9 +22,7 @@ def unpromised(standings: Standings, level: float) -> str:
     for line in standings.lines:
         if line not in standings.compared(line.dataset):
             continue
-        regions = [
-            evidence.has_regions(one.cell, line.view, level) for one, evidence in standings.cells_of(line)
-        ]
+        regions = [cell.has_regions(line.view, level) for cell in standings.losses(line).values()]
         if any(regions) and standings.promise(line, level) is None:
             views.setdefault(line.method, {})[line.view] = None
     names = [f"{one} ({listed(list(own))})" if one in several else one for one, own in views.items()]
@@ -127,7 +126,7 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
     if len({line.method for line in family.lines}) < 2:
         return Advice(aim, reason="Nothing to compare with.")
     best = family.best[0]
-    mean = float(family.found.means[family.lines.index(best)])
+    mean = family.mean(best)
     for baseline in family.baselines:
         if not family.beats(best, baseline):
             text = f"{standings.label(best)} has the {TITLES[aim]} ({_value(aim, mean, level)})"
@@ -148,9 +147,9 @@ def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Ad
     return replace(advice, guarantee=_guarantee(standings, dataset, chosen, family))
 
 
-def _first_of_methods(family: Family) -> list[Line]:
+def _first_of_methods(family: Comparison) -> list[Line]:
     """Return the line with the lowest mean of each method, by mean."""
-    means = dict(zip(family.lines, family.found.means.tolist(), strict=True))
+    means = dict(zip(family.lines, family.means.tolist(), strict=True))
     order = sorted(family.lines, key=lambda line: (means[line], family.lines.index(line)))
     return list({line.method: line for line in reversed(order)}.values())[::-1]
 
@@ -161,16 +160,16 @@ def _value(aim: str, mean: float, level: float | None) -> str:
     return f"cost {plain_number(mean)}" if aim == "cost" else f"set size {mean:.3f} at level {level!r}"
 
 
-def _power(aim: str, family: Family, mean: float) -> str:
-    if family.found.same:
+def _power(aim: str, family: Comparison, mean: float) -> str:
+    if family.same:
         text = SAME if aim == "error" else "the methods have the same losses on every row"
     else:
         unit = {"error": "points", "cost": "", "regions": "labels"}[aim]
-        text = detectable_text([family.found.detectable], mean, unit)
+        text = detectable_text([family.detectable], mean, unit)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Family) -> str:
+def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Comparison) -> str:
     """Return the guarantee of the regions of a line, or else the best line with one, and its price."""
     level = usual_level(standings.results.config.levels)
     if level is None:
@@ -243,7 +242,7 @@ def overall(
     datasets = [name for name in datasets if not standings.progress(name).pending]
     for name in datasets:
         family = standings.family(name, METRICS[aim], level)
-        for line, mean in zip(family.lines, family.found.means.tolist(), strict=True) if family else ():
+        for line, mean in zip(family.lines, family.means.tolist(), strict=True) if family else ():
             if (name, line.method) not in means and not math.isnan(mean):
                 means[name, line.method] = round(mean, 12)
                 times.setdefault(line.method, []).append(standings.seconds(line))

@@ -8,8 +8,9 @@ from typing import Any
 
 from confml.data.text_table import counted
 from confml.report.answers.advice import TITLES, Advice, advise, overall
-from confml.report.answers.differences import FEW_SPLITS, SIGNIFICANCE, Difference
-from confml.report.answers.standings import Family, Line, Progress, Standings
+from confml.report.answers.differences import FEW_SPLITS, SIGNIFICANCE, Comparison, Difference
+from confml.report.answers.lines import Line, Progress
+from confml.report.answers.standings import Standings
 from confml.report.answers.text import caution, detectable_text, listed, percent, points
 from confml.report.answers.thresholds import Decided
 from confml.report.files import natural
@@ -168,15 +169,15 @@ def answer(
         own.n,
         standings.test_rows(best),
         tuple(others),
-        family.found.pairs if family is not None else 0,
-        family.found.detectable if family is not None else math.nan,
+        family.pairs if family is not None else 0,
+        family.detectable if family is not None else math.nan,
         tuple(missing),
         decided,
         advise(standings, dataset, aim, decided),
     )
 
 
-def _other(standings: Standings, family: Family | None, line: Line, error: float) -> Other:
+def _other(standings: Standings, family: Comparison | None, line: Line, error: float) -> Other:
     label = standings.label(line)
     if family is None:
         return Other(label, error, None, math.nan, "cells are still to be computed")

@@ -95,12 +95,10 @@ def _of_rows(splits: Sequence[SplitLosses], level: float) -> float:
         x[np.searchsorted(numbers, one.rows)] += gap / (len(gap) * len(splits))
         gaps.append(gap.mean())
     ratio = sum(len(one.rows) for one in splits) / max(sum(one.train_rows for one in splits), 1)
-    found = differences(x[None], np.array([gaps]), ratio)
-    if math.isnan(found.error[0]):
+    _, (centre,), (error,), degrees, _ = differences(x[None], np.array([gaps]), ratio)
+    if math.isnan(error):
         return math.nan
-    if found.error[0] == 0:
-        return float(found.centre[0] <= 0)
-    return float(student_sf(found.centre[0] / found.error[0], found.degrees))
+    return float(student_sf(centre / error, degrees)) if error else float(centre <= 0)
 
 
 def shown_too_low(p_values: Mapping[str, float]) -> dict[str, bool]:

@@ -5,10 +5,10 @@ Nadeau and Bengio, which counts overlapping training parts, is the smallest one 
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -146,22 +146,15 @@ class LossTable:
             places = np.flatnonzero(~bad).tolist()
             kept = [[own[j] for j in places] for own in both]
             return LossTable(kept, self.kind, self.online, self.bound, self.rare).pair(0, 1)
-        found = self.from_one(first, [second])
-        n, splits = self.row_means.shape[1], self.split_means.shape[1]
+        total, centre, error, degrees, p_value = self._differences(first, [second])
         losses = (np.concatenate([one.values for one in own], dtype=np.float64) for own in both)
-        squares = np.subtract(*losses) ** 2
-        same = bool(np.array_equal(self.row_means[first], self.row_means[second]))
+        squares = sums_of(np.subtract(*losses) ** 2, self._starts, self._ends) / (self._ends - self._starts)
         return Difference(
-            float(found.difference[0]),
-            float(found.centre[0]),
-            float(found.error[0]),
-            found.degrees,
-            float(found.p_value[0]),
-            n,
-            splits,
-            same,
+            *(float(total[0]), float(centre[0]), float(error[0]), degrees, float(p_value[0])),
+            *(self.row_means.shape[1], self.split_means.shape[1]),
+            bool(np.array_equal(self.row_means[first], self.row_means[second])),
             self.bound,
-            float(np.mean(sums_of(squares, self._starts, self._ends) / (self._ends - self._starts))),
+            float(np.mean(squares)),
         )
 
     def p_values(self) -> np.ndarray:
@@ -171,7 +164,7 @@ class LossTable:
         simple = np.flatnonzero(~self._undefined.any(axis=1)).tolist()
         for place, a in enumerate(simple[:-1]):
             others = simple[place + 1 :]
-            found[a, others] = found[others, a] = self.from_one(a, others).p_value
+            found[a, others] = found[others, a] = self._differences(a, others)[-1]
         for a in sorted(set(range(k)) - set(simple)):
             for b in range(k):
                 if a != b:
@@ -179,10 +172,10 @@ class LossTable:
                     found[a, b] = found[b, a] = math.nan if one is None else one.p_value
         return found
 
-    def from_one(self, first: int, others: Sequence[int]) -> "Differences":
+    def _differences(self, first: int, others: list[int]) -> tuple:
         """Return the differences between a method and some others, none of which is NaN."""
-        x = self.row_means[first] - self.row_means[list(others)]
-        gaps = self.split_means[first] - self.split_means[list(others)]
+        x = self.row_means[first] - self.row_means[others]
+        gaps = self.split_means[first] - self.split_means[others]
         return differences(x, gaps, self.ratio, self.kind, self.bound, self.rare)
 
 
@@ -210,16 +203,6 @@ def mean_interval(
     return max(mean + low, 0.0), mean + high
 
 
-class Differences(NamedTuple):
-    """Several `Difference` as arrays (m,)."""
-
-    difference: np.ndarray
-    centre: np.ndarray
-    error: np.ndarray
-    degrees: int
-    p_value: np.ndarray
-
-
 def differences(
     x: np.ndarray,
     gaps: np.ndarray,
@@ -227,8 +210,9 @@ def differences(
     kind: Kind = "rows",
     bound: float = math.inf,
     rare: bool = False,
-) -> Differences:
-    """Return m differences from their rows and splits.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]:
+    """Return m differences from their rows and splits: ``difference``, ``centre`` and ``error`` (m,) of
+    `Difference`, its ``degrees``, and the p-values (m,).
 
     x: (m, N) part of each row in the difference. gaps: (m, J) differences of the splits. ratio: test rows /
     training rows. bound: largest loss; rows without any difference still leave an interval of a width.
@@ -258,11 +242,11 @@ def differences(
         variance = np.maximum(row, (1 / j + (1.0 if kind == "regions" else ratio)) * between)
     if (kind != "rows" and j < 3) or n < 2 or not math.isfinite(ratio):
         nothing = np.full(len(x), math.nan)
-        return Differences(total, centre, nothing, 0, nothing)
+        return total, centre, nothing, 0, nothing
     error = np.sqrt(variance)
     t = np.divide(np.abs(centre), error, out=np.where(centre == 0, 0.0, np.inf), where=error > 0)
     p_value = np.where(zero, 1.0, np.minimum(2 * student_sf(t, degrees), 1.0))
-    return Differences(total, centre, error, degrees, p_value)
+    return total, centre, error, degrees, p_value
 
 
 FEW_SPLITS = 5
@@ -270,36 +254,77 @@ FEW_SPLITS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Best:
-    """The best of K methods by mean loss, and the others compared with it.
+class Comparison:
+    """The tests of all pairs of K lines of a data set by one metric.
 
-    means: (K,). best: places of the smallest mean. adjusted: (K,) p-values of the comparison with the best
-    one, corrected by Holm over all pairs; the largest with tied best ones; NaN where there is no test.
-    differences: of each method minus the first best one, None there and without a common split.
-    pairs: number of pairs that are tested. corrected: (K, K) corrected p-values of all pairs.
+    lines: (K,) in the order of the arrays. means: (K,) mean losses. lowest: the lines with the smallest one;
+    best: those of them that are best by a second metric, if there is one.
+    corrected: (K, K) p-values of the pairs after Holm's correction over all of them; NaN where there is no
+    test. differences: of each line minus the first best one, None there and without a common split. pairs:
+    number of pairs that are tested. left_out: lines that are not compared, with the reason. splits: common
+    ones. rows: number of different test rows. baselines: for each baseline the p-value of each line that has
+    a lower mean than it, corrected by Holm over these comparisons, and 1 for the others.
     """
 
+    lines: Sequence[Any]
     means: np.ndarray
-    best: list[int]
-    adjusted: np.ndarray
+    lowest: list[Any]
+    best: list[Any]
+    corrected: np.ndarray
     differences: list[Difference | None]
     pairs: int
-    corrected: np.ndarray
+    left_out: Mapping[Any, str] = field(default_factory=dict)
+    splits: Sequence[Any] = ()
+    rows: int = 0
+    baselines: Mapping[Any, np.ndarray] = field(default_factory=dict)
 
-    def worse(self, place: int) -> bool:
-        """Return whether a method is shown to be worse than the best."""
-        return place not in self.best and bool(self.adjusted[place] < SIGNIFICANCE)
+    def mean(self, line: Any) -> float:
+        return float(self.means[self.lines.index(line)])
+
+    def difference(self, line: Any) -> Difference | None:
+        """Return the difference between a line and the best one."""
+        return self.differences[self.lines.index(line)] if line in self.lines else None
+
+    def p_value(self, first: Any, second: Any) -> float:
+        """Return the corrected p-value of two lines, or of a line and a baseline; NaN without a test."""
+        for line, other in ((first, second), (second, first)):
+            if line in self.lines and other in self.baselines:
+                return float(self.baselines[other][self.lines.index(line)])
+        if first not in self.lines or second not in self.lines:
+            return math.nan
+        return float(self.corrected[self.lines.index(first), self.lines.index(second)])
+
+    def pairs_of(self, first: Any, second: Any) -> int:
+        """Return the number of comparisons that a p-value of two lines is corrected for; 0 without a test."""
+        if first in self.lines and second in self.lines:
+            return self.pairs
+        is_tested = any(line in self.lines for line in (first, second)) and (
+            first in self.baselines or second in self.baselines
+        )
+        return len(self.lines) * len(self.baselines) if is_tested else 0
+
+    def adjusted(self, line: Any) -> float:
+        """Return the largest corrected p-value of a line, or a baseline, against the lowest ones."""
+        return float(np.max([self.p_value(best, line) for best in self.lowest])) if self.lowest else math.nan
+
+    def worse(self, line: Any) -> bool:
+        """Return whether a line, or a baseline, is shown to be worse than the best one."""
+        return line not in self.best and self.adjusted(line) < SIGNIFICANCE
+
+    def beats(self, line: Any, baseline: Any) -> bool:
+        """Return whether a line is shown to be better than a baseline."""
+        return self.p_value(line, baseline) < SIGNIFICANCE
 
     @property
-    def tested(self) -> list[int]:
-        """Places of the methods that are tested against the best."""
-        return [k for k, p in enumerate(self.adjusted.tolist()) if k not in self.best and not math.isnan(p)]
+    def tested(self) -> list[Any]:
+        """The lines that are tested against the best."""
+        return [line for line in self.lines if line not in self.best and not math.isnan(self.adjusted(line))]
 
     @property
     def same(self) -> bool:
-        """Whether the losses of all methods are equal, row by row."""
-        known = [one for one in self.differences if one is not None]
-        return bool(known) and all(one.same for one in known)
+        """Whether the losses of all lines are equal, row by row."""
+        known = [difference for difference in self.differences if difference is not None]
+        return bool(known) and all(difference.same for difference in known)
 
     @property
     def detectable(self) -> float:
@@ -307,28 +332,43 @@ class Best:
 
         The median over the comparisons, at the significance of one of all pairs.
         """
-        found = [one.detectable(self.pairs) for one in self.differences if one is not None]
-        found = [value for value in found if not math.isnan(value)]
-        return float(np.median(found)) if found else math.nan
+        values = [gap.detectable(self.pairs) for gap in self.differences if gap is not None]
+        values = [value for value in values if not math.isnan(value)]
+        return float(np.median(values)) if values else math.nan
 
 
-def best_of(table: LossTable, p_values: np.ndarray | None = None) -> Best:
-    """Return the best of the methods of a table and the verdicts on the others.
+def compare_lines(
+    table: LossTable, lines: Sequence[Any] | None = None, p_values: np.ndarray | None = None
+) -> Comparison:
+    """Return the comparison of the K lines of a table; they are numbered by default.
 
     p_values: (K, K) p-values of all pairs, by default those of the table.
     """
+    k = len(table)
+    lines = range(k) if lines is None else lines
     means = np.round(table.means, 12)
-    k = len(means)
     best = [] if np.isnan(means).all() else np.flatnonzero(means == np.nanmin(means)).tolist()
-    p_values = table.p_values() if p_values is None else p_values
     upper = np.triu_indices(k, 1)
-    plain = p_values[upper]
-    known = ~np.isnan(plain)
-    corrected = np.full(len(plain), math.nan)
-    corrected[known] = holm(plain[known])
-    all_pairs = np.ones((k, k))
-    all_pairs[upper] = corrected
-    all_pairs.T[upper] = corrected
-    adjusted = all_pairs[best].max(axis=0) if best else np.full(k, math.nan)
-    gaps = [table.pair(place, best[0]) if best and place != best[0] else None for place in range(k)]
-    return Best(means, best, adjusted, gaps, max(int(known.sum()), 1), all_pairs)
+    of_pairs = (table.p_values() if p_values is None else p_values)[upper]
+    tested = ~np.isnan(of_pairs)
+    of_pairs[tested] = holm(of_pairs[tested])
+    corrected = np.ones((k, k))
+    corrected[upper] = corrected.T[upper] = of_pairs
+    differences = [table.pair(place, best[0]) if best and place != best[0] else None for place in range(k)]
+    pairs = max(int(tested.sum()), 1)
+    lowest = [lines[place] for place in best]
+    return Comparison(lines, means, lowest, lowest, corrected, differences, pairs)
+
+
+def against_baselines(
+    table: LossTable, baselines: Mapping[Any, Sequence[SplitLosses]]
+) -> dict[Any, np.ndarray]:
+    """Return the p-values of `Comparison.baselines`. baselines: losses on the splits of the table."""
+    p_values = []
+    for constant in baselines.values():
+        for losses in table.methods:
+            both = LossTable([losses, constant], table.kind, table.online, table.bound, table.rare)
+            pair = both.pair(0, 1)
+            is_lower = pair is not None and pair.difference < 0 and not math.isnan(pair.p_value)
+            p_values.append(pair.p_value if pair is not None and is_lower else 1.0)
+    return dict(zip(baselines, holm(p_values).reshape(len(baselines), len(table)), strict=True))

@@ -2,39 +2,42 @@
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from confml.measures.costs import ABSTAINING, CHEAPEST, costs_of
-from confml.measures.ranks import holm
 from confml.methods import BASELINE
-from confml.report.answers.computed_once import computed_once
-from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
+from confml.report.answers.coverage import p_value, shortfall, shown_too_low
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
+    Comparison,
     Difference,
     Kind,
     LossTable,
     SplitLosses,
-    best_of,
+    against_baselines,
+    compare_lines,
     mean_interval,
 )
-from confml.report.answers.evidence import Evidence
-from confml.report.answers.family import CoverageVerdict, Family, Line, Progress, Split, Standing
+from confml.report.answers.lines import CoverageVerdict, Line, Progress, Split, Standing
+from confml.report.answers.losses import COST, COSTS, ERROR, SIZE, CellLosses, losses_of
 from confml.report.numbers.summaries import CellMetrics, mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.runner.plan import Cell
 
-SIZE = "mean_region_size"
-"""Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
-COSTS = ("cost", "cost_with_abstaining")
-"""Metrics whose means have an interval."""
-COST = "decision_cost"
-"""Metric of the decisions of least expected cost: with abstaining if it has a price."""
+
+@dataclass
+class _Cells:
+    """The finished cells of a line by split. run: number and name of the run; label: of the method."""
+
+    run: int
+    run_name: str
+    label: str
+    costs: Any
+    metrics: dict[Split, CellMetrics] = field(default_factory=dict)
+    losses: dict[Split, CellLosses] = field(default_factory=dict)
 
 
 class Standings:
@@ -46,28 +49,28 @@ class Standings:
 
     def __init__(self, runs: Sequence[tuple[str, RunResults]]):
         self.runs = runs
-        self._cells: dict[Line, dict[Split, tuple[CellMetrics, Evidence]]] = {}
-        self._run: dict[Line, int] = {}
+        self._of: dict[Line, _Cells] = {}
         self._views: dict[tuple[str, str], list[str]] = {}
-        self._names: dict[Line, tuple[str, str]] = {}
-        self._baselines: set[Line] = set()
         for number, (name, results) in enumerate(runs):
-            evidence = Evidence(results)
-            for one in results.metrics:  # in the order of the CSV files
-                for view in one.views:
-                    line = self.line(name, results, one.cell, view)
-                    own = self._cells.setdefault(line, {})
-                    own[one.cell.split, evidence.splits[one.cell.key].digest] = one, evidence
-                    self._run[line], self._names[line] = number, (results.label(one.cell), name)
-                    if one.cell.method == BASELINE:
-                        self._baselines.add(line)
-                    views = self._views.setdefault(line[:2], [])
-                    views += [view] if view not in views else []
-        self.lines = list(self._cells)
-        self._of_dataset: dict[str, list[Line]] = {}
-        for line in self.lines:
-            self._of_dataset.setdefault(line.dataset, []).append(line)
-        self.kept: dict[tuple, Any] = {}  # of functions that are `computed_once`
+            losses = {one.cell.key: one for of_variant in results.collected(losses_of) for one in of_variant}
+            for metrics in results.metrics:  # in the order of the CSV files
+                cell = metrics.cell
+                split = cell.split, losses[cell.key].digest
+                for view in metrics.views:
+                    line, label = self.line(name, results, cell, view), results.label(cell)
+                    new = _Cells(number, name, label, results.config.costs)
+                    cells = self._of.setdefault(line, new)
+                    cells.metrics[split], cells.losses[split] = metrics, losses[cell.key]
+                    self._views.setdefault(line[:2], [])
+                    self._views[line[:2]] += [view] if view not in self._views[line[:2]] else []
+        self.lines = list(self._of)
+        self._baselines = [
+            line for line, cells in self._of.items()
+            if next(iter(cells.metrics.values())).cell.method == BASELINE
+        ]  # fmt: skip
+        self._means = functools.cache(self._means_of)
+        self._compare = functools.cache(self._comparison)
+        self._coverage = functools.cache(self._coverage_of)
 
     @staticmethod
     def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:
@@ -82,7 +85,7 @@ class Standings:
         return self.runs[0][1]
 
     def of_dataset(self, dataset: str) -> list[Line]:
-        return self._of_dataset.get(dataset, [])
+        return [line for line in self.lines if line.dataset == dataset]
 
     def compared(self, dataset: str) -> list[Line]:
         """Return the lines of a data set without those of the baseline."""
@@ -97,50 +100,48 @@ class Standings:
 
     def label(self, line: Line) -> str:
         """Return the name of a line: its method, its view if there are several, and its run."""
-        method, run = self._names[line]
-        view = line.view if len(self._views[line[:2]]) > 1 else ""
-        return with_details(method, view, run)
+        cells = self._of[line]
+        return with_details(cells.label, line.view if len(self._views[line[:2]]) > 1 else "", cells.run_name)
 
     def is_first(self, line: Line) -> bool:
         """Return whether the view is the first one of its method."""
         return self._views[line[:2]][0] == line.view
 
-    def cells_of(self, line: Line) -> list[tuple[CellMetrics, Evidence]]:
-        """Return the metrics of the finished cells of a line, each with the evidence of its run."""
-        return list(self._cells[line].values())
+    def metrics(self, line: Line) -> dict[Split, CellMetrics]:
+        """Return the metrics of the finished cells of a line by split."""
+        return self._of[line].metrics
+
+    def losses(self, line: Line) -> dict[Split, CellLosses]:
+        """Return the losses of the finished cells of a line by split."""
+        return self._of[line].losses
 
     def seconds(self, line: Line) -> float:
         """Return the mean time of inner selection, fit and prediction of a split."""
-        own = [evidence.seconds[one.cell.key] for one, evidence in self._cells[line].values()]
-        return math.fsum(own) / len(own)
+        times = [cell.seconds for cell in self.losses(line).values()]
+        return math.fsum(times) / len(times)
 
     def test_rows(self, line: Line) -> int:
         """Return the mean number of test rows of a split."""
-        own = [len(evidence.splits[one.cell.key].rows) for one, evidence in self._cells[line].values()]
-        own = [rows for rows in own if rows]
-        return round(math.fsum(own) / max(len(own), 1))
+        numbers = [len(cell.rows) for cell in self.losses(line).values() if len(cell.rows)]
+        return round(math.fsum(numbers) / max(len(numbers), 1))
 
     def run_of(self, line: Line) -> str:
         """Return the name of the run of a line, "" if there is one run only."""
-        return self._names[line][1]
-
-    def splits(self, dataset: str) -> int:
-        """Return the largest number of splits of a line of a data set."""
-        return max((len(self._cells[line]) for line in self.of_dataset(dataset)), default=0)
+        return self._of[line].run_name
 
     @functools.cached_property
     def _progress(self) -> dict[str, Progress]:
         planned: dict[str, list[str]] = {}  # splits of the cells of a data set
         pending: dict[str, list[str]] = {}
         for _, results in self.runs:
-            for cells, own in ((results.cells, planned), (results.pending, pending)):
+            for cells, splits in ((results.cells, planned), (results.pending, pending)):
                 for cell in cells:
-                    own.setdefault(cell.dataset, []).append(cell.split)
-        found = {}
-        for name, splits in planned.items():
-            left, whole = pending.get(name, []), len({*splits})
-            found[name] = Progress(whole - len({*left}), whole, len(left))
-        return found
+                    splits.setdefault(cell.dataset, []).append(cell.split)
+        progress = {}
+        for name in planned:
+            left, whole = pending.get(name, []), len({*planned[name]})
+            progress[name] = Progress(whole - len({*left}), whole, len(left))
+        return progress
 
     def progress(self, dataset: str) -> Progress:
         """Return how much of a data set is computed; there are no verdicts before everything is."""
@@ -151,183 +152,154 @@ class Standings:
         """How much of each data set with cells to compute is done, also of those without results."""
         return {name: one.text for name, one in self._progress.items() if one.pending}
 
-    def cell(self, line: Line, split: Split) -> Cell:
-        """Return the cell of a line on a split."""
-        return self._cells[line][split][0].cell
-
     # ---- verdicts
 
     def of(self, line: Line, metric: str, level: float | None = None) -> Standing | None:
         """Return the standing of a line; None if it does not have the metric."""
-        return self._standings(line.dataset, metric, level).get(line)
+        return self._means(line.dataset, metric, level).get(line)
 
-    def family(self, dataset: str, metric: str = "error", level: float | None = None) -> Family | None:
-        """Return the comparison of the lines of a data set by error or set size.
+    def family(self, dataset: str, metric: str = ERROR, level: float | None = None) -> Comparison | None:
+        """Return the comparison of the lines of a data set by error, cost of decisions or set size.
 
         Set sizes are compared among lines that promise a coverage which is not shown to be too low. None for
         other metrics, and while cells are still to be computed.
         """
-        return self._family(dataset, metric, level)
+        return self._compare(dataset, metric, level)
 
     def pair(self, first: Line, second: Line) -> Difference | None:
-        """Return the difference of the errors of two compared lines on the common splits of their family."""
-        family = self.family(first.dataset)
-        if family is None or first not in family.lines or second not in family.lines:
+        """Return the difference of the errors of two compared lines on the splits common to all of them."""
+        comparison = self.family(first.dataset)
+        if comparison is None or first not in comparison.lines or second not in comparison.lines:
             return None
-        both = [
-            [self._losses(line, split, "error", None) for split in family.splits] for line in (first, second)
-        ]
+        both = [self._on(line, comparison.splits, ERROR, None) for line in (first, second)]
         return LossTable(both, *self.kind_of(first), 1.0).pair(0, 1)
 
     def coverage(self, line: Line, level: float) -> CoverageVerdict:
         """Return the verdict on the coverage of a line at a level."""
-        found = self._verdicts(line.method, line.view, level)
-        return found.get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
+        verdicts = self._coverage(line.method, line.view, level)
+        return verdicts.get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
 
     def promise(self, line: Line, level: float) -> list[str] | None:
         """Return why the promised coverage of a line is approximate ([]: it is not); None without one."""
-        cells = self.cells_of(line)
-        if not all(evidence.has_regions(one.cell, line.view, level) for one, evidence in cells):
+        cells = self.losses(line).values()
+        if not all(cell.has_regions(line.view, level) for cell in cells):
             return None
-        reasons = [evidence.promise(one.cell, line.view) for one, evidence in cells]
+        reasons = [cell.views[line.view].promise for cell in cells]
         return None if None in reasons else reasons[0]
+
+    def not_above_baseline(self, dataset: str) -> str:
+        """Return a sentence on the methods that are not shown to have a lower error than the baseline.
+
+        "" without such methods, and while cells are still to be computed.
+        """
+        comparison = self.family(dataset)
+        if comparison is None:
+            return ""
+        sentences = []
+        for baseline in comparison.baselines:
+            error = self.of(baseline, ERROR)
+            first = filter(self.is_first, comparison.lines)
+            weak = [self.label(line) for line in first if not comparison.beats(line, baseline)]
+            if weak and error is not None:
+                shown = f"{self.label(baseline)} (error {100 * error.mean:.2f} %)"
+                sentences.append(f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}")
+        return "; ".join(sentences)
 
     # ---- parts
 
     def _values(self, line: Line, metric: str, level: float | None) -> dict[Split, float]:
         return {
             split: value
-            for split, (one, _) in self._cells[line].items()
-            if (value := one.values.get((line.view, metric, level))) is not None
+            for split, metrics in self.metrics(line).items()
+            if (value := metrics.values.get((line.view, metric, level))) is not None
         }
 
-    @computed_once
-    def _standings(self, dataset: str, metric: str, level: float | None) -> dict[Line, Standing]:
-        values = {
-            line: own for line in self.of_dataset(dataset) if (own := self._values(line, metric, level))
-        }
-        plain = {line: Standing(*mean_and_sd(list(own.values()))) for line, own in values.items()}
+    def _means_of(self, dataset: str, metric: str, level: float | None) -> dict[Line, Standing]:
+        values = {line: self._values(line, metric, level) for line in self.of_dataset(dataset)}
+        means = {line: Standing(*mean_and_sd(list(own.values()))) for line, own in values.items() if own}
         if metric in COSTS:
-            return {line: one._replace(interval=self._interval(line, metric)) for line, one in plain.items()}
-        family = self.family(dataset, metric, level)
-        if family is None:
-            return plain
-        for line, p_values in family.baselines.items():
-            plain[line] = plain[line]._replace(p_value=float(p_values[family.found.best].max(initial=0.0)))
-        if len(family.lines) < 2:
-            return plain
-        return {
-            line: one._replace(
-                best=line in family.best, p_value=family.adjusted(line), difference=family.difference(line)
-            )
-            if line in family.lines and line not in family.best
-            else one._replace(best=line in family.best)
-            for line, one in plain.items()
-        }
+            return {line: one._replace(interval=self._interval(line, metric)) for line, one in means.items()}
+        comparison = self.family(dataset, metric, level)
+        if comparison is None:
+            return means
+        for line in (*comparison.baselines, *(comparison.lines if len(comparison.lines) > 1 else ())):
+            if line in comparison.best:
+                means[line] = means[line]._replace(best=True)
+            else:
+                means[line] = means[line]._replace(p_value=comparison.adjusted(line))
+        return means
 
-    @computed_once
-    def _family(self, dataset: str, metric: str, level: float | None) -> Family | None:
-        if metric not in ("error", COST, SIZE) or self.progress(dataset).pending:
+    def _comparison(self, dataset: str, metric: str, level: float | None) -> Comparison | None:
+        if metric not in (ERROR, COST, SIZE) or self.progress(dataset).pending:
             return None
-        lines = [line for line in self.of_dataset(dataset) if self._values(line, metric, level)]
+        lines = self.of_dataset(dataset)
         if metric == COST:
             # The decisions of the class frequencies are always one of the constant ones.
-            repeated = [line for line in self._baselines if line.view not in (CHEAPEST, ABSTAINING)]
-            lines = [
-                line for line in self.of_dataset(dataset) if self._has_costs(line) and line not in repeated
-            ]
+            constant = [line for line in self._baselines if line.view in (CHEAPEST, ABSTAINING)]
+            lines = [line for line in lines if line not in self._baselines or line in constant]
+            lines = [line for line in lines if None not in self._on(line, self.losses(line), COST, None)]
+        else:
+            lines = [line for line in lines if self._values(line, metric, level)]
         baselines = [line for line in lines if line in self._baselines and metric != SIZE]
         lines = [line for line in lines if line not in self._baselines]
         if metric == SIZE:
             lines = [line for line in lines if self.promise(line, level or 0.0) is not None]
             lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
-        lines, common, left_out = self._comparable(lines)
+        lines, splits, left_out = self._comparable(lines)
         if not lines:
             return None
         lines = sorted(lines, key=lambda line: not self.is_first(line))
-        losses = [[self._losses(line, split, metric, level) for split in common] for line in lines]
+        losses = [self._on(line, splits, metric, level) for line in lines]
         kind, online = self.kind_of(lines[0])
         if metric == SIZE:
             table = LossTable(losses, "regions", online)
         elif metric == COST:
-            costs = [self._cells[line][common[0]][1].results.config.costs for line in lines]
-            largest = max(costs_of(one).largest for one in costs)
+            largest = max(costs_of(self._of[line].costs).largest for line in lines)
             table = LossTable(losses, kind, online, largest, rare=True)
         else:
             table = LossTable(losses, kind, online, 1.0)
-        found = best_of(table)
-        if metric == SIZE and len(found.best) > 1:
-            decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}
-            most = max(decided.values()) - 1e-12
-            found = replace(found, best=[k for k in found.best if decided[k] >= most])
-        return Family(
-            lines,
-            found,
-            left_out,
-            common,
-            table.row_means.shape[1],
-            self._above_baselines(table, baselines, common, metric),
+        comparison = compare_lines(table, lines)
+        best = comparison.best
+        if metric == SIZE and len(best) > 1:
+            right = {line: self._decided_correctly(line, splits, level) for line in best}
+            best = [line for line in best if right[line] >= max(right.values()) - 1e-12]
+        baselines = [line for line in baselines if {*splits} <= {*self.losses(line)}]
+        return replace(
+            comparison,
+            best=best,
+            left_out=left_out,
+            splits=splits,
+            rows=table.row_means.shape[1],
+            baselines=against_baselines(
+                table, {line: self._on(line, splits, metric, None) for line in baselines}
+            ),
         )
 
-    def _above_baselines(
-        self, table: LossTable, baselines: Sequence[Line], common: Sequence[Split], metric: str
-    ) -> dict[Line, np.ndarray]:
-        """Return the p-values of `Family.baselines`, of the baselines that have the common splits."""
-        baselines = [line for line in baselines if {*common} <= {*self._cells[line]}]
-        p_values = []
-        for line in baselines:
-            constant = [self._losses(line, split, metric, None) for split in common]
-            for losses in table.methods:
-                both = LossTable([losses, constant], table.kind, table.online, table.bound, table.rare)
-                pair = both.pair(0, 1)
-                is_lower = pair is not None and pair.difference < 0 and not math.isnan(pair.p_value)
-                p_values.append(pair.p_value if pair is not None and is_lower else 1.0)
-        return dict(zip(baselines, holm(p_values).reshape(len(baselines), len(table.methods)), strict=True))
-
-    def _losses(self, line: Line, split: Split, metric: str, level: float | None) -> SplitLosses:
-        one, evidence = self._cells[line][split]
-        if metric == SIZE:
-            found = evidence.filled_sizes(one.cell, line.view, level or 0.0)
-        elif metric == COST:
-            found = evidence.costs(one.cell, line.view)
-        else:
-            found = evidence.errors(one.cell, line.view)
-        if found is None:
-            raise ValueError(f"no {metric} of {self.label(line)} on {line.dataset}, split {split[0]}")
-        return found
+    def _on(self, line: Line, splits: Iterable[Split], metric: str, level: float | None) -> list[SplitLosses]:
+        """Return the losses of a line on some splits."""
+        cells = self.losses(line)
+        return [cells[split].of(line.view, metric, level) for split in splits]  # type: ignore[misc]
 
     def _interval(self, line: Line, metric: str) -> tuple[float, float] | None:
         """Return the 95 % interval of the mean cost of a line; None where a cost is not defined."""
-        found = [
-            (evidence, evidence.costs(one.cell, line.view, metric)) for one, evidence in self.cells_of(line)
-        ]
-        costs = found[0][0].results.config.costs
-        if costs is None or any(own is None for _, own in found):
+        losses, costs = self._on(line, self.losses(line), metric, None), self._of[line].costs
+        if costs is None or None in losses:
             return None
-        low, high = mean_interval(
-            [own for _, own in found if own is not None], *self.kind_of(line), costs_of(costs).largest
-        )
+        low, high = mean_interval(losses, *self.kind_of(line), costs_of(costs).largest)
         return None if math.isnan(low) else (low, high)
-
-    def _has_costs(self, line: Line) -> bool:
-        cells = self._cells[line].values()
-        return all(evidence.costs(one.cell, line.view) is not None for one, evidence in cells)
 
     def kind_of(self, line: Line) -> tuple[Kind, bool]:
         """Return how the rows of a line depend on each other, and whether they are those of online passes."""
-        found = self._cells[line].values()
-        grouped = any(evidence.results.has_groups(line.dataset) for _, evidence in found)
-        return "groups" if grouped else "rows", any(
-            evidence.splits[one.cell.key].online for one, evidence in found
-        )
+        cells = self.losses(line).values()
+        return "groups" if any(cell.grouped for cell in cells) else "rows", any(cell.online for cell in cells)
 
-    def _decided_correctly(self, line: Line, common: Sequence[Split], level: float | None) -> float:
-        """Return the share of rows whose region is the true label alone, over the common splits."""
+    def _decided_correctly(self, line: Line, splits: Sequence[Split], level: float | None) -> float:
+        """Return the share of rows whose region is the true label alone, over some splits."""
         shares = []
-        for split in common:
-            one, _ = self._cells[line][split]
-            single = one.values.get((line.view, "one_class", level))
-            right = one.values.get((line.view, "correct_of_one_class", level))
+        for split in splits:
+            values = self.metrics(line)[split].values
+            single = values.get((line.view, "one_class", level))
+            right = values.get((line.view, "correct_of_one_class", level))
             shares.append((single or 0.0) * (right if right is not None and right == right else 0.0))
         return math.fsum(shares) / len(shares)
 
@@ -337,15 +309,15 @@ class Standings:
         A line without results on more than a fifth of the splits of its run is left out, otherwise the split.
         """
         left_out: dict[Line, str] = {}
-        errors = {line: self._values(line, "error", None) for line in lines}
+        errors = {line: self._values(line, ERROR, None) for line in lines}
         # A split without test rows has no error.
         own = {line: [split for split, value in errors[line].items() if value == value] for line in lines}
         done: dict[int, set[str]] = {}
         for line in lines:
-            done.setdefault(self._run[line], set()).update(name for name, _ in own[line])
+            done.setdefault(self._of[line].run, set()).update(name for name, _ in own[line])
         complete = []
         for line in lines:
-            has, known = len(own[line]), len(done[self._run[line]])
+            has, known = len(own[line]), len(done[self._of[line].run])
             if not has or known - has > MOST_MISSING * known:
                 left_out[line] = f"results on {has} of {known} splits"
             else:
@@ -367,24 +339,20 @@ class Standings:
                 left_out[line] = "different test examples" if same else "no common split"
         return [line for line in lines if line in compared], common, left_out
 
-    @computed_once
-    def _verdicts(self, method: str, view: str, level: float) -> dict[str, CoverageVerdict]:
-        found: dict[str, list[SplitErrors]] = {}
+    def _coverage_of(self, method: str, view: str, level: float) -> dict[str, CoverageVerdict]:
+        """Return the verdicts on a method by data set, without unfinished ones and those with groups."""
+        errors = {}
         for line in self.lines:
             if (line.method, line.view) == (method, view) and not self.progress(line.dataset).pending:
-                own = [
-                    evidence.coverage(one.cell, view, level) for one, evidence in self._cells[line].values()
-                ]
-                grouped = any(
-                    evidence.results.has_groups(line.dataset) for _, evidence in self._cells[line].values()
-                )
-                if own and not grouped and all(one is not None for one in own):
-                    found[line.dataset] = [one for one in own if one is not None]
-        p_values = {name: p_value(own, level) for name, own in found.items()}
+                cells = self.losses(line).values()
+                splits = [one for cell in cells if (one := cell.region_errors(view, level)) is not None]
+                if len(splits) == len(cells) and not any(cell.grouped for cell in cells):
+                    errors[line.dataset] = splits
+        p_values = {name: p_value(splits, level) for name, splits in errors.items()}
         low = shown_too_low(p_values)
         return {
-            name: CoverageVerdict(p_values[name], low[name], shortfall(own, level))
-            for name, own in found.items()
+            name: CoverageVerdict(p_values[name], low[name], shortfall(splits, level))
+            for name, splits in errors.items()
         }
 
 
@@ -392,23 +360,3 @@ class Standings:
 def standings_of(results: RunResults) -> Standings:
     """Return the standings of a run."""
     return Standings([("", results)])
-
-
-@computed_once
-def not_above_baseline(standings: Standings, dataset: str) -> str:
-    """Return a sentence on the methods that are not shown to have a lower error than the baseline.
-
-    "" without such methods, and while cells are still to be computed.
-    """
-    family = standings.family(dataset)
-    if family is None:
-        return ""
-    sentences = []
-    first = [line for line in family.lines if standings.is_first(line)]
-    for baseline in family.baselines:
-        error = standings.of(baseline, "error")
-        weak = [standings.label(line) for line in first if not family.beats(line, baseline)]
-        if weak and error is not None:
-            shown = f"{standings.label(baseline)} (error {100 * error.mean:.2f} %)"
-            sentences.append(f"{dataset}: not shown to be better than {shown}: {', '.join(weak)}")
-    return "; ".join(sentences)

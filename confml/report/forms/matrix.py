@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from confml.report.answers.datasets import Ranking, ranking_of
-from confml.report.answers.standings import Line, Standings, standings_of
+from confml.report.answers.lines import Line
+from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import RULE
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.run.results import RunResults

@@ -12,7 +12,8 @@ from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import FEW_SPLITS
-from confml.report.answers.standings import Line, Standings, not_above_baseline, standings_of
+from confml.report.answers.lines import Line
+from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
 from confml.report.forms.matrix import run_matrix
@@ -85,7 +86,7 @@ def _legend(standings: Standings, explanations: Sequence[str]) -> list[str]:
         setting_text(standings.results),
         *explanations,
         *_significance(standings, [name for name in datasets if name not in progress]),
-        *_some([text for name in datasets if (text := not_above_baseline(standings, name))]),
+        *_some([text for name in datasets if (text := standings.not_above_baseline(name))]),
     ]
 
 
@@ -132,13 +133,13 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
         alone = all(len(standings.compared(name)) == 1 for name in datasets) and datasets
         return ["significance: nothing to compare with"] if alone else []
     tested = sum(len(one.lines) - 1 for one in families)
-    worse = sum(one.found.worse(place) for one in families for place in range(len(one.lines)))
-    detectable = [one.found.detectable for one in families]
-    error = max(float(one.found.means.min()) for one in families) if len(families) == 1 else math.inf
+    worse = sum(one.worse(line) for one in families for line in one.lines)
+    detectable = [one.detectable for one in families]
+    error = max(float(one.means.min()) for one in families) if len(families) == 1 else math.inf
     rest = "; the others are not shown to differ" if worse < tested else ""
     lines = [
         f"significance: * {STAR} ({RULE}): {worse} of {tested}{rest}",
-        f"power: {SAME if all(one.found.same for one in families) else detectable_text(detectable, error)}",
+        f"power: {SAME if all(one.same for one in families) else detectable_text(detectable, error)}",
     ]
     left_out = [
         f"{line.dataset}: {standings.label(line)} is not compared ({reason})"

@@ -10,7 +10,9 @@ from confml.errors import ConfmlError
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
-from confml.report.answers.standings import SIZE, Line, Standing, Standings, not_above_baseline, standings_of
+from confml.report.answers.lines import Line, Standing
+from confml.report.answers.losses import SIZE
+from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
 from confml.report.run.results import RunResults
@@ -178,7 +180,7 @@ def _notes(summary: Summary, standings: Standings) -> list[str]:
         notes += filter(None, [unpromised(standings, kind.levels(standings.results)[0])])
     if "error" in keys:
         datasets = dict.fromkeys(row.line.dataset for row in rows)
-        notes += filter(None, [not_above_baseline(standings, name) for name in datasets])
+        notes += filter(None, [standings.not_above_baseline(name) for name in datasets])
     return notes
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from confml.report.answers.advice import aim_of
 from confml.report.answers.answer import RunAnswer, answer, run_answer
-from confml.report.answers.standings import Line, Standings
+from confml.report.answers.lines import Line
+from confml.report.answers.standings import Standings
 from confml.report.answers.thresholds import decided, observed_shares
 from confml.report.report import Report
 from confml.report.run.results import ViewKey
@@ -16,7 +17,7 @@ CURVES, JOINTLY = "rejection-curves.csv", "certified-jointly.csv"
 
 def keys_of(standings: Standings, dataset: str) -> dict[Line, ViewKey]:
     """Return the key of each line of a data set in the tables of its run."""
-    cells = {line: standings.cells_of(line)[0][0].cell for line in standings.of_dataset(dataset)}
+    cells = {line: next(iter(standings.losses(line).values())).cell for line in standings.of_dataset(dataset)}
     return {line: (dataset, cell.method, cell.variant, line.view) for line, cell in cells.items()}
 
 

@@ -14,7 +14,7 @@ from confml.published import known_tables
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import Answer, RunAnswer
 from confml.report.answers.datasets import ranking
-from confml.report.answers.evidence import evidence_of
+from confml.report.answers.losses import losses_of
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import listed
 from confml.report.captions import protocol_text, setting_text
@@ -197,7 +197,7 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
     names = run_names(folders, [run.config.name for run in opened])
     reports = {name: Report(run, folder) for name, run, folder in zip(names, opened, folders, strict=True)}
     for report in reports.values():
-        read_tables(report, [table for table in OF_RUNS if table.applies(report.run)], [evidence_of])
+        read_tables(report, [table for table in OF_RUNS if table.applies(report.run)], [losses_of])
     manifests = [manifest_of(folder) for folder in folders]
     standings = Standings([(name, report.run) for name, report in reports.items()])
     answer = answer_of(reports, standings)

@@ -12,8 +12,10 @@ import pandas as pd
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE
 from confml.report.answers.advice import usual_level
-from confml.report.answers.differences import Difference
-from confml.report.answers.standings import COSTS, Family, Line, Standing, Standings
+from confml.report.answers.differences import Comparison, Difference
+from confml.report.answers.lines import Line, Standing
+from confml.report.answers.losses import COSTS
+from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.forms.summary import standing_text
 from confml.report.page.answer import keys_of
@@ -98,7 +100,7 @@ def _notes(
     standings: Standings,
     dataset: str,
     level: float | None,
-    family: Family | None,
+    family: Comparison | None,
     rows: int,
     failed: Mapping[str, int],
 ) -> list[str]:
@@ -150,13 +152,13 @@ def _p_value(standings: Standings, line: Line) -> str:
     return DASH if standing is None else p_text(standing.p_value)
 
 
-def _difference(family: Family, line: Line) -> str:
+def _difference(family: Comparison, line: Line) -> str:
     if line in family.best:
         return "lowest"
     gap = family.difference(line)
     if gap is None:
         return DASH
-    return f"{points(gap.difference)} {interval_text(gap, family.found.pairs)}"
+    return f"{points(gap.difference)} {interval_text(gap, family.pairs)}"
 
 
 def interval_text(difference: Difference, comparisons: int = 1) -> str:
@@ -198,7 +200,7 @@ def pairs_table(standings: Standings) -> ShownTable:
                     *(first.dataset, names[0], *runs),
                     *(f"{100 * error.mean:.2f}" for error in errors if error is not None),
                     f"{points(gap.difference)} {interval_text(gap)}",
-                    *(p_text(gap.p_value), p_text(family.corrected(first, second)), str(gap.splits)),
+                    *(p_text(gap.p_value), p_text(family.p_value(first, second)), str(gap.splits)),
                 )
             )
     headings = ["data set", "method", "first run", "second run", "first (%)", "second (%)"]

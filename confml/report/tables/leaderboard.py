@@ -12,7 +12,7 @@ from confml.measures.metric import HIGHER, LOWER
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.methods import BASELINE
 from confml.report.answers.datasets import RankVerdict, complete
-from confml.report.answers.evidence import evidence_of
+from confml.report.answers.losses import losses_of
 from confml.report.answers.standings import Standings, standings_of
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
@@ -249,5 +249,5 @@ LEADERBOARD = Files(
     write,
     needs="leaderboard: true in the config",
     applies=has_leaderboard,
-    collects=lambda run: (evidence_of, split_values),
+    collects=lambda run: (losses_of, split_values),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from confml._json import to_json
-from confml.report.answers.evidence import evidence_of
+from confml.report.answers.losses import losses_of
 from confml.report.answers.standings import standings_of
 from confml.report.figures import figure_functions, pictures
 from confml.report.forms.short_table import summary_text
@@ -89,7 +89,7 @@ PAGE = Files(
         "answer.json": "the answer: advice with price and guarantee, for each data set and over all",
     },
     write_page,
-    collects=lambda run: (evidence_of,),
+    collects=lambda run: (losses_of,),
 )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.datasets import Ranking, ranking, training_times_of
-from confml.report.answers.evidence import evidence_of
+from confml.report.answers.losses import losses_of
 from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
 from confml.report.forms.matrix import MEAN_RANK, run_matrix
@@ -125,5 +125,5 @@ RANKS = Files(
     write,
     needs="two methods and two data sets",
     applies=has_ranks,
-    collects=lambda run: (evidence_of, training_times_of),
+    collects=lambda run: (losses_of, training_times_of),
 )

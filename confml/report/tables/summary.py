@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from confml._json import to_json
-from confml.report.answers.evidence import evidence_of
+from confml.report.answers.losses import losses_of
 from confml.report.files import safe_name
 from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, summaries
 from confml.report.numbers.summaries import DATA_METRICS
@@ -106,5 +106,5 @@ TABLES = Files(
         "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex",
     },
     write_tables,
-    collects=lambda run: (evidence_of,),
+    collects=lambda run: (losses_of,),
 )

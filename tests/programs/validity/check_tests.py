@@ -13,7 +13,7 @@ from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
 from confml.measures.ranks import compare_ranks
 from confml.report.answers.coverage import SplitErrors, p_value, shortfall
-from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
+from confml.report.answers.differences import LossTable, SplitLosses, compare_lines, mean_interval
 
 TRAIN, TEST = 100, 50
 
@@ -112,7 +112,7 @@ def fixed_methods(rng, splits, methods, rows=200, gap=0.0):
     wrong = rng.random((methods, rows)) < np.append(np.full(methods - 1, 0.1), 0.1 + gap)[:, None]
     test = rows if splits == 1 else rows // 3
     parts = [rng.permutation(rows)[:test] for _ in range(splits)]
-    return best_of(
+    return compare_lines(
         LossTable([[SplitLosses(at, own[at], 2 * test) for at in parts] for own in wrong], bound=1.0)
     )
 

@@ -10,7 +10,8 @@ from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer, causes, run_answer, state
-from confml.report.answers.standings import COST, Standings
+from confml.report.answers.losses import COST
+from confml.report.answers.standings import Standings
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.summary import summaries
 from confml.report.run.cells import Failure
@@ -123,7 +124,7 @@ def test_lowest_cost_is_that_of_the_decisions():
     run = run_of({"sure": probabilities(25, 0.99), "unsure": probabilities(30, 0.7)}, costs=costs)
     standings = Standings([("", run)])
     family = standings.family("d", COST)
-    means = dict(zip([line.method for line in family.lines], family.found.means.tolist(), strict=True))
+    means = dict(zip([line.method for line in family.lines], family.means.tolist(), strict=True))
     assert means == pytest.approx({"sure": 0.25, "unsure": 0.2})
     metrics = {row.method: row.mean for row in run.summary if row.metric == "cost_with_abstaining"}
     assert means == pytest.approx(metrics)

@@ -14,7 +14,7 @@ from confml.report.answers.advice import advise, overall, unpromised
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 from confml.report.answers.promises import promised
-from confml.report.answers.standings import not_above_baseline, standings_of
+from confml.report.answers.standings import standings_of
 from confml.report.answers.thresholds import Decided
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, shown_summary, summaries
@@ -45,7 +45,7 @@ def test_the_baseline_is_a_row_that_changes_no_other():
     truth = np.tile(np.arange(100) % 2, 5).astype(float)
     p_values = []
     for line in family.lines:
-        losses = [evidence.errors(one.cell, line.view) for one, evidence in standings.cells_of(line)]
+        losses = [cell.of(line.view, "error") for cell in standings.losses(line).values()]
         of_baseline = [one._replace(values=truth[:100]) for one in losses]
         p_values.append(LossTable([losses, of_baseline], bound=1.0).pair(0, 1).p_value)
     p_values.sort()
@@ -55,7 +55,7 @@ def test_the_baseline_is_a_row_that_changes_no_other():
     )
     assert standings.of(baseline, "error").worse and not standings.of(baseline, "error").best
     sentence = "d: not shown to be better than majority-class (error 50.00 %): weak"
-    assert not_above_baseline(standings, "d") == sentence and sentence in short_table(both).notes
+    assert standings.not_above_baseline("d") == sentence and sentence in short_table(both).notes
 
 
 def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path):
@@ -181,8 +181,8 @@ def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken
     sentence = f"No coverage of 1 - level is promised for the regions of {broken}." if broken else ""
     assert unpromised(standings, 0.05) == sentence
     assert (standings.promise(standings.lines[0], 0.05) is None) == bool(broken)
-    (cell,), (evidence,) = zip(*standings.cells_of(standings.lines[0])[:1], strict=True)
-    parts = evidence.coverage(cell.cell, "p-value", 0.05).parts
+    cell = next(iter(standings.losses(standings.lines[0]).values()))
+    parts = cell.region_errors("p-value", 0.05).parts
     assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
     if broken:
         assert sentence in short_table(run).notes

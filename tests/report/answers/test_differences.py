@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from confml.report.answers.differences import LossTable, SplitLosses, best_of, mean_interval
+from confml.report.answers.differences import LossTable, SplitLosses, compare_lines, mean_interval
 from confml.report.answers.text import detectable_text
 
 
@@ -124,7 +124,7 @@ def test_false_stars_of_equal_methods(methods):
     rng = np.random.default_rng(methods)
     starred = 0
     for _ in range(200):
-        found = best_of(table_of(rng.random((methods, 1, 200)) < 0.1))
+        found = compare_lines(table_of(rng.random((methods, 1, 200)) < 0.1))
         starred += any(found.worse(place) for place in range(methods))
     assert starred / 200 < 0.1
 
@@ -133,12 +133,12 @@ def test_the_best_and_the_worse():
     rng = np.random.default_rng(0)
     wrong = rng.random((3, 1, 400)) < [[[0.1]], [[0.1]], [[0.4]]]
     wrong[1] = wrong[0]
-    found = best_of(table_of(wrong))
+    found = compare_lines(table_of(wrong))
     assert found.best == [0, 1] and found.worse(2) and not found.worse(1) and found.pairs == 3
     assert found.tested == [2]
     # A difference that the run could show with 80 % power is between the smallest significant and the
     # largest.
-    plain = best_of(table_of(rng.random((2, 1, 200)) < 0.1))
+    plain = compare_lines(table_of(rng.random((2, 1, 200)) < 0.1))
     assert 0.03 < plain.detectable < 0.12
 
 
@@ -149,7 +149,7 @@ def test_equal_methods_state_a_difference_that_is_found(rows):
 
     def best(gap):
         wrong = rng.random((2, 1, rows)) < np.array([0.1, 0.1 + gap])[:, None, None]
-        return best_of(table_of(wrong))
+        return compare_lines(table_of(wrong))
 
     stated = float(np.nanmedian([best(0.0).detectable for _ in range(200)]))
     power = np.mean([best(stated).worse(1) for _ in range(500)])
@@ -184,7 +184,7 @@ def test_a_method_with_rare_large_costs_is_not_shown_to_be_cheaper():
 def test_differences_above_the_largest_possible_one_are_not_stated():
     """Ten test rows and 45 pairs: only a difference of more than 100 points would be shown."""
     rng = np.random.default_rng(0)
-    few = best_of(table_of(rng.random((10, 1, 10)) < 0.3))
+    few = compare_lines(table_of(rng.random((10, 1, 10)) < 0.3))
     assert few.detectable == math.inf
     assert detectable_text([few.detectable]) == "this run could show none: too few test rows"
     text = detectable_text([0.02, math.inf, 0.031], 0.1)
