@@ -201,14 +201,11 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
     reach = 1.25 * np.abs(outline).max(axis=0)
     for wall, sign in zip(sphere.walls, toy.targets, strict=True):
         axes.plot(*_seen_circle(sphere, wall).T, color=VERMILION if sign > 0 else BLUE, linewidth=0.7)
-    names = list(ascii_uppercase[: len(toy.W)])
-    cutting = []
-    for name, example in zip(names, sphere.working, strict=True):
+    for name, example in zip(ascii_uppercase, sphere.working, strict=False):
         circle = _seen_circle(sphere, example)
         axes.plot(*circle.T, "--", color="black", linewidth=1.0)
         seen = circle[(np.abs(circle) < 0.93 * reach).all(axis=1)]
         if len(seen):
-            cutting.append(name)
             far = seen[np.argmax((seen**2).sum(axis=1))]
             axes.text(*far, name, fontsize=7, fontweight="bold", ha="center", **_TEXT)
     inside = sphere.inside()
@@ -224,14 +221,10 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
         )
     axes.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]), aspect="equal", xticks=[], yticks=[])
     axes.set_title("version space (areas are volumes)")
-    outside = [name for name in names if name not in cutting]
-    words = f"dashed: {', '.join(cutting)}" if cutting else "no dashed line"
-    words += f" ({', '.join(outside)} outside)" if outside else ""
-    second = toy.method.classes_[1]
+    names = ", ".join(ascii_uppercase[: len(toy.W)])
     axes.set_xlabel(
-        f"{words}; in each cell:\nlabels of {', '.join(names)} (+ {second}) and their probability\n"
-        "\u2606 Bayes point, \u25c7 support vector machine",
-        fontsize=6.5,
+        f"in each cell: labels of {names} (+ {toy.method.classes_[1]}) and their probability\n"
+        "\u2606 Bayes point, \u25c7 support vector machine"
     )
 
 
