@@ -506,7 +506,7 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 # Error, selective risk, certificates, regions, calibration and time (hours; runs continue where they were cut)
 leaderboard: $(VENV)/installed  ## thirteen methods on 28 data sets by every measure
 	@$(RUN) configs/leaderboard.yaml --quiet
-	@$(COPY) results/leaderboard/leaderboard*.csv results/reference/leaderboard
+	@$(COPY) results/leaderboard/tables/leaderboard*.csv results/reference/leaderboard
 	@$(KEEP) leaderboard results/leaderboard
 
 confidences: $(VENV)/installed  ## every view of every method on data sets of the leaderboard, by rejection, certificates and regions
