@@ -61,7 +61,7 @@
         const [x, y] = [number(a), number(b)];
         return isNaN(x) || isNaN(y) ? isNaN(x) - isNaN(y) : sign * (x - y);
       });
-      body.append(...rows);
+      body.prepend(...rows);
       say(`Sorted by ${heading}`);
     }));
   });
@@ -73,6 +73,7 @@
     tools.append(button("CSV", `Copy as CSV: ${caption}`, () => copy(csv(table), "CSV")));
     tools.append(button("Markdown", `Copy as Markdown: ${caption}`, () => copy(markdown(table), "Markdown")));
     box.prepend(tools);
-    if (rows.length > 1) sortable([...table.tHead.rows[0].cells], rows, table.tBodies[0]);
+    const moved = box.id === "summary-table" ? rows.slice(0, -1) : rows; // mean ranks stay below
+    if (moved.length > 1) sortable([...table.tHead.rows[0].cells], moved, table.tBodies[0]);
   }
 })();

@@ -125,6 +125,13 @@ def test_sorting(page):
     )
 
 
+def test_mean_ranks_stay_below_the_data_sets(page):
+    for _ in range(2):
+        page.locator("#summary-table thead button").nth(1).click()
+        rows = column(page, "summary-table", 0)
+        assert len(rows) == 3 and rows[-1] == "mean rank"
+
+
 def test_filtering(page):
     field = page.locator("[id='set-two-results-table'] input[type=search]")
     field.fill("knn")
