@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, ConfmlError, DataError
-from confml.methods.registry import method_class
+from confml.methods.registry import methods
 from confml.runner.splits import Split, split_rows
 
 if TYPE_CHECKING:  # worker processes do without pydantic
@@ -39,7 +39,7 @@ def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Se
 
     Raises DataError for a file that does not fit the data set, or lacks rows of a split.
     """
-    if not method_class(entry.name).takes_rows:
+    if not _takes_rows(entry):
         return ()
     if entry.tune:
         raise ConfigError(
@@ -50,9 +50,16 @@ def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Se
 
 def shown_params(entry: MethodEntry, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a cell: files by their names, because a run can be moved."""
-    if not method_class(entry.name).takes_rows:
+    if not _takes_rows(entry):
         return dict(params)
     return {name: Path(value).name if name == KEY else value for name, value in params.items()}
+
+
+def _takes_rows(entry: MethodEntry) -> bool:
+    """Return whether a method predicts rows from a file; classes of other packages, which do not, are not
+    imported."""
+    cls = methods.own_class(entry.name)
+    return cls is not None and cls.takes_rows
 
 
 def open_table(
