@@ -356,7 +356,8 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> ShownTable:
     """
 
     def interval(row: ComparisonRow) -> str:
-        return f"{row.simultaneous_low:+.4f} to {row.simultaneous_high:+.4f}" if row.pairs else ""
+        low, high = row.simultaneous_low, row.simultaneous_high
+        return "" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
 
     def p_text(p_value: float) -> str:
         return "" if math.isnan(p_value) else f"{p_value:.3f}" if p_value >= 5e-4 else "<0.001"
@@ -399,20 +400,20 @@ def tables_of_pairs(table: ShownTable) -> Iterator[ShownTable]:
 
 def _notes(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return which pairs the intervals and p-values of each data set account for, and what a star is."""
-    numbers: dict[str, int] = {}
+    numbers: dict[str, dict[int, None]] = {}  # of the pairs of methods, and of comparisons with the baseline
     for row in rows:
         if row.metric == "error":
-            numbers[row.dataset] = max(row.pairs, numbers.get(row.dataset, 0))
-    pairs: dict[int, list[str]] = {}
-    for name, number in numbers.items():
-        pairs.setdefault(number, []).append(name)
+            numbers.setdefault(row.dataset, {})[row.pairs] = None
+    datasets: dict[tuple[int, ...], list[str]] = {}
+    for name, of_dataset in numbers.items():
+        datasets.setdefault(tuple(of_dataset), []).append(name)
     notes = [f"*: shown to be worse than the best mean of the data set ({RULE} of methods and views)."]
-    for number, names in sorted(pairs.items()):
+    for pairs, names in sorted(datasets.items()):
         notes.append(
-            f"{listed(names)}: intervals are simultaneous for {number} pairs."
-            if number > 1
+            f"{listed(names)}: intervals are simultaneous for {' or '.join(map(str, pairs))} pairs."
+            if max(pairs) > 1
             else f"{listed(names)}: one pair."
-            if number
+            if max(pairs)
             else f"{listed(names)}: no tests (cells are still to be computed, or the splits differ)."
         )
     return notes

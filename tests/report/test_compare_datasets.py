@@ -103,3 +103,11 @@ def test_unfinished_runs_have_no_verdicts(monkeypatch):
     rows = module.compare(["run"])
     assert {row.pairs for row in rows} == {0} and not any(row.first_worse for row in rows)
     assert "no tests (cells are still to be computed" in CliRunner().invoke(compare, ["run"]).output
+
+
+def test_an_interval_without_a_test_is_empty():
+    row = module.ComparisonRow(
+        "d", "vote", "a", "b", "error", None, 1, 0.1, 0.2, -0.1, *[float("nan")] * 3, 1
+    )
+    table = module.comparison_table([row])
+    assert table.frame["95 % interval"].tolist() == [""] and table.frame["p (Holm)"].tolist() == [""]
