@@ -1,5 +1,6 @@
 """Bayes error rates estimated from minimum spanning trees."""
 
+from confml.bayes_error.crossings import spanning_trees
 from confml.bayes_error.estimates import GlobalTreeBounds, NeighbourBounds
 from confml.bayes_error.rates import (
     BayesErrorRates,
@@ -9,7 +10,6 @@ from confml.bayes_error.rates import (
     pairwise_bayes_error,
     warnings_about,
 )
-from confml.bayes_error.shared_trees import spanning_trees
 
 __all__ = [
     "BayesErrorRates",

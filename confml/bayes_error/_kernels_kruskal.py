@@ -1,147 +1,140 @@
-"""Kruskal's algorithm in layers: all orthogonal trees of a sorted edge list in one pass, and their tie bands.
+"""Edges in one total order, and Kruskal's algorithm in layers: orthogonal trees and their tie bands.
 
-An edge goes into the first layer in which it closes no circle. That makes layer t the minimum spanning forest
-of the graph without the edges of layers 1..t-1 (Friedman and Rafsky 1979).
+Edges are ordered by squared distance, then by the smaller row number, then by the larger one. No two edges
+are equal in this order, so the minimum spanning tree in it is unique, whichever algorithm builds it.
 """
 
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_disjoint_set import unite
+
+LAST = np.int64(0x7FFFFFFFFFFFFFFF)
+"""Number after all keys of edges."""
 
 
 @kernel
-def layered_kruskal(n, layers, u, v, offset_u, split, offset_v):
-    """Return the layer of each edge of a sorted list, or -1; and the number of edges in each layer.
+def edge_key(rank, i, j):
+    """Return the number that orders edges of equal length; rank has the row numbers of positions i, j."""
+    a, b = np.int64(rank[i]), np.int64(rank[j])
+    return (a << 32) | b if a < b else (b << 32) | a
 
-    Positions from `split` on are counted from offset_v, the others from offset_u, so that two ranges of
-    positions become 0..n-1.
+
+@kernel
+def before(d2, key, other_d2, other_key):
+    """Return whether an edge comes before another one."""
+    return d2 < other_d2 or (d2 == other_d2 and key < other_key)
+
+
+@kernel
+def find(parent, x):
+    """Return the representative of x's set; the path to it is halved on the way."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@kernel
+def unite(parent, x, y):
+    """Unite the sets of x and y; False if they were one already."""
+    x, y = find(parent, x), find(parent, y)
+    if x < y:
+        parent[y] = x
+    else:
+        parent[x] = y
+    return x != y
+
+
+@kernel
+def layered_kruskal(n, layers, u, v, d2):
+    """Return the layer (E,) of each of the edges between rows 0 to n - 1 in their order, -1 for none, and
+    (E,) bool: edges whose ends no shorter edges of the last layer join.
+
+    An edge goes into the first layer in which it closes no circle: layer t is the minimum spanning forest of
+    the graph without the edges of earlier layers (Friedman and Rafsky 1979).
     """
     parent = np.empty((layers, n), np.int32)
     for t in range(layers):
         for i in range(n):
             parent[t, i] = i
-    layer = np.full(u.size, -1, np.int8)
-    sizes = np.zeros(layers, np.int64)
-    left = layers * (n - 1)
-    for e in range(u.size):
-        if left == 0:
-            break
-        a = u[e] - (offset_v if u[e] >= split else offset_u)
-        b = v[e] - (offset_v if v[e] >= split else offset_u)
-        for t in range(layers):
-            if unite(parent[t], a, b):
+    layer, apart = np.full(u.size, -1, np.int8), np.zeros(u.size, np.bool_)
+    start, left = 0, layers * (n - 1)
+    while start < u.size and left > 0:
+        stop = start
+        while stop < u.size and d2[stop] == d2[start]:
+            apart[stop] = find(parent[layers - 1], u[stop]) != find(parent[layers - 1], v[stop])
+            stop += 1
+        for e in range(start, stop):
+            t = 0
+            while t < layers and not unite(parent[t], u[e], v[e]):
+                t += 1
+            if t < layers:
                 layer[e] = t
-                sizes[t] += 1
                 left -= 1
-                break
-    return layer, sizes
-
-
-@kernel
-def pick(u, v, d2, key, layer):
-    """Return the edges with a layer (layer >= 0), in order."""
-    n = 0
-    for e in range(u.size):
-        if layer[e] >= 0:
-            n += 1
-    u2, v2, t2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int8)
-    w2, k2 = np.empty(n, np.float64), np.empty(n, np.int64)
-    o = 0
-    for e in range(u.size):
-        if layer[e] >= 0:
-            u2[o], v2[o], w2[o], k2[o], t2[o] = u[e], v[e], d2[e], key[e], layer[e]
-            o += 1
-    return u2, v2, w2, k2, t2
-
-
-@kernel
-def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_b):
-    """Return the crossings of the orthogonal trees of two classes, out of a sorted list with each edge's
-    layer.
-
-    Returns crossings (layers,); least, most (layers,), the tie band of each tree; and the crossing edges of
-    any of these trees as (u, v, d2, key) with position u in class a, v in class b.
-    """
-    na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b
-    crossings = np.zeros(layers, np.int64)
-    keep = np.zeros(u.size, np.bool_)
-    for e in range(u.size):
-        if layer[e] >= 0 and u[e] < start_b and v[e] >= start_b:
-            crossings[layer[e]] += 1
-            keep[e] = True
-    least, most = crossings.copy(), crossings.copy()
-    if _mixed(u, v, d2, start_b):
-        for t in range(layers):
-            least[t], most[t] = _tie_band(n, t, layer, u, v, d2, start_a, start_b, start_b - na, keep)
-    kept = 0
-    for e in range(u.size):
-        kept += keep[e]
-    u2, v2 = np.empty(kept, np.int32), np.empty(kept, np.int32)
-    w2, k2 = np.empty(kept, np.float64), np.empty(kept, np.int64)
-    o = 0
-    for e in range(u.size):
-        if keep[e]:
-            u2[o], v2[o], w2[o], k2[o] = u[e], v[e], d2[e], key[e]
-            o += 1
-    return crossings, least, most, u2, v2, w2, k2
-
-
-@kernel
-def _mixed(u, v, d2, split):
-    """Return whether an inner and a crossing edge share a distance; otherwise all orders of equal distances
-    give the same number of crossings.
-    """
-    start = 0
-    while start < u.size:
-        stop, inside, across = start, 0, 0
-        while stop < u.size and d2[stop] == d2[start]:
-            if u[stop] < split and v[stop] >= split:
-                across += 1
-            else:
-                inside += 1
-            stop += 1
-        if across > 0 and inside > 0:
-            return True
         start = stop
-    return False
+    return layer, apart
 
 
 @kernel
-def _tie_band(n, t, layer, u, v, d2, offset_u, split, offset_v, keep):
-    """Return the least and most crossings that tree t can have under ties; marks the crossing edges of both
-    in keep.
+def tie_bands(n, layers, classes, layer, u, v, d2, class_u, class_v):
+    """Return the least and most crossings that each tree can have under ties, two arrays (layers, classes +
+    1): edges with one end in each class, and in the last column edges between any two classes.
 
-    The trees before t are fixed, and their edges are left out. Among equal distances, taking the edges inside
-    classes first gives the least, taking them last the most (a spanning tree is a basis of a matroid, and
-    this is its greedy algorithm).
-
-    The list need not hold every edge of the graph. An edge that is not in it joins what shorter edges of
-    layer t have joined already, or what equal edges of the same kind in the list do: those are in no layer
-    before t either, as the layers of the union join whatever the layers of one class join.
+    The trees before it are fixed, and their edges are left out.
     """
-    low, high = np.arange(n), np.arange(n)
-    least = most = 0
-    start = 0
-    joined = 1
+    least = np.zeros((layers, classes + 1), np.int64)
+    most = np.zeros((layers, classes + 1), np.int64)
+    for t in range(layers):
+        _add_tie_bands(n, t, classes, layer, u, v, d2, class_u, class_v, least[t], most[t])
+    return least, most
+
+
+@kernel
+def _add_tie_bands(n, t, classes, layer, u, v, d2, class_u, class_v, least, most):
+    """Add up the band of tree t in least and most (classes + 1,).
+
+    The parts that shorter edges have joined are the same in all minimum spanning trees; among equal edges
+    between those parts, the most crossings are the rank of the crossing edges, the least the rank of all less
+    that of the others: a spanning tree is a basis of a matroid, which takes the crossing edges first or last.
+    """
+    part, local = np.arange(n), np.arange(n)
+    touched = np.zeros(classes + 1, np.bool_)
+    a, b = np.empty(u.size, np.int64), np.empty(u.size, np.int64)
+    p, q = np.empty(u.size, np.int64), np.empty(u.size, np.int64)
+    start, joined = 0, 1
     while start < u.size and joined < n:
-        stop = start + 1
+        stop, m = start, 0
         while stop < u.size and d2[stop] == d2[start]:
+            x, y = find(part, u[stop]), find(part, v[stop])
+            if x != y and not 0 <= layer[stop] < t:
+                a[m], b[m], p[m], q[m] = x, y, class_u[stop], class_v[stop]
+                if p[m] != q[m]:
+                    touched[classes] = True
+                    if classes > 0:
+                        touched[p[m]] = touched[q[m]] = True
+                m += 1
             stop += 1
-        for crossing_turn in range(2):
-            for e in range(start, stop):
-                if 0 <= layer[e] < t:
-                    continue
-                a = u[e] - (offset_v if u[e] >= split else offset_u)
-                b = v[e] - (offset_v if v[e] >= split else offset_u)
-                if (u[e] < split and v[e] >= split) == (crossing_turn == 1):
-                    if unite(low, a, b):
-                        joined += 1
-                        if crossing_turn == 1:
-                            least += 1
-                            keep[e] = True
-                elif unite(high, a, b) and crossing_turn == 0:
-                    most += 1
-                    keep[e] = True
+        rank = 0
+        for e in range(m):
+            rank += unite(part, a[e], b[e])
+        joined += rank
+        for k in range(classes + 1):
+            if touched[k]:
+                touched[k] = False
+                most[k] += _rank(k, True, classes, a[:m], b[:m], p, q, local)
+                least[k] += rank - _rank(k, False, classes, a[:m], b[:m], p, q, local)
         start = stop
     return least, most
+
+
+@kernel
+def _rank(k, crossing, classes, a, b, p, q, parent):
+    """Return the rank of the edges a - b that cross class k, or of the others. parent: 0 to n - 1, before and
+    after."""
+    rank = 0
+    for e in range(len(a)):
+        crosses = p[e] != q[e] and (k == classes or p[e] == k or q[e] == k)
+        rank += crosses == crossing and unite(parent, a[e], b[e])
+    for e in range(len(a)):
+        parent[a[e]], parent[b[e]] = a[e], b[e]
+    return rank

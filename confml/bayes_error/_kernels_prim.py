@@ -1,145 +1,85 @@
-"""Prim's algorithm on dense graphs whose distances are computed exactly: small sets, and the bipartite
-fallback."""
+"""Prim's algorithm for many features: rounded products exclude most distances, all others are exact."""
 
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import edge_key
+from confml.bayes_error._kernels_kruskal import LAST, before, edge_key
 from confml.neighbours.distances import squared_distance_of_rows
 
+RUN = 64
+"""Rows whose first edges are compared together."""
+
 
 @kernel
-def dense_trees(X, rank, start, stop, layers):
-    """Return orthogonal trees (forests where no tree is left) of positions start..stop-1 with a full distance
-    matrix.
+def prim(X, rank, split, products, transposed, low, layers):
+    """Return orthogonal trees (forests, where no further tree exists) of rows X (n, d): u, v, d2, key.
 
-    Returns u, v, d2, key, layer, unsorted. Memory: (stop - start)^2 float64.
+    The graph is complete with split = n, and otherwise has the edges between the rows before and after
+    split. products (split, .), transposed: products z_i . z_j of the rows of each side with those of the
+    other, float32, -inf where there is no edge; edges of the trees are set to -inf. low (n,): squared
+    lengths of the rows minus their slack, so that d2 >= low_i + low_j - 2 z_i . z_j (`DistanceFilter`).
     """
-    n = stop - start
-    distance = np.empty((n, n), np.float64)
-    for i in range(n):
-        distance[i, i] = np.inf
-        for j in range(i):
-            distance[i, j] = distance[j, i] = squared_distance_of_rows(X, start + i, X, start + j)
-    room = layers * max(n - 1, 0)
-    u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
-    d2, key = np.empty(room, np.float64), np.empty(room, np.int64)
-    best, best_key, source = np.empty(n, np.float64), np.empty(n, np.int64), np.empty(n, np.int32)
-    todo = np.empty(n, np.int32)
-    found = 0
-    for t in range(layers):
-        left = n
-        for i in range(n):
-            best[i], best_key[i], source[i], todo[i] = np.inf, np.iinfo(np.int64).max, -1, i
-        while left > 0:
-            pick = 0
-            for p in range(1, left):
-                i, j = todo[p], todo[pick]
-                if best[i] < best[j] or (best[i] == best[j] and best_key[i] < best_key[j]):
-                    pick = p
-            i = todo[pick]
-            left -= 1
-            todo[pick] = todo[left]
+    n = len(X)
+    u, v = np.empty(layers * n, np.int32), np.empty(layers * n, np.int32)
+    d2, key = np.empty(layers * n), np.empty(layers * n, np.int64)
+    # Of each row: its first edge into the tree, and the number that a product must exceed by low_i / 2 for a
+    # shorter one. Of each run of rows: the row with the first of these edges.
+    best, best_key, source = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    limits, heads = np.empty(n, np.float32), np.empty((n + RUN - 1) // RUN, np.int64)
+    edges = 0
+    for _ in range(layers):
+        best[:], best_key[:], source[:], limits[:] = np.inf, LAST, -1, -np.inf
+        for run in range(len(heads)):
+            heads[run] = run * RUN
+        for _ in range(n):
+            i = _first(heads, best, best_key)
+            first, last = (split, n) if i < split < n else (0, split)
+            row = products[i] if i < split else transposed[i - split]
             if source[i] >= 0:
-                s = source[i]
-                u[found], v[found], layer[found] = start + min(i, s), start + max(i, s), t
-                d2[found], key[found] = best[i], best_key[i]
-                found += 1
-                distance[i, s] = distance[s, i] = np.inf
-            for p in range(left):
-                j = todo[p]
-                d = distance[i, j]
-                if d <= best[j] and d < np.inf:
-                    k = edge_key(rank, start + i, start + j)
-                    if d < best[j] or k < best_key[j]:
-                        best[j], best_key[j], source[j] = d, k, i
-    return u[:found], v[:found], d2[:found], key[:found], layer[:found]
+                j = source[i]
+                row[j - first] = -np.inf
+                if j < split:
+                    products[j, i - split if split < n else i] = -np.inf
+                else:
+                    transposed[j - split, i] = -np.inf
+                u[edges], v[edges], d2[edges], key[edges] = min(i, j), max(i, j), best[i], best_key[i]
+                edges += 1
+            limits[i] = np.inf  # it is in the tree
+            _find_head(i // RUN, heads, best, best_key, limits)
+            limit, others = np.float32(low[i] / 2), limits[first:last]
+            for begin in range(0, last - first, RUN):
+                stop, passed = min(begin + RUN, last - first), 0
+                for e in range(begin, stop):
+                    passed += row[e] - others[e] > limit
+                for e in range(begin, stop if passed > 0 else begin):
+                    if row[e] - others[e] > limit:
+                        j = first + e
+                        square, number = squared_distance_of_rows(X, i, X, j), edge_key(rank, i, j)
+                        if before(square, number, best[j], best_key[j]):
+                            best[j], best_key[j], source[j] = square, number, i
+                            limits[j] = (low[j] - square * (1 + 1e-6)) / 2
+                            head = heads[j // RUN]
+                            if before(square, number, best[head], best_key[head]):
+                                heads[j // RUN] = j
+    return u[:edges], v[:edges], d2[:edges], key[:edges]
 
 
 @kernel
-def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, heads, links, link_d2, link_key):
-    """Return the edges of the orthogonal trees of all crossing edges and given inner edges, without storing
-    the crossings; for each tree also those of the tree in which crossing edges go first among equal
-    distances.
-
-    heads (n + 1,), links: neighbours of each local position by inner edges (both directions), with link_d2
-    and link_key. Time O(layers * a * b * d), memory O(a + b). Returns u, v, d2, key, unsorted, an edge twice
-    where both trees have it.
-    """
-    na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b
-    room = layers * (n - 1)
-    u, v = np.empty(2 * room, np.int32), np.empty(2 * room, np.int32)
-    d2, key = np.empty(2 * room, np.float64), np.empty(2 * room, np.int64)
-    best, best_key, source = np.empty(n, np.float64), np.empty(n, np.int64), np.empty(n, np.int32)
-    best_turn = np.empty(n, np.int8)
-    todo, place = np.empty(n, np.int32), np.empty(n, np.int32)
-    used = np.full(n, -1, np.int32)  # used[j] == i: the edge i - j is in a tree
-    # edges of the trees so far, as chains from each of their ends
-    chain_head, chain_next, chain_other = (
-        np.full(n, -1),
-        np.empty(2 * room, np.int64),
-        np.empty(2 * room, np.int32),
-    )
-    found = chained = 0
-    for run in range(2 * layers):
-        crossing_first = run % 2 == 0  # the tree itself follows, and only its edges are used up
-        left = n
-        for i in range(n):
-            best[i], best_key[i], source[i], todo[i] = np.inf, np.iinfo(np.int64).max, -1, i
-            best_turn[i], place[i] = 0, i
-        while left > 0:
-            pick = 0
-            for p in range(1, left):
-                i, j = todo[p], todo[pick]
-                if best[i] < best[j] or (
-                    best[i] == best[j]
-                    and (
-                        best_turn[i] < best_turn[j]
-                        or (best_turn[i] == best_turn[j] and best_key[i] < best_key[j])
-                    )
-                ):
-                    pick = p
-            i = todo[pick]
-            left -= 1
-            todo[pick] = todo[left]
-            place[todo[left]] = pick
-            place[i] = -1
-            if source[i] >= 0:
-                s = source[i]
-                low, high = min(i, s), max(i, s)
-                u[found] = start_a + low if low < na else start_b + low - na
-                v[found] = start_a + high if high < na else start_b + high - na
-                d2[found], key[found] = best[i], best_key[i]
-                found += 1
-                if not crossing_first:
-                    chain_other[chained], chain_next[chained] = s, chain_head[i]
-                    chain_head[i] = chained
-                    chain_other[chained + 1], chain_next[chained + 1] = i, chain_head[s]
-                    chain_head[s] = chained + 1
-                    chained += 2
-            step = chain_head[i]
-            while step >= 0:
-                used[chain_other[step]] = i
-                step = chain_next[step]
-            position = start_a + i if i < na else start_b + i - na
-            for p in range(left):
-                j = todo[p]
-                if (i < na) == (j < na) or used[j] == i:
-                    continue
-                other = start_a + j if j < na else start_b + j - na
-                d = squared_distance_of_rows(X, position, X, other)
-                _offer(i, j, d, False, edge_key(rank, position, other), best, best_turn, best_key, source)
-            for e in range(heads[i], heads[i + 1]):
-                j = links[e]
-                if place[j] >= 0 and used[j] != i:
-                    _offer(i, j, link_d2[e], crossing_first, link_key[e], best, best_turn, best_key, source)
-    return u[:found], v[:found], d2[:found], key[:found]
+def _first(heads, best, best_key):
+    """Return the row outside the tree with the first edge into it, any row if none has one."""
+    first = -1
+    for head in heads:
+        if head >= 0 and (first < 0 or before(best[head], best_key[head], best[first], best_key[first])):
+            first = head
+    return first
 
 
 @kernel
-def _offer(i, j, d, late, key, best, best_turn, best_key, source):
-    """Let i be the neighbour by which j joins the tree, if that edge comes before j's best so far."""
-    if d < best[j] or (
-        d == best[j] and (late < best_turn[j] or (late == best_turn[j] and key < best_key[j]))
-    ):
-        best[j], best_turn[j], best_key[j], source[j] = d, late, key, i
+def _find_head(run, heads, best, best_key, limits):
+    """Find the row of a run with the first edge among those that are not in the tree; -1 if all are."""
+    heads[run] = -1
+    for j in range(run * RUN, min((run + 1) * RUN, len(best))):
+        if limits[j] < np.inf and (
+            heads[run] < 0 or before(best[j], best_key[j], best[heads[run]], best_key[heads[run]])
+        ):
+            heads[run] = j

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.bayes_error.shared_trees import WholeTrees
+from confml.bayes_error.crossings import WholeTrees
 from confml.errors import ConfigError
 
 COUNTS = ("all", "nontrivial")

@@ -1,224 +1,133 @@
-"""Orthogonal minimum spanning trees of ranges of positions, and their unions over classes.
+"""Orthogonal minimum spanning trees of a set of rows, or of the graph between two sets.
 
-Inside each of two sets, the trees of the union use only edges of the trees of that set. So the trees of every
-set are computed once and reused for every pair, and only the edges across two sets are examined. The trees of
-one set are computed by searches in a k-d tree, or for many features from the trees of its halves.
+Trees of a graph use only edges of the orthogonal trees of its parts, if each edge is in a part: at any edge
+of the total order, each layer of `layered_kruskal` on the whole graph has joined at least the rows that the
+same layer on a part has joined. So the trees of a union of two sets come from those of each set and of the
+bipartite graph between them, and the trees of a large set from those of its blocks and between its blocks.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
+from itertools import combinations_with_replacement, product
+from typing import NamedTuple
 
 import numpy as np
 
-from confml._threads import for_each, thread_count
-from confml.bayes_error import _kernels_edges as edges
-from confml.bayes_error._kernels_cross import witnessed
-from confml.bayes_error._kernels_disjoint_set import nearest_roots, roots_of_parts, union_trees
-from confml.bayes_error._kernels_kruskal import crossing_trees, layered_kruskal, pick
-from confml.bayes_error._kernels_prim import bipartite_trees, dense_trees
-from confml.bayes_error.filters import MOST_WITNESSES, Side, edges_across
-from confml.bayes_error.points import LEAF, Points, halves
-from confml.bayes_error.searched_trees import searched_trees, searches_pay
+from confml._threads import for_each
+from confml.bayes_error import _kernels_boruvka as kernels
+from confml.bayes_error._kernels_kruskal import layered_kruskal
+from confml.bayes_error._kernels_prim import prim
+from confml.bayes_error.points import Points
+from confml.neighbours.wide_tree import leaves_in_order, tree_order, wide_tree
 
-MOST_SURVIVORS = 1 << 24
-"""Largest number of edges that pass the filter of a pair of sets; with more, Prim's algorithm is used."""
-WITNESSES = 4
-"""Initial number of edges per row behind a bound of the filter, for several trees."""
+BLOCK = 4096
+"""Rows per block of Prim's algorithm, whose products are in memory."""
+FEW_FEATURES = 12
+"""Number of features up to which searches in a k-d tree are used."""
 MANY_ROWS = 2000
-"""Number of rows from which a forest is divided into parts that are joined by long edges."""
-PARTS = 12
-"""Largest number of such parts."""
-THREADED = 4096
-"""Number of rows from which the halves of a forest are computed one by one, each in several threads."""
+"""Number of rows from which on they are used."""
+NEIGHBOURS = {1: 6}
+"""Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
+MORE_NEIGHBOURS = 12
+LIST_LEAVES = 256
+"""Number of leaves whose neighbour lists one thread computes at a time."""
 
 
-@dataclass(frozen=True)
-class Forest:
-    """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted."""
+class Edges(NamedTuple):
+    """Edges between positions u < v (E,), int32, with squared distances d2 and keys, in the total order."""
 
-    start: int
-    stop: int
-    layers: int
-    u: np.ndarray
-    v: np.ndarray
-    d2: np.ndarray
-    key: np.ndarray
-    layer: np.ndarray
-
-    @property
-    def edges(self):
-        return self.u, self.v, self.d2, self.key
-
-    @cached_property
-    def sides(self) -> list[Side]:
-        """Return the positions in one or more parts, with the bottleneck of each to the root of its part."""
-        n = self.stop - self.start
-        positions = np.arange(self.start, self.stop, dtype=np.int64)
-        parent, link, spanning = union_trees(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
-        last = self.layer == self.layers - 1
-        smallest = max(n // PARTS, 2) if spanning and n >= MANY_ROWS else n + 1
-        roots = roots_of_parts(n, self.u[last], self.v[last], self.start, smallest)
-        nearest, height = nearest_roots(parent, link, roots)
-        if roots.size == 1:
-            return [Side(positions, height, slice(self.start, self.stop))]
-        parts = (np.flatnonzero(nearest == r) for r in range(roots.size))
-        return [Side(positions[part], height[part], None) for part in parts]
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Crossings of the trees of a union of two sets, see `crossing_trees`; `u, v, d2, key`: crossing
-    edges."""
-
-    crossings: np.ndarray
-    sizes: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
     u: np.ndarray
     v: np.ndarray
     d2: np.ndarray
     key: np.ndarray
 
+    @classmethod
+    def joined(cls, lists: Iterable[tuple[np.ndarray, ...]]) -> "Edges":
+        """Return the edges of several lists, each in any order."""
+        u, v, d2, key = (np.concatenate(arrays) for arrays in zip(*lists, strict=True))
+        order = np.argsort(d2)
+        lengths = d2[order]
+        same = lengths[1:] == lengths[:-1]
+        if same.any():  # the edges of equal lengths are sorted again, at the places that they have together
+            places = np.flatnonzero(np.append(same, False) | np.append(False, same))
+            tied = order[places]
+            order[places] = tied[np.lexsort([key[tied], d2[tied]])]
+        return cls(u[order], v[order], lengths, key[order])
 
-def forests_of_classes(points: Points, layers: int) -> list[Forest]:
-    """Return the orthogonal trees of each class; in several threads, see `confml.threads`."""
-    found: list[Forest | None] = [None] * (len(points.starts) - 1)
+    def of(self, chosen: np.ndarray) -> "Edges":
+        """Return the edges of a mask (E,)."""
+        return Edges(*(array[chosen] for array in self))
 
-    def build(k: int) -> None:
-        forest = build_forest(points, k, layers)
-        forest.sides  # noqa: B018  computed once, before threads share it
-        found[k] = forest
-
-    for_each_by_cost(build, range(len(found)), np.diff(points.starts).astype(float) ** 2)
-    return [forest for forest in found if forest is not None]
-
-
-def crossings_of_pairs(points: Points, inside: list[Forest], pairs: list[tuple[int, int]]) -> list[Crossing]:
-    """Return `across` for each pair of classes; in several threads, see `confml.threads`."""
-    found: list[Crossing | None] = [None] * len(pairs)
-
-    def cross(pair: int) -> None:
-        a, b = pairs[pair]
-        found[pair] = across(points, inside[a], inside[b])
-
-    rows = np.diff(points.starts).astype(float)
-    for_each_by_cost(cross, range(len(pairs)), np.array([rows[a] * rows[b] for a, b in pairs]))
-    return [crossing for crossing in found if crossing is not None]
+    def local(self, a: slice, b: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Return u, v with the positions of ranges a and b numbered from 0; b after a, or a itself."""
+        gap = 0 if a == b else b.start - a.stop
+        u, v = (
+            (ends - np.where(ends < a.stop, a.start, a.start + gap)).astype(np.int32) for ends in self[:2]
+        )
+        return u, v
 
 
-def for_each_by_cost(function: Callable[[int], None], items: Sequence[int], costs: np.ndarray) -> None:
-    """Call function(item) for every item: the most expensive ones one after another, each with all threads,
-    and the others in several threads, expensive ones first.
+def forest(points: Points, a: slice, b: slice, layers: int) -> Edges:
+    """Return the edges of the orthogonal trees of positions a, or of the graph between a and b, a before b.
 
-    An item is expensive if it costs more than one thread's share of all items.
+    Forests, where no further tree exists. In several threads, see `confml.threads`.
     """
-    large = costs > costs.sum() / thread_count()
-    order = np.argsort(-costs, kind="stable")
-    for place in order[large[order]].tolist():
-        function(items[place])
-    rest = [items[place] for place in order[~large[order]].tolist()]
-    for_each(lambda item, _: function(item), rest)
+    if points.X.shape[1] <= FEW_FEATURES and _rows(a, b) >= MANY_ROWS:
+        return Edges.joined([_searched(points, a, b, layers)])
+    pairs = combinations_with_replacement(_blocks(a), 2) if a == b else product(_blocks(a), _blocks(b))
+    lists: list[tuple[np.ndarray, ...]] = []
+
+    def build(pair: tuple[slice, slice], _) -> None:
+        lists.append(_from_products(points, pair[0], pair[1], layers))
+
+    for_each(build, list(pairs))
+    edges = Edges.joined(lists)
+    if len(lists) == 1:
+        return edges
+    layer, _ = layered_kruskal(_rows(a, b), layers, *edges.local(a, b), edges.d2)
+    return edges.of(layer >= 0)
 
 
-def build_forest(points: Points, k: int, layers: int) -> Forest:
-    """Return the orthogonal trees of class k."""
-    start, stop = int(points.starts[k]), int(points.starts[k + 1])
-    X = points.X[start:stop]
-    if not searches_pay(X):
-        return _build(points, start, stop, layers)
-    u, v, d2, key, layer = searched_trees(X, points.rank[start:stop], layers)
-    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), d2, key, layer)
+def _rows(a: slice, b: slice) -> int:
+    return a.stop - a.start + (b.stop - b.start if a != b else 0)
 
 
-def _build(points: Points, start: int, stop: int, layers: int) -> Forest:
-    if stop - start <= LEAF:
-        u, v, d2, key, layer = dense_trees(points.X, points.rank, start, stop, layers)
-        order = edges.sorted_order(d2, key)
-        u, v, d2, key = edges.take(u, v, d2, key, order)
-        return Forest(start, stop, layers, u, v, d2, key, layer[order])
-    middle = halves(start, stop)
-    parts: list[Forest | None] = [None, None]
-    ranges = (start, middle), (middle, stop)
-
-    def build(side: int, _=None) -> None:
-        parts[side] = _build(points, *ranges[side], layers)
-
-    if stop - start <= 2 * THREADED:
-        for_each(build, (0, 1))
-    else:  # the halves are divided in their turn
-        build(0)
-        build(1)
-    left, right = parts
-    assert left is not None and right is not None
-    candidates, layer, _ = _trees_across(points, left, right)
-    u, v, d2, key, layer = pick(*candidates, layer)
-    return Forest(start, stop, layers, u, v, d2, key, layer)
+def _blocks(a: slice) -> list[slice]:
+    return [slice(start, min(start + BLOCK, a.stop)) for start in range(a.start, a.stop, BLOCK)]
 
 
-def across(points: Points, left: Forest, right: Forest) -> Crossing:
-    """Return the crossings of the orthogonal trees of two classes, and their crossing edges."""
-    candidates, layer, sizes = _trees_across(points, left, right)
-    crossings, *rest = crossing_trees(
-        left.layers, *candidates, layer, left.start, left.stop, right.start, right.stop
+def _from_products(points: Points, a: slice, b: slice, layers: int) -> tuple[np.ndarray, ...]:
+    """Return the edges of `forest` by Prim's algorithm, in any order."""
+    Z, low = points.rounded
+    products = Z[a] @ Z[b].T
+    if a == b:
+        np.fill_diagonal(products, -np.inf)
+    rows = np.r_[a] if a == b else np.r_[a, b]
+    transposed = products if a == b else np.ascontiguousarray(products.T)
+    u, v, d2, key = prim(
+        points.X[rows], points.rank[rows], len(products), products, transposed, low[rows], layers
     )
-    return Crossing(crossings, sizes, *rest)
+    return rows[u], rows[v], d2, key
 
 
-def _trees_across(points: Points, left: Forest, right: Forest):
-    """Return the sorted candidate edges of the union's trees, the layer of each, and the layer sizes."""
-    inner = edges.merge(*left.edges, *right.edges)
-    layers = left.layers
-    na = left.stop - left.start
-    n, offset = na + right.stop - right.start, right.start - na
-    limit = min(max(na * (n - na) // 4, 8192), MOST_SURVIVORS)
-    witnesses = 1 if layers == 1 else WITNESSES
-    while witnesses <= MOST_WITNESSES:
-        found, bounds = edges_across(points, left.sides, right.sides, witnesses, limit)
-        if bounds is None:
-            break
-        candidates = edges.merge(*inner, *edges.take(*found, edges.sorted_order(*found[2:])))
-        u, v, d2, _ = candidates
-        layer, sizes = layered_kruskal(n, layers, u, v, left.start, right.start, offset)
-        if layers == 1 or _all_witnessed(left, right, layer, u, v, d2, bounds, witnesses):
-            return candidates, layer, sizes
-        witnesses *= 2
-    candidates = edges.merge(*inner, *_bipartite_edges(points, left, right, inner))
-    return candidates, *layered_kruskal(
-        n, layers, candidates[0], candidates[1], left.start, right.start, offset
-    )
+def _searched(points: Points, a: slice, b: slice, layers: int) -> tuple[np.ndarray, ...]:
+    """Return the edges of `forest` by Boruvka's algorithm and searches in a k-d tree, in any order."""
+    sides = [part.start + tree_order(points.X[part]) for part in ((a,) if a == b else (a, b))]
+    rows = np.concatenate(sides)
+    number = np.arange(len(rows), dtype=np.int32)
+    kind = number if a == b else (number >= len(sides[0])).astype(np.int32)
+    leaves = [leaves_in_order(len(side)) for side in sides]
+    if a != b:  # leaves do not mix sides
+        leaves[1][leaves[1] >= 0] += len(sides[0])
+    tree = wide_tree(points.X[rows], np.concatenate(leaves))
+    graph = kernels.graph_of(tree, points.rank[rows], kind)
+    k = max(1, min(NEIGHBOURS.get(layers, MORE_NEIGHBOURS), len(rows) - 1))
+    d2, ends = np.empty((len(rows), k)), np.empty((len(rows), k), np.int32)
 
+    def fill(begin: int, _) -> None:
+        stop = min(begin + LIST_LEAVES, len(tree.members))
+        kernels.fill_neighbour_lists(graph, begin, stop, d2, ends)
 
-def _all_witnessed(left: Forest, right: Forest, layer, u, v, d2, bounds, witnesses: int) -> bool:
-    """Return whether the filter was valid for the candidates of all layers; see `witnessed`."""
-    for a, b, own_u, own_v, shortest in bounds:
-        index_u = np.full(left.stop - left.start, -1, np.int32)
-        index_v = np.full(right.stop - right.start, -1, np.int32)
-        index_u[a.positions - left.start] = np.arange(a.positions.size)
-        index_v[b.positions - right.start] = np.arange(b.positions.size)
-        sides = (left.start, index_u), (right.start, index_v)
-        own = own_u, own_v, shortest, a.height_as(own_u), b.height_as(own_u)
-        if not witnessed(left.layers, layer, (u, v, d2), sides, own, witnesses):
-            return False
-    return True
-
-
-def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):
-    """Return the crossing edges of the trees under all relevant orders of ties, by Prim without a filter."""
-    a = left.stop - left.start
-    n = a + right.stop - right.start
-    u, v = (np.where(end < left.stop, end - left.start, end - right.start + a) for end in inner[:2])
-    ends = np.concatenate([u, v])
-    order = np.argsort(ends, kind="stable")
-    heads = np.searchsorted(ends[order], np.arange(n + 1))
-    links = np.concatenate([v, u])[order].astype(np.int32)
-    d2, key = np.tile(inner[2], 2)[order], np.tile(inner[3], 2)[order]
-    u, v, d2, key = bipartite_trees(
-        points.X, points.rank, left.start, left.stop, right.start, right.stop, left.layers,
-        heads, links, d2, key,
-    )  # fmt: skip
-    is_crossing = (u < left.stop) & (v >= right.start)
-    u, v, d2, key = u[is_crossing], v[is_crossing], d2[is_crossing], key[is_crossing]
-    _, once = np.unique(key, return_index=True)
-    u, v, d2, key = u[once], v[once], d2[once], key[once]
-    return edges.take(u, v, d2, key, edges.sorted_order(d2, key))
+    for_each(fill, range(0, len(tree.members), LIST_LEAVES))
+    u, v, d2, key = kernels.boruvka(graph, d2, ends, layers)
+    u, v = rows[u], rows[v]
+    return np.minimum(u, v), np.maximum(u, v), d2, key

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.bayes_error.crossings import Crossings, count_crossings
 from confml.bayes_error.estimates import (
     COUNTS,
     GlobalTreeBounds,
@@ -12,7 +13,7 @@ from confml.bayes_error.estimates import (
     bounds_of_neighbours,
     bounds_of_tree,
 )
-from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
+from confml.bayes_error.points import check_problem
 from confml.errors import ConfigError
 
 WIDE_BAND = 0.05

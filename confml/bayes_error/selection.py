@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.bayes_error.crossings import count_crossings
 from confml.bayes_error.rates import check, rates
-from confml.bayes_error.shared_trees import count_crossings
 from confml.errors import ConfigError
 
 CRITERIA = ("mean", "worst")

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
+from confml.bayes_error.points import check_problem
 from confml.bayes_error.rates import BayesErrors, bayes_errors
-from confml.bayes_error.shared_trees import check_problem
 from confml.errors import ConfigError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import mixed_distance, squared_distance
-from confml.neighbours.lanes import first_place, squares_to_rows
-from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, push_children
+from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH, FAR, push
 
 # Of two squared distances whose roots are equal, the larger is at most this times the square of the root.
 _ROOT_SLACK = 1.0 + 2.0**-50
@@ -69,12 +69,13 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's
     rows.
     """
-    leaves = len(tree.members)
+    _, members, rows, lows, highs, child = tree
+    leaves = len(members)
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     for i in range(len(queries)):
         filled = 0
         limit = FAR
-        nodes[0], gaps[0] = leaves + len(tree.child) - 2, 0.0
+        nodes[0], gaps[0] = leaves + len(child) - 2, 0.0
         held = 1
         while held > 0:
             held -= 1
@@ -82,16 +83,16 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
             if gaps[held] > limit:
                 continue
             if node >= leaves:
-                held = push_children(
-                    tree, node - leaves, queries, queries, i, limit, nodes, gaps, held, squares
-                )
+                group = node - leaves
+                mask = gaps_to_children(queries, queries, i, lows, highs, group, limit, squares)
+                held = push(child[group], mask, squares, nodes, gaps, held)
                 continue
-            mask = squares_to_rows(queries, i, tree.rows, node, limit, squares)
+            mask = squares_to_rows(queries, i, rows, node, limit, squares)
             while mask != 0:
                 place = first_place(mask)
                 mask &= mask - 1
                 if squares[place] <= limit:
-                    code = codes[tree.members[node, place]]
+                    code = codes[members[node, place]]
                     filled = offer(
                         np.sqrt(squares[place]), code, filled, distances[i], nearest_codes[i], beyond[i]
                     )

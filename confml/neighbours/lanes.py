@@ -1,9 +1,12 @@
 """Comparisons of one row with a block of rows or boxes side by side: the inner loops of `wide_tree`.
 
-Sums over the features are written out in groups of eight, as tuples, which LLVM's vectoriser of straight-line
-code keeps in vector registers (`confml._jit` switches it on). Loops over the places of a block take five
-times as long, and so do places that are no constants: numba adds the length to a negative one. Tuples of four
-take half as long again: they become half a register of float32.
+Sums go over the features in the outer loop and over the places of a block in the inner one, a constant number
+of times, so that LLVM makes vector instructions of it. The functions are inlined into searches, because numba
+counts references to the arrays of each call. Places are loop variables: numba checks whether other numbers
+are negative, and such loops take three times as long.
+
+`rows_within` and `products_above` have their sums written out in groups of eight, as tuples, which LLVM's
+vectoriser of straight-line code keeps in vector registers (`confml._jit` switches it on).
 
 A mask of places has bit e + 1 for place e, see `first_place`: LLVM makes vectors of eight equal terms, and a
 shift by 0 is another term.
@@ -43,29 +46,6 @@ def _sums_with_squares(s, t0, t1, t2, t3, t4, t5, t6, t7):
 
 
 @kernel
-def _gap(bottom, top, low, high, none):
-    """Return the gap between two intervals; none: 0 of their type."""
-    below, above = low - top, bottom - high
-    gap = below if below > above else above
-    return gap if gap > none else none
-
-
-@kernel
-def _add_gaps(s, bottom, top, lows, highs, block, a, e):
-    """Add the squared gaps between an interval and feature a of eight boxes, from place e of the block on."""
-    none = lows.dtype.type(0.0)
-    t0 = _gap(bottom, top, lows[block, a, e], highs[block, a, e], none)
-    t1 = _gap(bottom, top, lows[block, a, e + 1], highs[block, a, e + 1], none)
-    t2 = _gap(bottom, top, lows[block, a, e + 2], highs[block, a, e + 2], none)
-    t3 = _gap(bottom, top, lows[block, a, e + 3], highs[block, a, e + 3], none)
-    t4 = _gap(bottom, top, lows[block, a, e + 4], highs[block, a, e + 4], none)
-    t5 = _gap(bottom, top, lows[block, a, e + 5], highs[block, a, e + 5], none)
-    t6 = _gap(bottom, top, lows[block, a, e + 6], highs[block, a, e + 6], none)
-    t7 = _gap(bottom, top, lows[block, a, e + 7], highs[block, a, e + 7], none)
-    return _sums_with_squares(s, t0, t1, t2, t3, t4, t5, t6, t7)
-
-
-@kernel
 def _put(s, out, e):
     out[e], out[e + 1], out[e + 2], out[e + 3] = s[:4]
     out[e + 4], out[e + 5], out[e + 6], out[e + 7] = s[4:]
@@ -86,33 +66,21 @@ def _up_to(s, b, e):
     return _bits(flags, e + 1)
 
 
-@kernel
+@kernel(inline="always")
 def squares_to_rows(Q, r, rows, leaf, bound, out):
     """Fill out (LEAF,) with the squared distances of Q[r] to the rows of a leaf, sums over a of
     (Q[r, a] - rows[leaf, a, :])^2; return the mask of those <= bound."""
-    zero = rows.dtype.type(0.0)
-    s0 = s1 = (zero, zero, zero, zero, zero, zero, zero, zero)
+    for e in range(LEAF):
+        out[e] = 0.0
     for a in range(rows.shape[1]):
         x = Q[r, a]
-        s0 = _add_squares(s0, x, rows, leaf, a, _G0)
-        s1 = _add_squares(s1, x, rows, leaf, a, _G1)
-    _put(s0, out, _G0)
-    _put(s1, out, _G1)
-    return _up_to(s0, bound, _G0) | _up_to(s1, bound, _G1)
-
-
-@kernel
-def squares_within(Q, r, rows, leaf, bounds, out):
-    """Do the same with a bound for each row of the leaf, bounds (LEAF,)."""
-    squares_to_rows(Q, r, rows, leaf, 0.0, out)
-    return _each_within(out, bounds, _G0) | _each_within(out, bounds, _G1)
-
-
-@kernel
-def _each_within(s, b, e):
-    low = s[e] <= b[e], s[e + 1] <= b[e + 1], s[e + 2] <= b[e + 2], s[e + 3] <= b[e + 3]
-    high = s[e + 4] <= b[e + 4], s[e + 5] <= b[e + 5], s[e + 6] <= b[e + 6], s[e + 7] <= b[e + 7]
-    return _bits(low + high, e + 1)
+        for e in range(LEAF):
+            t = x - rows[leaf, a, e]
+            out[e] += t * t
+    mask = np.int64(0)
+    for e in range(LEAF):
+        mask |= np.int64(out[e] <= bound) << np.int64(e + 1)
+    return mask
 
 
 @kernel
@@ -135,31 +103,42 @@ def rows_within(Q, r, rows, leaf, bound):
     return low | _up_to(s2, bound, _G2) | _up_to(s3, bound, _G3)
 
 
-@kernel
+@kernel(inline="always")
 def gaps_to_children(low, high, r, lows, highs, block, bound, out):
     """Fill out (FAN,) with the squared gaps between the box from low[r] to high[r] and the boxes of a block,
     sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the mask
     of those <= bound. A row is a box whose low and high are the same."""
-    zero = lows.dtype.type(0.0)
-    sums = zero, zero, zero, zero, zero, zero, zero, zero
-    for a in range(lows.shape[1]):
-        sums = _add_gaps(sums, low[r, a], high[r, a], lows, highs, block, a, _G0)
-    _put(sums, out, _G0)
-    return _up_to(sums, bound, _G0)
-
-
-@kernel
-def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
-    """Do the same for LEAF rows."""
-    zero = lows.dtype.type(0.0)
-    s0 = s1 = (zero, zero, zero, zero, zero, zero, zero, zero)
+    for e in range(FAN):
+        out[e] = 0.0
     for a in range(lows.shape[1]):
         bottom, top = low[r, a], high[r, a]
-        s0 = _add_gaps(s0, bottom, top, lows, highs, block, a, _G0)
-        s1 = _add_gaps(s1, bottom, top, lows, highs, block, a, _G1)
-    _put(s0, out, _G0)
-    _put(s1, out, _G1)
-    return _up_to(s0, bound, _G0) | _up_to(s1, bound, _G1)
+        for e in range(FAN):
+            gap = max(lows[block, a, e] - top, bottom - highs[block, a, e])
+            gap = gap if gap > 0.0 else 0.0
+            out[e] += gap * gap
+    mask = np.int64(0)
+    for e in range(FAN):
+        mask |= np.int64(out[e] <= bound) << np.int64(e + 1)
+    return mask
+
+
+@kernel(inline="always")
+def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
+    """Do the same for LEAF rows."""
+    none = lows.dtype.type(0.0)
+    for e in range(LEAF):
+        out[e] = none
+    for a in range(lows.shape[1]):
+        bottom, top = low[r, a], high[r, a]
+        for e in range(LEAF):
+            below, above = lows[block, a, e] - top, bottom - highs[block, a, e]
+            gap = below if below > above else above
+            gap = gap if gap > none else none
+            out[e] += gap * gap
+    mask = np.int64(0)
+    for e in range(LEAF):
+        mask |= np.int64(out[e] <= bound) << np.int64(e + 1)
+    return mask
 
 
 @kernel
@@ -170,21 +149,13 @@ def boxes_within(Q, r, lows, highs, block, bound, out):
 
 
 @kernel
-def _each_above(v, b, limit, e):
-    """Return the bits of eight places with v[e] - b[e] > limit."""
-    b0, b1, b2 = v[e] - b[e] > limit, v[e + 1] - b[e + 1] > limit, v[e + 2] - b[e + 2] > limit
-    b3, b4, b5 = v[e + 3] - b[e + 3] > limit, v[e + 4] - b[e + 4] > limit, v[e + 5] - b[e + 5] > limit
-    return _bits((b0, b1, b2, b3, b4, b5, v[e + 6] - b[e + 6] > limit, v[e + 7] - b[e + 7] > limit), e)
-
-
-@kernel
 def run_above(values, at, less, less_at, limit):
     """Return the bits of the places e < RUN with values[at + e] - less[less_at + e] > limit; all are of one
     type."""
-    v, b = values[at : at + RUN], less[less_at : less_at + RUN]
-    bits = _each_above(v, b, limit, _G0) | _each_above(v, b, limit, _G1) | _each_above(v, b, limit, _G2)
-    bits |= _each_above(v, b, limit, _G3) | _each_above(v, b, limit, _G4) | _each_above(v, b, limit, _G5)
-    return bits | _each_above(v, b, limit, _G6) | _each_above(v, b, limit, _G7)
+    bits, v, b = np.int64(0), values[at : at + RUN], less[less_at : less_at + RUN]
+    for e in range(RUN):
+        bits |= np.int64(v[e] - b[e] > limit) << np.int64(e)
+    return bits
 
 
 @kernel
@@ -270,11 +241,7 @@ def above(values, at, less, less_at, limit, n):
     """Return the bits of the places e < n, n <= RUN, with values[at + e] - less[less_at + e] > limit."""
     if n == RUN:
         return run_above(values, at, less, less_at, limit)
-    back = max(0, at + RUN - len(values), less_at + RUN - len(less))  # places beyond the ends are not read
     bits = np.int64(0)
-    if back <= min(at, less_at):
-        bits = run_above(values, at - back, less, less_at - back, limit)
-        return (bits >> np.int64(back)) & ((np.int64(1) << np.int64(n)) - np.int64(1))
     for e in range(n):
         bits |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
     return bits

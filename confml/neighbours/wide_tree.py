@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children
+from confml.neighbours.lanes import FAN, LEAF, first_place
 
 DEPTH = 128
 """Size of the stack of a search: FAN per level, for at most 16 levels."""
@@ -67,45 +67,11 @@ def _children(leaves):
 
 
 @kernel
-def ordered_rows(X):
-    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves, and the rows
-    in it."""
-    order = np.arange(len(X))
-    rows = sort_into_leaves(X, order, LEAF)
-    return order, rows
-
-
-@kernel
 def tree_order(X):
-    """Return the order of `ordered_rows`."""
-    return ordered_rows(X)[0]
-
-
-@kernel
-def one_part_leaves(X, part, parts):
-    """Return the members of leaves that do not mix parts; part (n,): from 0 to parts - 1."""
-    n = len(part)
-    ends = np.zeros(parts, np.int64)
-    for i in range(n):
-        ends[part[i]] += 1
-    leaves = 0
-    for c in range(parts):
-        leaves += (ends[c] + LEAF - 1) // LEAF
-    ends = np.cumsum(ends)
-    order, place = np.empty(n, np.int64), ends.copy()
-    for i in range(n - 1, -1, -1):
-        place[part[i]] -= 1
-        order[place[part[i]]] = i
-    members = np.full((leaves, LEAF), np.int32(-1), np.int32)
-    leaf = begin = 0
-    for c in range(parts):
-        own = order[begin : ends[c]]
-        sort_into_leaves(X, own, LEAF)
-        for i in range(len(own)):
-            members[leaf + i // LEAF, i % LEAF] = own[i]
-        leaf += (len(own) + LEAF - 1) // LEAF
-        begin = ends[c]
-    return members
+    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
+    order = np.arange(len(X))
+    sort_into_leaves(X, order, LEAF)
+    return order
 
 
 @kernel
@@ -245,18 +211,7 @@ def sort_into_leaves(X, order, size):
     return rows
 
 
-@kernel
-def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
-    """Push a group's children within ``bound`` of the box from low[r] to high[r], the nearest last.
-
-    nodes, gaps (DEPTH,): the stack, of which ``held`` places are filled. out: space for FAN gaps. Returns the
-    new number of filled places.
-    """
-    mask = gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
-    return push(tree.child[group], mask, out, nodes, gaps, held)
-
-
-@kernel
+@kernel(inline="always")
 def push(child, mask, out, nodes, gaps, held):
     """Push the nodes child + place with the gaps out[place] of the places in a mask, the nearest last; return
     the new number of filled places."""

@@ -12,12 +12,9 @@ from trials import more_of
 import confml
 from confml.bayes_error import (
     bayes_errors,
-    filters,
     forests,
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
-    points,
-    shared_trees,
     spanning_trees,
     warnings_about,
 )
@@ -26,41 +23,16 @@ from confml.errors import ConfigError, DataError
 
 # Ways through the code that a small set would not take by itself: each is a set of replaced constants.
 WAYS = {
-    "as it is": {},
-    "joined": {},
-    "dense": {(points, "FEW_ATTRIBUTES"): 0},
-    "many joins": {(points, "FEW_ATTRIBUTES"): 0, (points, "LEAF"): 3, (forests, "LEAF"): 3},
-    "many joins of boxes": {(points, "LEAF"): 24, (forests, "LEAF"): 24},
-    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (filters, "TILE"): 32},
-    "prim fallback": {(forests, "MOST_SURVIVORS"): -1, (points, "FEW_ATTRIBUTES"): 0},
-    "many parts": {
-        (points, "LEAF"): 24,
-        (forests, "LEAF"): 24,
-        (forests, "MANY_ROWS"): 8,
-        (forests, "PARTS"): 4,
-    },
-    "many parts, dense": {
-        (points, "FEW_ATTRIBUTES"): 0,
-        (points, "LEAF"): 5,
-        (forests, "LEAF"): 5,
-        (forests, "MANY_ROWS"): 8,
-    },  # fmt: skip
-    "one witness": {(forests, "WITNESSES"): 1, (points, "LEAF"): 24, (forests, "LEAF"): 24},
+    "products": {},
+    "products in blocks": {"BLOCK": 5},
+    "searches": {"MANY_ROWS": 0},
 }
-
-
-def without_searches(monkeypatch):
-    for module in (forests, shared_trees):
-        monkeypatch.setattr(module, "searches_pay", lambda X: False)
 
 
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
-    if request.param != "as it is":
-        without_searches(monkeypatch)
-    for (module, name), value in WAYS[request.param].items():
-        monkeypatch.setattr(module, name, value)
-    return request.param
+    for name, value in WAYS[request.param].items():
+        monkeypatch.setattr(forests, name, value)
 
 
 def random_problem(seed):
@@ -101,11 +73,11 @@ def check_against_naive(X, y, trees):
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-@pytest.mark.parametrize("d", [3, 20, 60])
+@pytest.mark.parametrize("d", [3, 20])
 def test_same_bytes_with_any_number_of_threads(threads, d, monkeypatch):
-    """Trees by searches and by products, in tiles; one class with most rows, and many equal distances."""
-    monkeypatch.setattr(forests, "THREADED", 300)
-    monkeypatch.setattr(filters, "TILE", 64)
+    """Trees by searches and by products, in blocks; one class with most rows, and many equal distances."""
+    monkeypatch.setattr(forests, "MANY_ROWS", 300)
+    monkeypatch.setattr(forests, "BLOCK", 64)
     rng = np.random.default_rng(d)
     X = rng.integers(0, 3, size=(900, d)) + rng.normal(size=(900, 1)).round(1)
     y = np.repeat([0, 1, 2, 3], [600, 200, 60, 40])
@@ -142,22 +114,18 @@ def test_tie_band_equals_all_spanning_trees(seed):
         assert result.pairwise.crossings_tie_high[0, 1] == pytest.approx(high)
 
 
-@pytest.mark.parametrize("d", [2, 20])
-def test_larger_sets_agree_between_boxes_products_and_full_matrices(d, monkeypatch):
+@pytest.mark.parametrize("d", [2, 12])
+def test_larger_sets_agree_between_searches_products_and_blocks(d, monkeypatch):
     rng = np.random.default_rng(d)
     X = rng.normal(size=(900, d)) + 1e6
     y = rng.integers(0, 3, size=900)
     X[y == 2] *= 1.0 + 1e-6
     expected = bayes_errors(X, y)
-    without_searches(monkeypatch)
-    boxes = bayes_errors(X, y)
-    monkeypatch.setattr(points, "FEW_ATTRIBUTES", 12 if d > 12 else 0)
-    other = bayes_errors(X, y)
-    monkeypatch.setattr(points, "LEAF", 2000)
-    monkeypatch.setattr(forests, "LEAF", 2000)
-    monkeypatch.setattr(forests, "MOST_SURVIVORS", -1)
-    full = bayes_errors(X, y)
-    for result in (boxes, other, full):
+    monkeypatch.setattr(forests, "BLOCK", 100)
+    in_blocks = bayes_errors(X, y)
+    monkeypatch.setattr(forests, "MANY_ROWS", 0)
+    searched = bayes_errors(X, y)
+    for result in (in_blocks, searched):
         for view in ("pairwise", "one_vs_rest"):
             for field in ("per_tree", "crossings_tie_low", "crossings_tie_high"):
                 np.testing.assert_array_equal(

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from confml.bayes_error.points import lay_out
+from confml.bayes_error.points import Points
 from confml.errors import DataError
 from confml.neighbours.distance_filter import MOST_FEATURES, DirectDistances, DistanceFilter
 
@@ -142,18 +142,17 @@ def test_float32_bounds_around_each_row():
 
 
 def test_bounds_of_the_spanning_trees():
-    """`Points.low` and `high`, with the sums of the kernels, enclose the exact squared distances."""
+    """`Points.rounded` gives lower bounds of the exact squared distances."""
     rng = np.random.default_rng(3)
     for kind in KINDS:
         X, _ = adversarial(kind, 17, rng)
-        points = lay_out(X, np.zeros(12, dtype=np.int64), 1)
-        products = points.minus_2Z @ points.Z.T
-        low = products + (points.low[:, None] + points.low)
-        high = products + (points.high[:, None] + points.high)
+        points = Points.of(X, np.zeros(12, dtype=np.int64), 1)
+        Z, low = points.rounded
+        products = Z @ Z.T
         for i, squares in enumerate(exact_squares(points.X, points.X)):
             for j, square in enumerate(squares):
-                if i != j:
-                    assert Fraction(float(low[i, j])) <= square <= Fraction(float(high[i, j]))
+                bound = Fraction(low[i]) + Fraction(low[j]) - 2 * Fraction(float(products[i, j]))
+                assert i == j or bound <= square
 
 
 def test_where_the_bound_does_not_hold_there_is_no_filter():

@@ -1,4 +1,4 @@
-"""Spanning trees by searches in a k-d tree, against Kruskal's algorithm on the full graph."""
+"""Spanning trees by searches in a k-d tree and by products, against Kruskal's algorithm on the full graph."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from reference import bayes_error as naive
 
-from confml.bayes_error import searched_trees as module
-from confml.bayes_error import spanning_trees
-from confml.bayes_error._kernels_prim import dense_trees
-from confml.bayes_error._kernels_searches import smallest_ranks
-from confml.bayes_error.searched_trees import (
-    _groups,
-    first_of_equals,
-    nearest_lists,
-    searched_trees,
-)
+from confml.bayes_error import forests, spanning_trees
+from confml.bayes_error._kernels_boruvka import fill_neighbour_lists, graph_of
+from confml.bayes_error.points import Points
 from confml.neighbours import wide_tree as wide
+
+
+@pytest.fixture(autouse=True)
+def searches(monkeypatch):
+    monkeypatch.setattr(forests, "MANY_ROWS", 0)
 
 
 def layered_forests(X, layers):
@@ -99,59 +97,33 @@ def test_a_hub_has_no_edge_left_for_a_second_tree():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_larger_sets_equal_prim_on_the_full_matrix(kind):
-    """Large enough that parts are searched, and the tree is built anew; rank in another order than rows."""
+@pytest.mark.parametrize("layers", [1, 3])
+def test_larger_sets_and_graphs_between_two_sets_equal_prim(kind, layers, monkeypatch):
+    """Large enough that parts are searched; row numbers in another order than rows."""
     rng = np.random.default_rng(11)
-    n, d, layers = 1500, 3, 3
-    X = rows(kind, n, d, rng) / 1024
-    rank = rng.permutation(n)
-    u, v, d2, key, layer = dense_trees(X, rank, 0, n, layers)
-    order = np.lexsort([key, d2])
-    found = searched_trees(X, rank, layers)
-    for values, expected in zip(found, (u, v, d2, key, layer), strict=True):
-        np.testing.assert_array_equal(values, expected[order])
-
-
-def test_rows_that_are_left_out_among_equals():
-    X = np.repeat([[1.0], [2.0], [3.0]], [7, 1, 4], axis=0)
-    order = np.array([5, 0, 11, 3, 7, 2, 9, 1, 4, 10, 8, 6])  # number of each row
-    kept, u, v, layer = first_of_equals(X, order, 2)
-    assert sorted(order[kept].tolist()) == sorted([0, 2, 3] + [1] + [4, 6, 8])
-    ends = sorted(zip(layer.tolist(), order[u].tolist(), order[v].tolist(), strict=True))
-    assert ends == sorted([(t, a, i) for t, a in ((0, 0), (1, 2)) for i in (5, 7, 9, 11)]
-                          + [(0, 4, 10), (1, 6, 10)])  # fmt: skip
-
-
-def test_different_rows_with_one_sum_are_told_apart():
-    """Rows made so that the sums over their bits agree."""
-
-    def after_first(word):
-        word = word * np.uint64(0x9E3779B97F4A7C15)
-        return word ^ (word >> np.uint64(29))
-
-    first = np.array([1.0, 1.5, 0.3, 0.7, 0.9, 2.5, 3.5, 7.1, 9.3, 0.1])
-    with np.errstate(over="ignore"):
-        sums = after_first(first.view(np.uint64))
-    second = np.array([2.25]).view(np.uint64) ^ sums[0] ^ sums
-    X = np.column_stack([first, second.view(np.float64)])
-    X = X[np.isfinite(X).all(axis=1)]
-    assert len(X) > 2
-    assert np.unique(_groups(np.vstack([X, X]))).size == len(X)
-    assert (_groups(np.vstack([X, X]))[: len(X)] == _groups(np.vstack([X, X]))[len(X) :]).all()
+    X = rows(kind, 1500, 3, rng) / 1024
+    points = Points.of(X, rng.integers(0, 3, 1500).clip(0, 1), 2)
+    for a, b in ((0, 0), (1, 1), (0, 1)):
+        ranges = points.range(a), points.range(b)
+        found = forests.forest(points, *ranges, layers)
+        with monkeypatch.context() as patch:
+            patch.setattr(forests, "MANY_ROWS", 10**9)
+            expected = forests.forest(points, *ranges, layers)
+        for values, others in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(values, others)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [1, 7, 8, 12, 20])
-@pytest.mark.parametrize("by_leaf", [True, False])
-def test_neighbour_lists_in_the_total_order(kind, k, by_leaf, monkeypatch):
-    monkeypatch.setattr(module, "VERY_FEW_ATTRIBUTES", 4 if by_leaf else 0)
+@pytest.mark.parametrize("k", [1, 7, 12])
+def test_neighbour_lists_in_the_total_order(kind, k):
     rng = np.random.default_rng(k)
     n = 150  # ten leaves, in two groups
     X = rows(kind, n, 4, rng)
     X = np.ascontiguousarray(X[wide.tree_order(X)])
     rank = rng.permutation(n)
     tree = wide.wide_tree(X, wide.leaves_in_order(n))
-    d2, ends = nearest_lists(tree, rank, smallest_ranks(tree, rank), k)
+    d2, ends = np.empty((n, k)), np.empty((n, k), np.int32)
+    fill_neighbour_lists(graph_of(tree, rank, np.arange(n, dtype=np.int32)), 0, 10, d2, ends)
     for i in range(0, n, 2):
         edges = sorted((sum_of_squares(X[i], X[j]), rank[j], j) for j in range(n) if j != i)[:k]
         assert ends[i].tolist() == [j for _, _, j in edges]
