@@ -161,8 +161,6 @@ def classes_ratio(part: np.ndarray, whole: np.ndarray) -> float:
 def confusion(case: Case) -> Iterator[tuple]:
     counts = matrix(case)
     rows, predicted, correct = counts.sum(axis=1), counts.sum(axis=0), np.diagonal(counts)
-    yield "precision_macro", None, classes_ratio(correct, predicted)
-    yield "recall_macro", None, classes_ratio(correct, rows)
     yield "f1_macro", None, classes_ratio(2 * correct, rows + predicted)
 
 

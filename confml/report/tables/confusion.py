@@ -61,9 +61,8 @@ def class_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     """Compute the measures of each class.
 
     ``rows``: its test rows; ``predicted``: the rows that are predicted as it; ``correct``: those of both; and
-    its precision, recall and F1. All are computed from the counts of all splits together. The means over the
-    classes and then over the splits are in ``summary.csv`` (``precision_macro``, ``recall_macro``,
-    ``f1_macro``).
+    its precision, recall and F1. All are computed from the counts of all splits together. The mean F1 over
+    the classes and then over the splits is in ``summary.csv`` (``f1_macro``).
     """
     counts = counts_of(splits)
     labels = sorted({label for pair in counts for label in pair})
