@@ -10,7 +10,9 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any
 
@@ -114,91 +116,38 @@ def cpu_seconds() -> float:
 
 
 def for_each(
-    function: Callable[[Any, Any], None],
-    items: Iterable[Any],
-    space: Callable[[], Any] = lambda: None,
-    owns: Callable[[Any], Iterable[Hashable]] = lambda item: (),
+    function: Callable[[Any, Any], None], items: Iterable[Any], space: Callable[[], Any] = lambda: None
 ) -> None:
     """Call ``function(item, space())`` for every item, in as many threads as `threads` allows.
 
-    ``space`` is called once per thread, for arrays that a thread reuses. owns: keys of what an item changes;
-    two items with a common key are never computed at the same time. The function must release the GIL in most
-    of its time, and its results must not depend on the order of the items. Its first error is raised.
+    ``space`` is called in each thread, for arrays that a thread reuses. The function must release the GIL in
+    most of its time, and its results must not depend on the order of the items. Its first error is raised.
     """
-    pending = list(items)
+    pending = deque(items)
     number = min(thread_count(), len(pending))
+
+    def work() -> float:
+        started = time.thread_time()
+        own = space() if pending else None
+        try:
+            while True:
+                try:
+                    item = pending.popleft()
+                except IndexError:
+                    return time.thread_time() - started
+                function(item, own)
+        except BaseException:
+            pending.clear()
+            raise
+
     if number <= 1:
-        own = space()
-        for item in pending:
-            function(item, own)
+        work()
         return
-    work = _Work(function, pending, space, owns)
-    helpers = [
-        threading.Thread(target=work.help, name="confml-helper", daemon=True) for _ in range(number - 1)
-    ]
     before = _count.set(1)  # nested calls use this thread alone
     try:
-        for helper in helpers:
-            helper.start()
-        work.run()
+        with ThreadPoolExecutor(number - 1, "confml-helper") as pool:
+            helpers = [pool.submit(work) for _ in range(number - 1)]
+            work()
+        _active.helped = getattr(_active, "helped", 0.0) + sum(helper.result() for helper in helpers)
     finally:
         _count.reset(before)
-        work.stop()
-        for helper in helpers:
-            if helper.ident is not None:
-                helper.join()
-        _active.helped = getattr(_active, "helped", 0.0) + work.seconds
-    if work.error is not None:
-        raise work.error
-
-
-class _Work:
-    """Items that several threads compute, earlier ones first."""
-
-    def __init__(self, function, pending: list, space, owns):
-        self._function, self._space, self._owns = function, space, owns
-        self._pending = [(item, frozenset(owns(item))) for item in pending]
-        self._owned: set[Hashable] = set()
-        self._changed = threading.Condition()
-        self.error: BaseException | None = None
-        self.seconds = 0.0  # processor time of the helpers
-
-    def stop(self) -> None:
-        with self._changed:
-            self._pending.clear()
-            self._changed.notify_all()
-
-    def run(self) -> None:
-        """Compute items until none is left."""
-        space = self._space()
-        while (found := self._take()) is not None:
-            item, keys = found
-            try:
-                self._function(item, space)
-            finally:
-                with self._changed:
-                    self._owned -= keys
-                    self._changed.notify_all()
-
-    def help(self) -> None:
-        """Do what `run` does in a separate thread; keep the first error."""
-        try:
-            self.run()
-        except BaseException as error:
-            with self._changed:
-                self.error = self.error or error
-            self.stop()
-        finally:
-            with self._changed:
-                self.seconds += time.thread_time()
-
-    def _take(self) -> tuple[Any, frozenset] | None:
-        with self._changed:
-            while self._pending:
-                for place, (_, keys) in enumerate(self._pending):
-                    if self._owned.isdisjoint(keys):
-                        found = self._pending.pop(place)
-                        self._owned |= keys
-                        return found
-                self._changed.wait()
-            return None

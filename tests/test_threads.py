@@ -1,4 +1,4 @@
-"""`threads` and `for_each`: every item once, keys held by one thread at a time, errors, processor time."""
+"""`threads` and `for_each`: every item once, errors, processor time."""
 
 import sys
 import threading
@@ -31,23 +31,7 @@ def test_every_item_is_computed_once(n):
     with confml.threads(n):
         for_each(one, range(12), space)
     assert sorted(found) == list(range(12))
-    assert len(spaces) == len(set(spaces)) == min(n, 12)
-
-
-def test_an_item_waits_for_its_keys():
-    held, together = set(), []
-
-    def one(pair, _):
-        assert held.isdisjoint(pair)
-        held.update(pair)
-        together.append(len(held))
-        time.sleep(0.002)
-        held.difference_update(pair)
-
-    pairs = [(i, j) for i in range(6) for j in range(i, 6)]
-    with confml.threads(4):
-        for_each(one, pairs, owns=lambda pair: pair)
-    assert len(together) == len(pairs) and max(together) > 2
+    assert 1 <= len(spaces) <= min(n, 12)
 
 
 @pytest.mark.parametrize("where", ["caller", "helper"])
@@ -66,7 +50,7 @@ def test_an_error_of_any_thread_ends_the_work(where):
     with confml.threads(2), pytest.raises(ZeroDivisionError):
         for_each(one, range(10_000))
     assert len(done) < 10_000
-    assert not [thread for thread in threading.enumerate() if thread.name == "confml-helper"]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("confml-helper")]
 
 
 def test_the_setting_ends_with_its_block_and_is_one_in_other_threads():

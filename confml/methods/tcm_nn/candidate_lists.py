@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from confml._threads import for_each
+from confml._threads import for_each, thread_count
 from confml.methods.tcm_nn import _kernels_lists as kernels
 
 ROWS = 2048  # of a part of the work that has rows of its own
@@ -31,11 +31,16 @@ def empty_lists(lists: int, capacity: int, error: np.ndarray, slack: np.ndarray)
 def for_each_pair(scan: Callable[..., None], blocks: int, space: Callable[[], Any]) -> None:
     """Call ``scan(pair, space())`` for each pair of blocks of training examples.
 
-    Two threads never change the lists of one block. The order of the pairs changes which candidates are
-    kept, and not which distances are the k smallest.
+    Two threads never change the lists of one block: they share pairs whose sum is the same modulo the number
+    of blocks, which have no block in common. The order of the pairs changes which candidates are kept, and
+    not which distances are the k smallest.
     """
     pairs = [(one, other) for one in range(blocks) for other in range(one, blocks)]
-    for_each(scan, pairs, space, owns=lambda pair: pair)
+    if thread_count() == 1:
+        for_each(scan, pairs, space)
+        return
+    for sum_of_pair in range(blocks):
+        for_each(scan, [pair for pair in pairs if sum(pair) % blocks == sum_of_pair], space)
 
 
 def distances_of_lists(X: np.ndarray, lists: kernels.Lists, nearest: np.ndarray) -> np.ndarray:
