@@ -6,7 +6,6 @@ import re
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,12 +55,9 @@ class Progress:
         key = cell.method, NUMBER.sub("", error)
         first, number = self._alike.get(key, (cell.title, 0))
         self._alike[key] = first, number + 1
-        if self.tracebacks:
-            self._print(
-                printable("\n".join(filter(None, [f"failed: {cell.title}: {error}", traceback.rstrip()])))
-            )
-        elif not number:
-            self._print(printable(f"failed: {cell.title}: {error}"))
+        if self.tracebacks or not number:
+            shown = f"\n{traceback.rstrip()}" if self.tracebacks and traceback else ""
+            self._print(printable(f"failed: {cell.title}: {error}{shown}"))
 
     def print_counts(self) -> None:
         """Print the numbers of failures that were counted."""
@@ -75,7 +71,7 @@ class Progress:
 
 
 class LogProgress(Progress):
-    """Print a line every ``seconds``, more often after each tenth of the tasks, and at the end."""
+    """Print a line every ``seconds`` and at the end, or after each task with 0 seconds."""
 
     def __init__(self, seconds: float = 30.0):
         super().__init__()
@@ -84,46 +80,36 @@ class LogProgress(Progress):
     @contextlib.contextmanager
     def of(self, tasks: int, cells: int):
         self._tasks, self._cells, self._done, self._stored = tasks, cells, 0, 0
-        self._started = self._printed = time.monotonic()
-        self._tenth, self._pace = 0, Pace()
-        noun = "task" if tasks == 1 else "tasks"
-        print(
-            f"{cells} {'cell' if cells == 1 else 'cells'} to compute in {tasks} {noun}",
-            file=sys.stderr,
-            flush=True,
-        )
-        done = threading.Event()
-        thread = threading.Thread(target=self._name_longest, args=(done,), daemon=True)
+        self._started, ended = time.monotonic(), threading.Event()
+        nouns = "cell" if cells == 1 else "cells", "task" if tasks == 1 else "tasks"
+        self._print(f"{cells} {nouns[0]} to compute in {tasks} {nouns[1]}")
+
+        def print_regularly() -> None:
+            while not ended.wait(self._seconds or LONG):
+                self._print_line()
+
+        thread = threading.Thread(target=print_regularly, daemon=True)
         thread.start()
         try:
             yield
         finally:
-            done.set()
+            ended.set()
             thread.join()
-
-    def _name_longest(self, done: threading.Event) -> None:
-        """Print the longest task where nothing else was printed for some time, until ``done``."""
-        wait = max(self._seconds, LONG)
-        while not done.wait(wait):
-            if time.monotonic() - self._printed >= wait and (text := self.longest):
-                self._printed = time.monotonic()
-                print(text, file=sys.stderr, flush=True)
+            if self._seconds:
+                self._print_line()
 
     def advance(self, tasks: int, cells: int) -> None:
         self._done += tasks
         self._stored += cells
-        now = time.monotonic()
-        spent = now - self._started
-        self._pace.note(spent, self._done)
-        tenth = 10 * self._done // max(self._tasks, 1)
-        wait = self._seconds if tenth == self._tenth else self._seconds / 10
-        if now - self._printed < wait and self._done < self._tasks:
-            return
-        self._tenth, self._printed = tenth, now
-        each, tasks_left = self._pace.seconds_per_task(spent, self._done), self._tasks - self._done
-        remaining = f", about {duration(each * tasks_left)} left" if each is not None and tasks_left else ""
-        done = f"{self._done}/{self._tasks} tasks, {self._stored}/{self._cells} cells"
-        print(f"{done}, {duration(spent)}{remaining}", file=sys.stderr, flush=True)
+        if not self._seconds:
+            self._print_line()
+
+    def _print_line(self) -> None:
+        spent, left = time.monotonic() - self._started, self._tasks - self._done
+        parts = [f"{self._done}/{self._tasks} tasks", f"{self._stored}/{self._cells} cells", duration(spent)]
+        if self._done and left:
+            parts.append(f"about {duration(spent / self._done * left)} left")
+        self._print(", ".join([*parts, *filter(None, [self.longest])]))
 
 
 class BarProgress(Progress):
@@ -186,35 +172,6 @@ def duration(seconds: float) -> str:
     """Return a time as ``45 s``, ``3 min 05 s`` or ``2 h 07 min``."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return (
-        f"{hours} h {minutes:02} min"
-        if hours
-        else f"{minutes} min {seconds:02} s"
-        if minutes
-        else f"{seconds} s"
-    )
-
-
-WINDOW = 0.25
-"""Fraction of the elapsed time whose tasks are counted."""
-
-
-class Pace:
-    """Numbers of finished tasks at earlier times of a run, in seconds since the first task was handed out."""
-
-    def __init__(self) -> None:
-        self._points: deque[tuple[float, int]] = deque([(0.0, 0)])
-
-    def note(self, seconds: float, done: int) -> None:
-        """Note the number of tasks that are done after a number of seconds."""
-        if seconds - self._points[-1][0] >= 0.01 * seconds:  # about 30 points
-            self._points.append((seconds, done))
-        while len(self._points) > 1 and self._points[1][0] <= (1.0 - WINDOW) * seconds:
-            self._points.popleft()
-
-    def seconds_per_task(self, seconds: float, done: int) -> float | None:
-        """Return the seconds per task in the last quarter of the time, None before the first task is done."""
-        if not done or seconds <= 0:
-            return None
-        start, done_before = self._points[0]
-        return (seconds - start) / max(done - done_before, 1)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"

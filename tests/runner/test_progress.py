@@ -47,7 +47,19 @@ def test_a_long_task_is_named_while_it_runs(monkeypatch, capsys):
             seen += capsys.readouterr().err
         progress.ended(batch)
         assert progress.longest == ""
-    assert re.search(r"^letter tcm-svm k=200 r0 runs for \d+ s$", seen, re.M)
+    assert re.search(r"^0/3 tasks, 0/3 cells, \d+ s, letter tcm-svm k=200 r0 runs for \d+ s$", seen, re.M)
+
+
+def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr("confml.runner.progress.time.monotonic", lambda: clock[0])
+    log = LogProgress(seconds=0.0)
+    with log.of(4, 4):
+        log.advance(0, 0)
+        clock[0] = 90.0
+        log.advance(3, 2)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[1:] == ["0/4 tasks, 0/4 cells, 0 s", "3/4 tasks, 2/4 cells, 1 min 30 s, about 30 s left"]
 
 
 @pytest.mark.parametrize("width", [60, 100])
