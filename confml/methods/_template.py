@@ -91,6 +91,5 @@ class NearestMean(Method):
     #   evaluate_path       a whole grid of parameters on one training set in one pass (`sweep:`, `tune:`)
     #   prepare             work on a training set that its tasks share
     #   subset_state        the part of that work that is valid for the rows of an inner fold
-    #   test_chunk_size     number of test examples of one task, where a test part is large
     #   share_random_states random states that several points of a grid have in common
     #   evaluate_online     predict and learn examples one at a time (with `learns_online`)

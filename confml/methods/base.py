@@ -180,14 +180,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """
         return None
 
-    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the number of test examples of one task, or None for all of them in one task.
-
-        A number is allowed only where the prediction of an example does not depend on the other test
-        examples. It must not depend on the number of workers.
-        """
-        return None
-
     def evaluate_path(
         self,
         X,

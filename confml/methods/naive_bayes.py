@@ -106,11 +106,6 @@ class NaiveBayes(ProbabilityMethod):
         labels = self.classes_[np.argmax(total, axis=1)]
         return {"probability": Prediction(self.classes_, scores, "probability", labels)}
 
-    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the size of blocks that take some seconds, for the kernel density estimate."""
-        block = max(500, 100_000_000 // train_rows)
-        return block if self.numeric == "bells" and block < test_rows else None
-
     def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool, factor: float):
         if nominal:
             return CategoryProbabilities(values, codes, self.class_counts_, self.m, self.prior)

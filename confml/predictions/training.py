@@ -125,7 +125,7 @@ class _Fit:
         self.context = TaskContext(
             run_folder=Path(),
             work_folder=Path(),
-            data_folder=Path(),
+            data_file=Path(),
             checksum=self.data.checksum,
             protocol=config.protocol,
             split=_PLACE,

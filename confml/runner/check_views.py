@@ -118,18 +118,6 @@ def check_points(method: str, found: int, points: int) -> None:
         raise _invalid(method, f"evaluate_path gave {found} results for {points} points of its grid")
 
 
-def check_chunks(method: str, chunks: list[Views]) -> None:
-    """Raise `InvalidResult` unless all chunks of test examples have the same views, classes and extras."""
-    forms = {
-        tuple(
-            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in chunk.items()
-        )
-        for chunk in chunks
-    }
-    if len(forms) > 1:
-        raise _invalid(method, "views differ from one chunk of test examples to the next")
-
-
 def _is_finite(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(float(value))
 

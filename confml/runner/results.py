@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,16 +116,6 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
     return Views(
         views, *seconds, about["fit_metrics"], FitDetails.from_dict(about.get("fit_details")), prepare
     )
-
-
-def join_chunks(chunks: Sequence[Views]) -> Views:
-    """Join the views of consecutive chunks of test examples; seconds are summed."""
-    first = chunks[0]
-    views = {name: Prediction.concatenate([chunk[name] for chunk in chunks]) for name in first}
-    fit = sum(chunk.fit_seconds for chunk in chunks)
-    predict = sum(chunk.predict_seconds for chunk in chunks)
-    prepare = sum(chunk.prepare_seconds for chunk in chunks)
-    return Views(views, fit, predict, first.fit_metrics, first.fit_details, prepare)
 
 
 def _plain(label: Any) -> Any:

@@ -193,17 +193,17 @@ def _compute(
         if meanwhile is not None and engine.name != "serial":
             background.start()  # workers start when the modules are imported
         engine.start(modules, workspace.logs, len(state.left))
-        folders = {}
+        files = {}
         for job in plan.jobs:
-            if job.dataset not in folders and any(cell.key in state.left for cell in job.cells):
-                folders[job.dataset] = workspace.put_dataset(plan.datasets[job.dataset]).resolve()
+            if job.dataset not in files and any(cell.key in state.left for cell in job.cells):
+                files[job.dataset] = workspace.put_dataset(plan.datasets[job.dataset]).resolve()
         tasks = make_tasks(
             plan,
             set(state.left),
             store.keys("inner"),
             store.folder.resolve(),
             workspace.folder.resolve(),
-            folders.__getitem__,
+            files.__getitem__,
             execution.limits,
             engine.workers,
         )
@@ -218,7 +218,7 @@ def _compute(
             return batch
 
         warned: dict[str, list[tuple[str, Task]]] = {}  # by the text without its numbers
-        failures = 0
+        failures, left = 0, len(tasks)
         cells = {cell.key: cell for cell in plan.cells}
         with progress.of(len(tasks), len(state.left)):
             results = engine.run(next_batch, run_tasks, lambda batch: batch[0].context.limits)
@@ -230,17 +230,17 @@ def _compute(
                         batches.put_back(batch)  # to find the task that is to blame
                         continue
                     for task, outcome in _outcomes(batch, result, batches):
-                        outcome = _checked(task, outcome, store.folder)
                         for text in outcome.warned:
                             warned.setdefault(NUMBER.sub("", text), []).append((text, task))
-                        before = len(schedule)
                         failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         done.update(outcome.done)
-                        progress.advance(before - len(schedule), len(outcome.done))
+                        progress.advance(left - len(schedule), len(outcome.done))
+                        left = len(schedule)
                     store.sync()
                     if execution.fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
+            progress.advance(left - len(schedule), 0)  # tasks whose cells had failed
         progress.print_counts()
         return [
             f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, as "
@@ -277,31 +277,23 @@ def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]])
     return [name for name in dict.fromkeys(modules) if name.partition(".")[0] in ("confml", "sklearn")]
 
 
-def _outcomes(
-    batch: Sequence[Task], result: Any, batches: Batches
-) -> Iterator[tuple[Task, Outcome | BaseException]]:
-    """Yield each task of a batch with its outcome; ``result`` is that of `run_tasks` or an exception."""
+def _outcomes(batch: Sequence[Task], result: Any, batches: Batches) -> Iterator[tuple[Task, Outcome]]:
+    """Yield the tasks of a batch that were run with their outcomes; raise the fault that stops the run.
+
+    result: of `run_tasks`, or an exception.
+    """
     if isinstance(result, BaseException):
-        yield batch[0], result
-        return
-    outcomes, seconds = result
-    batches.took(batch, seconds)
-    # With fewer outcomes than tasks, the last one is a fault, which ends the run.
-    yield from zip(batch, [*outcomes[: len(batch) - 1], outcomes[-1]], strict=False)
-
-
-def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
-    """Return the outcome of a task or its exception; raise EnvironmentFault if the run must stop."""
-    if isinstance(outcome, BaseException):
-        fault = fault_of(outcome)
-        failed = tuple(Failure.of(cell.key, outcome, task.context.limits) for cell in task.cells)
-        outcome = Outcome(failed=failed, fault=fault)
-    if outcome.fault is not None:
-        raise outcome.fault
-    if not folder.is_dir():
-        with guarded(folder):
-            folder.stat()
-    return outcome
+        limits = batch[0].context.limits
+        failed = tuple(Failure.of(cell.key, result, limits) for cell in batch[0].cells)
+        outcomes = [Outcome(failed=failed, fault=fault_of(result))]
+    else:
+        outcomes, seconds = result
+        batches.took(batch, seconds)
+    for task, outcome in zip(batch, outcomes, strict=False):
+        if outcome.fault is None:
+            yield task, outcome
+    if outcomes[-1].fault is not None:
+        raise outcomes[-1].fault
 
 
 def _store_failures(

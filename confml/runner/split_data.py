@@ -64,14 +64,14 @@ class SplitData:
 
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
-        data = open_dataset(context.data_folder)
+        data = open_dataset(context.data_file)
         train, test = _outer_rows(data, context.protocol, context.split, context.seed)
         return cls(context, data, train, test, grid=grid)
 
     @classmethod
     def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
         """Return the examples of inner fold ``fold`` of the outer training set."""
-        data = open_dataset(context.data_folder)
+        data = open_dataset(context.data_file)
         rows, _ = _outer_rows(data, context.protocol, context.split, context.seed)
         train, test = inner_folds(data, rows, context.protocol, context.split, context.seed)[fold]
         return cls(context, data, train, test, rows, grid)

@@ -1,4 +1,4 @@
-"""Tasks that workers execute: parameter paths, inner folds, shared states, and joins of chunks.
+"""Tasks that workers execute: parameter paths, inner folds and shared states.
 
 A task is a small specification. The worker loads the data and writes the results into the store.
 """
@@ -21,25 +21,24 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml._threads import cpu_seconds, one_thread_per_library, thread_count, threads
+from confml._threads import one_thread_per_library, thread_count, threads
 from confml.errors import ConfmlError, printable, text_of
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
 from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_in_force
-from confml.runner.check_views import check_chunks, check_points, check_views
+from confml.runner.check_views import check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
 from confml.runner.external_files import ExternalFile
 from confml.runner.limits import NO_LIMITS, Limits
 from confml.runner.plan import Cell
-from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
+from confml.runner.results import CellResult
 from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, split_identity
 from confml.runner.store import Store
 from confml.runner.tuning import choose
 from confml.runner.workspace import Workspace
 
-_SECONDS = "confml.seconds"  # key of the seconds in the arrays of a shared state
 LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters stored
 
 
@@ -47,16 +46,16 @@ LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters stored
 class TaskContext:
     """Context that the tasks of one job share: folders, data, split, noise, steps and method."""
 
-    run_folder: Path
-    work_folder: Path
-    data_folder: Path
     checksum: str
     protocol: Any
     split: Split
     steps: tuple[tuple[str, Mapping[str, Any]], ...]
-    noise: Mapping[str, Any] | None
-    seed: int
     method: str
+    seed: int = 0
+    noise: Mapping[str, Any] | None = None
+    run_folder: Path = Path()
+    work_folder: Path = Path()
+    data_file: Path = Path()
     select_by: str = "accuracy"
     costs: Mapping[str, Any] | None = None  # of the config, for select-by: cost
     limits: Limits = NO_LIMITS
@@ -84,10 +83,10 @@ def _store(folder: Path, work_folder: Path) -> Store:
 class Task:
     """One unit of work for ``cells``, the cells that depend on it.
 
-    kind: ``path`` computes cells, or one chunk of their test examples; ``inner`` scores a grid on one inner
-    fold; ``prepare`` computes the state that other tasks share; ``join`` joins the chunks of cells.
+    kind: ``path`` computes cells; ``inner`` scores a grid on one inner fold; ``prepare`` computes the state
+    that the inner folds share.
     grid: complete parameters, one point per cell, or the tune grid if ``inner`` is given.
-    inner: keys of the inner folds that select the point. chunk: (start, stop, number) of the test examples.
+    inner: keys of the inner folds that select the point.
     state: identity of the ``prepare`` task. needs: identities of the tasks that must finish before.
     threads: number of threads that the method may use; results do not depend on it.
     """
@@ -99,8 +98,6 @@ class Task:
     grid: tuple[Mapping[str, Any], ...]
     inner: tuple[str, ...] = ()
     fold: int | None = None
-    chunk: tuple[int, int, int] | None = None
-    chunks: int = 0
     state: str | None = None
     needs: tuple[str, ...] = ()
     threads: int = 1
@@ -225,23 +222,15 @@ def _one_process() -> Iterator[None]:
 
 
 def _run_path(task: Task) -> Outcome:
-    """Compute cells, or one chunk of their test examples."""
+    """Compute cells."""
     split_data = SplitData.outer(task.context, task.grid)
-    start, stop, number = task.chunk or (0, len(split_data.test_rows), None)
-    workspace = Workspace(task.context.work_folder)
-    state = None
-    if task.state:
-        state = workspace.get_arrays("state", task.state)
-        state.pop(_SECONDS)
     points, tuning = _points(task)
-    rng = task.context.generator("path", number)
+    rng = task.context.generator("path", None)
     done, failed = [], []
-    outcomes = _evaluate(task, split_data, split_data.X_test[start:stop], points, rng, state or None)
+    outcomes = _evaluate(task, split_data, points, rng)
     for cell, views in zip(task.cells, outcomes, strict=True):
         if isinstance(views, BaseException):
             failed.append(Failure.of(cell.key, views, task.context.limits))
-        elif task.chunk:
-            workspace.put_arrays("pieces", f"{cell.key}-{number}", views_to_arrays(views))
         else:
             _store_cell(task, cell, split_data, views, tuning)
             done.append(cell.key)
@@ -255,8 +244,7 @@ def _run_inner(task: Task) -> Outcome:
     split_data = SplitData.inner(context, task.fold, task.grid)
     state = None
     if task.state and split_data.outer_positions is not None:
-        outer = Workspace(context.work_folder).get_arrays("state", task.state)
-        outer.pop(_SECONDS)
+        outer = Workspace(context.work_folder).get_state(task.state)
         if outer:
             method = build(context.method, task.grid[0])
             state = method.subset_state(outer, split_data.outer_positions)
@@ -264,7 +252,7 @@ def _run_inner(task: Task) -> Outcome:
     errors: set[str] = set()
     seconds = 0.0
     rng = context.generator("inner", task.fold)
-    for views in _evaluate(task, split_data, split_data.X_test, task.grid, rng, state):
+    for views in _evaluate(task, split_data, task.grid, rng, state):
         if isinstance(views, BaseException):
             scores.append(None)
             errors.add(Failure.of("", views, context.limits).error)
@@ -289,44 +277,13 @@ def _run_prepare(task: Task) -> Outcome:
     """Compute the state of an outer training set that the other tasks of its cells share."""
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
-    started = cpu_seconds()
     with _one_process():
         state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
-    seconds = np.array(cpu_seconds() - started)
-    Workspace(task.context.work_folder).put_arrays(
-        "state", task.identity, {**(state or {}), _SECONDS: seconds}
-    )
+    Workspace(task.context.work_folder).put_state(task.identity, state or {})
     return Outcome()
 
 
-def _run_join(task: Task) -> Outcome:
-    """Join the chunks of cells and store the cells."""
-    workspace = Workspace(task.context.work_folder)
-    split_data = SplitData.outer(task.context, task.grid)
-    _, tuning = _points(task)
-    shared = float(workspace.get_arrays("state", task.state)[_SECONDS]) if task.state else 0.0
-    done, failed = [], []
-    for cell in task.cells:
-        names = [f"{cell.key}-{number}" for number in range(task.chunks)]
-        if not all(workspace.has("pieces", name) for name in names):
-            error = ConfmlError(
-                "a chunk of its test examples failed"
-            )  # the failure of the chunk is reported first
-            failed.append(Failure.of(cell.key, error))
-            continue
-        chunks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
-        check_chunks(task.context.method, chunks)
-        views = join_chunks(chunks)
-        views.fit_seconds += shared / len(task.cells)
-        views.prepare_seconds += shared / len(task.cells)
-        _store_cell(task, cell, split_data, views, tuning)
-        done.append(cell.key)
-        for name in names:
-            workspace.drop("pieces", name)
-    return Outcome(tuple(done), tuple(failed))
-
-
-_KINDS = {"path": _run_path, "inner": _run_inner, "prepare": _run_prepare, "join": _run_join}
+_KINDS = {"path": _run_path, "inner": _run_inner, "prepare": _run_prepare}
 
 
 def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
@@ -337,7 +294,7 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
     return [point], tuning
 
 
-def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> list[Views | BaseException]:
+def _evaluate(task: Task, split_data: SplitData, points, rng, state=None) -> list[Views | BaseException]:
     """Return the checked views of a method at each point, or the error at that point.
 
     If a path of several points raises an error, the remaining points are evaluated one by one.
@@ -348,7 +305,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
     method = split_data.method(coded[0])
     try:
         with _one_process():
-            X, y = split_data.X, split_data.y
+            X, y, X_test = split_data.X, split_data.y, split_data.X_test
             if task.context.split.kind == "online":
                 path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
             else:
@@ -367,7 +324,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
         if len(points) == 1 or len(outcomes) == len(points):
             return [error] * len(points)
         for point in points[len(outcomes) :]:
-            outcomes += _evaluate(task, split_data, X_test, [point], rng, state)
+            outcomes += _evaluate(task, split_data, [point], rng, state)
     return outcomes
 
 

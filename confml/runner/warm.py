@@ -5,12 +5,10 @@ Kernels that only larger data sets need are compiled by the first task that call
 
 import contextlib
 import hashlib
-import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,19 +40,8 @@ def warm(plan: Plan, say: Say) -> None:
         data = plan.datasets[job.dataset]
         train, test = split_rows(data, plan.config.protocol, job.split, plan.config.seed)
         rows = np.concatenate([train, test]) if job.split.kind == "online" else train
-        nowhere, steps = Path(os.devnull), steps_for(plan.config, data)
-        context = TaskContext(
-            run_folder=nowhere,
-            work_folder=nowhere,
-            data_folder=nowhere,
-            checksum=data.checksum,
-            protocol=plan.config.protocol,
-            split=job.split,
-            steps=steps,
-            noise=None,
-            seed=0,
-            method=job.entry.name,
-        )
+        steps = steps_for(plan.config, data)
+        context = TaskContext(data.checksum, plan.config.protocol, job.split, steps, job.entry.name)
         points = [{**cell.params, **point} for cell in job.cells for point in job.entry.tune_grid()]
         for point in {repr(_choices(point)): point for point in reversed(points)}.values():
             warm_method(context, data, rows, point, say)

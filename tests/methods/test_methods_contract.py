@@ -327,10 +327,8 @@ def test_a_fit_survives_a_model_file(name, case):
     assert_same_views(found.confident_predict(X_test, rng(0)), method.confident_predict(X_test, rng(0)))
 
 
-@every_method
-def test_one_example_at_a_time_where_tests_may_be_cut_into_blocks(name):
-    if new(name).test_chunk_size(10**6, 10**6) is None:
-        pytest.skip(f"{name} takes all test examples at once")
+@pytest.mark.parametrize("name", ["tcm-nn", "knn", "naive-bayes"])
+def test_one_example_at_a_time(name):
     X, y, X_test = blobs()
     method = new(name).fit(X, y)
     together = method.confident_predict(X_test)

@@ -286,8 +286,7 @@ def test_k_is_checked(blobs, k):
         list(TCMNN().evaluate_path(*blobs, [{"k": 1}, {"k": k}]))
 
 
-@pytest.mark.parametrize("prepared", [False, True])
-def test_path_equals_one_by_one(blobs, prepared):
+def test_path_equals_one_by_one(blobs):
     X, y, T = blobs
     grid = [
         {"k": 5},
@@ -299,13 +298,8 @@ def test_path_equals_one_by_one(blobs, prepared):
         {},
     ]
     method = TCMNN(k=3)
-    state = method.prepare(X, y, grid) if prepared else None
-    if prepared:
-        assert state["same"].shape == state["other"].shape == (90, 91)
-        for array in state.values():
-            array.flags.writeable = False  # as in workers, which map them from a file
     rng = np.random.default_rng([1, 2])
-    path = list(method.evaluate_path(X, y, T, grid, rng, state))
+    path = list(method.evaluate_path(X, y, T, grid, rng))
     single = list(super(TCMNN, method).evaluate_path(X, y, T, grid, np.random.default_rng([1, 2])))
     assert [params for params, _ in path] == [params for params, _ in single] == grid
     for (_, ours), (_, theirs) in zip(path, single, strict=True):
@@ -317,13 +311,6 @@ def test_path_equals_one_by_one(blobs, prepared):
             np.testing.assert_array_equal(ours_view.extra[name], theirs_view.extra[name])
     assert len({views.fit_seconds for _, views in path}) == 1
     assert path[0][1].fit_seconds > 0 and path[0][1].predict_seconds > 0
-
-
-def test_state_that_is_too_short_is_made_anew(blobs):
-    X, y, T = blobs
-    state = TCMNN(k=1).prepare(X, y)
-    ((_, views),) = TCMNN().evaluate_path(X, y, T, [{"k": 4}], state=state)
-    np.testing.assert_array_equal(views["p-value"].scores, TCMNN(k=4).fit(X, y).predict_p_values(T))
 
 
 def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
@@ -338,9 +325,6 @@ def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
 
 def test_blocks_of_test_examples(blobs):
     X, y, T = blobs
-    assert TCMNN().test_chunk_size(7291, 2007) is None
-    size = TCMNN().test_chunk_size(60_000, 10_000)
-    assert 0 < size < 10_000 and size == TCMNN(k=9).test_chunk_size(60_000, 10_000)
     whole = TCMNN().fit(X, y).predict_p_values(T)
     halves = [TCMNN().fit(X, y).predict_p_values(part) for part in (T[:7], T[7:])]
     np.testing.assert_array_equal(np.vstack(halves), whole)

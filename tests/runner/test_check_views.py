@@ -7,7 +7,7 @@ import pytest
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import FitDetails, Views
-from confml.runner.check_views import InvalidResult, check_chunks, check_points, check_views
+from confml.runner.check_views import InvalidResult, check_points, check_views
 
 CLASSES = np.array(["a", "b", "c"])
 
@@ -66,10 +66,7 @@ def test_a_wrong_result_is_refused(views, words):
         check_views(views, "mine", 2, CLASSES)
 
 
-def test_paths_and_chunks():
+def test_paths():
     check_points("mine", 3, 3)
     with pytest.raises(InvalidResult, match="gave 2 results for 3 points"):
         check_points("mine", 2, 3)
-    check_chunks("mine", [changed(), changed()])
-    with pytest.raises(InvalidResult, match="differ from one chunk"):
-        check_chunks("mine", [changed(), Views({"other": prediction()})])

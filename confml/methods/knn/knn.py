@@ -129,10 +129,6 @@ class KNN(ProbabilityMethod):
         X = self.check_predict_data(X)
         return self._vote(self._rows.query(self._used(X), self.k), self)
 
-    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        block = max(1000, 200_000_000 // train_rows)
-        return block if block < test_rows else None
-
     def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Search once, for the largest k; each point of the grid is charged an equal part of the time."""
         if not grid:

@@ -1,7 +1,6 @@
 """TCM-NN: the transductive confidence machine with nearest neighbours."""
 
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -23,8 +22,6 @@ from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.neighbours.checks import check_arrays
 from confml.plugins.by import By, ColumnNames
 from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
-
-_BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
 
 
 @dataclass(eq=False, repr=False)
@@ -160,19 +157,6 @@ class TCMNN(PValueMethod):
 
     # ---- one pass for a whole grid
 
-    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """Return the neighbour distances of every training example, for all k of the grid.
-
-        ``same``, ``other`` (m, K): to the K nearest of its own and of other classes, ascending, +inf where
-        there are fewer; rows in the order of X; in the units of `confml.neighbours.scaling`.
-        """
-        if self.by_columns is not None:
-            return None
-        X, codes = clone(self).check_fit_data(X, y)
-        largest = max([point.get("k", self.k) for point in grid], default=self.k)
-        same, other = NeighbourCounter(X, codes, self._engine, self._sizes).lists(_useful(largest, len(X)))
-        return {"same": same, "other": other}
-
     def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a path as in the contract. All k share one pass over the training pairs and one over the
         test examples, or one for each value of ``mondrian``; each point is charged an equal part of the
@@ -192,7 +176,7 @@ class TCMNN(PValueMethod):
         T = fitted.check_predict_data(X_test)
         counter = NeighbourCounter(X, codes, self._engine, self._sizes)
         ks = [_useful(method.k, len(X)) for method in methods]
-        lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
+        lists = counter.lists(max(ks))
         trained = cpu_seconds()
         ks_of, counts = {}, {}
         for mondrian in {method.mondrian for method in methods}:
@@ -248,12 +232,6 @@ class TCMNN(PValueMethod):
             view = prediction_of(classes, counts, q, counted, tau, method.mondrian, more)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
-    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
-        if train_rows * test_rows <= _BLOCK_PAIRS:
-            return None
-        return max(200, _BLOCK_PAIRS // train_rows)
-
 
 def prediction_of(
     classes: np.ndarray,
@@ -284,10 +262,3 @@ def prediction_of(
 def _useful(k: int, m: int) -> int:
     """Return a smaller k with the same p-values: with k > m + 1 a neighbour is missing as with k = m + 1."""
     return min(k, m + 1)
-
-
-def _lists_of(state: Mapping[str, np.ndarray] | None, m: int, k: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lists in a state made by ``prepare``; None if they are too short."""
-    if not state or state["same"].shape[0] != m or state["same"].shape[1] < k:
-        return None
-    return state["same"], state["other"]

@@ -103,6 +103,3 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
                 hint="use data with two classes",
             )
         return joint_labelling(self.trajectories_[0], self.kernel_(self.X_, X), self.classes_)
-
-    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        return 50_000 if test_rows > 50_000 else None

@@ -49,7 +49,7 @@ def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
         context = TaskContext(
             run_folder=folder,
             work_folder=folder,
-            data_folder=folder,
+            data_file=folder,
             checksum=loaded.checksum,
             protocol=config.protocol,
             split=next(split for split in outer_splits(config.protocol, loaded) if split.name == cell.split),
