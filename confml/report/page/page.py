@@ -106,9 +106,8 @@ def dataset_parts(
             kind = picture.title.partition(" of ")[0]
             caption = "" if kind in explained else drawing.caption
             explained.add(kind)
-            drawings.append(
-                drawing._replace(caption=caption.removesuffix(setting_text(first.run, dataset)).strip())
-            )
+            caption = caption.removesuffix(setting_text(first.run, dataset)).strip()
+            drawings.append(drawing._replace(title=kind, caption=caption))
         parts.append(
             {
                 "id": f"set-{names[dataset]}",
