@@ -29,7 +29,10 @@ def plan(config, out, overrides, as_json) -> None:
 
 def show_plan(settings, folder: Path, as_json: bool) -> None:
     """Print the cells of a config and the state of its folder."""
-    from confml.report.console import print_table
+    import pandas as pd
+
+    from confml.report.console import print_shown
+    from confml.report.shown_table import ShownTable
     from confml.report.tables.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan
     from confml.runner.status import run_state
@@ -51,7 +54,8 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
         common.echo_json({"folder": str(folder), "cells": cells})
         return
     headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
-    print_table(headings, [[*row, *counts] for row, counts in rows.items()])
+    frame = pd.DataFrame([map(str, (*row, *counts)) for row, counts in rows.items()], columns=headings)
+    print_shown(ShownTable("", frame, keys=3))
     for note in step_notes(settings):
         echo(f"note: {note}", err=True)
     echo(

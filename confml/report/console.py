@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pandas as pd
 
@@ -91,25 +91,6 @@ def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
     notes = [carried(note, encoding) for note in table.notes]
     table = replace(table, title=carried(table.title, encoding), frame=frame, notes=notes)
     stream.write(to_console(table, width_of(stream)))
-
-
-def print_table(
-    headings: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    *,
-    title: str = "",
-    keys: int | None = None,
-    stream: IO[str] | None = None,
-) -> None:
-    """Print a table of texts and numbers. keys: number of columns that identify a row; by default those
-    before the first number."""
-    frame = pd.DataFrame([[str(value) for value in row] for row in rows], columns=list(headings))
-    if keys is None:
-        numeric = (
-            all(isinstance(value, int | float) for value in column) for column in zip(*rows, strict=True)
-        )
-        keys = next((place for place, is_numeric in enumerate(numeric) if is_numeric), len(headings))
-    print_shown(ShownTable(title, frame, keys=keys), stream)
 
 
 def list_outputs(folder: Path) -> list[str]:
