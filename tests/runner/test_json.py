@@ -70,7 +70,7 @@ def test_runs_with_such_values_write_their_report_and_resume(tmp_path, name):
     assert {"summary.json", "answer.json", "manifest.json"} <= documents.keys()
     execute(*command)  # the config, the cells and the data are the same
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
-    assert strict(execute("status", out, "--json"))["done"] == 3
+    assert strict(execute("status", out, "--json"))["done"] == 4
     strict(execute("report", out, "--json"))
     run = confml.load_run(out)
     assert run.manifest["cells"][0]["params"]["p"] == math.inf
