@@ -36,6 +36,7 @@ METHODS
 protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
 levels: [0.05, 0.2]
 figures: FIGURES
+baseline: false
 seed: 3
 """
 METHODS = [
