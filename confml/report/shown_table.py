@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import jinja2
@@ -69,7 +69,12 @@ def to_console(table: ShownTable, width: int | None = None) -> str:
     width: largest number of characters per line, None for no limit. In a table that is wider, texts are
     broken at blanks, and if that is not enough, the columns are divided into blocks, each with the keys. The
     first of several keys has a line of its own then. A line is longer than ``width`` only if its words are.
+    A "+" marks the best cells, because there is no bold.
     """
+    if table.best is not None:
+        best = pd.DataFrame(table.best).to_numpy(dtype=bool)
+        notes = [re.sub("^Bold", "+", note) for note in table.notes]
+        table = replace(table, frame=table.frame.where(~best, table.frame + " +"), notes=notes, best=None)
     title = folded(table.title, width) if table.title else []
     notes = [line for note in table.notes for line in folded(note, width)]
     text = _plain(table, list(range(table.frame.shape[1])), None)

@@ -262,7 +262,7 @@ SCALE_FREE = (
     "tcm-nn within classes", "weighted-knn", "winnow",
 )  # fmt: skip
 # Columns of real numbers as codes of categories, and a classifier of scikit-learn: any valid answer is right.
-OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn")
+OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn", "majority-class")
 # Their cost grows with a power of the number of features.
 FEW_FEATURES = ("polynomial, linear-svm",)
 # scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.

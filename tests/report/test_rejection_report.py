@@ -118,7 +118,7 @@ def test_the_console_says_sure_and_unsure(tmp_path):
     stream = io.StringIO()
     print_run(run, tmp_path, stream, everything=True)
     text = stream.getvalue()
-    results = text[text.index("Results (%") :]
+    results = text[text.index("Accepted and rejected") :]
     assert "sure correct" in text and "level" not in results.splitlines()[1]
     line = next(line for line in results.splitlines() if "reject" in line and " 0.8 " in line)
     values = [

@@ -24,6 +24,7 @@ methods:
   - {name: knn, k: 1}
 METHODS
 protocol: fixed-split
+baseline: false
 figures: []
 """
 # What a method does: what the reason of its cell says.

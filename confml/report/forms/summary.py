@@ -158,7 +158,7 @@ def _notes(summary: Summary, standings: Standings) -> list[str]:
     notes += [f"{name}: so far {text}, no comparison." for name, text in standings.unfinished.items()]
     plain = {column.key for column in columns if not column.per}
     if any(standing.best for key, standing in means if key in plain):
-        notes.append("Bold error: lowest of the data set.")
+        notes.append("Bold: lowest error of the data set.")
     if any(standing.best for key, standing in means if key == SIZE):
         notes.append(
             "Bold set size: smallest regions at the level whose promised coverage is not shown to be too "
