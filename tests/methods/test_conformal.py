@@ -670,6 +670,7 @@ methods:
   - {name: knn, k: 3, conformal: {kind: cross, mondrian: true}, label: crossed}
   - {name: knn, k: 3}
 protocol: {kind: holdout, repeats: 2, inner-folds: 3}
+baseline: false
 figures: [coverage-by-level, efficiency]
 """
     path = tmp_path / "made.yaml"
@@ -729,6 +730,7 @@ name: made
 datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
 steps: [standardise]
 methods: [{name: knn, conformal: split, tune: {k: [1, 3]}}]
+baseline: false
 protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
 levels: [0.2]
 """

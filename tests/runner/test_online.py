@@ -101,6 +101,7 @@ CONFIG = {
     "methods": [{"name": "tcm-nn", "smoothed": True, "sweep": {"k": [1, 3]}}],
     "protocol": {"kind": "online", "order": "shuffled", "repeats": 2, "start": 20},
     "levels": [0.05, 0.2],
+    "baseline": False,
     "figures": ["online-errors", "exchangeability"],
 }
 
