@@ -96,7 +96,8 @@ def cache(tmp_path, monkeypatch):
 def card_file(server, path: str = "/a.data", data: bytes = DATA, **keys) -> CardFile:
     server.contents.setdefault(path, data)
     given = {"name": "a.data", "folder": "toy", "sha256": sha(data), "bytes": len(data)}
-    return CardFile(**{**given, "address": server.url + path, **keys})
+    given |= {"address": server.url + path, **{key.replace("_", "-"): value for key, value in keys.items()}}
+    return CardFile(**given)
 
 
 def fetch(*files, said=None, **options):

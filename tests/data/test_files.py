@@ -22,7 +22,7 @@ def sha(data: bytes) -> str:
 def card_file(data: bytes = RIGHT, **keys) -> CardFile:
     given = {"name": "a.data", "folder": "toy", "sha256": sha(data), "address": "http://127.0.0.1:9/a"}
     given.update(keys)
-    return CardFile(**{key: value for key, value in given.items() if value is not None})
+    return CardFile(**{key.replace("_", "-"): value for key, value in given.items() if value is not None})
 
 
 @pytest.fixture

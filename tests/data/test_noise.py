@@ -128,7 +128,7 @@ def test_the_input_is_left_as_it_was_and_the_seed_decides():
 @pytest.mark.parametrize(
     ("noise", "said"),
     [
-        ({"labels": 1.5}, "labels must be a number at least 0 and at most 1, got 1.5"),
+        ({"labels": 1.5}, "labels must be a number at least 0 and at most 1, got 1.5; write 0.015 for 1.5 %"),
         ({"label": 0.1}, "noise has no parameter 'label'; did you mean 'labels'?"),
         ({"irrelevant": -1}, "irrelevant must be a whole number at least 0, got -1"),
     ],

@@ -192,7 +192,7 @@ def test_the_example_of_the_page_runs_on_the_command_line(own):
     Path("nearest_mean_of_page.py").write_text(example[1])
     Path("own.yaml").write_text(
         "name: page\ndatasets: [iris]\nmethods: [nearest_mean_of_page.NearestMean]\n"
-        "protocol: holdout\nfigures: []\n"
+        "protocol: holdout\nbaseline: false\nfigures: []\n"
     )
     arguments = ["run", "own.yaml", "--engine", "serial", "--allow-import", "nearest_mean_of_page"]
     ended = CliRunner().invoke(cli, arguments)

@@ -425,7 +425,9 @@ def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
 
 
 def test_a_killed_run_of_many_cells_goes_on(tmp_path):
-    many = MANY.replace("tune: {k: [1, 3]}", "k: 1").replace("repeats: 6", "repeats: 120")
+    many = (
+        MANY.replace("tune: {k: [1, 3]}", "k: 1").replace("repeats: 6", "repeats: 120") + "baseline: false\n"
+    )
     config = write_config(tmp_path, text=many)
     process = start(*("run", config, "--out", tmp_path / "out", "--quiet", "--jobs", "2"), new_session=True)
     limit = time.monotonic() + 120

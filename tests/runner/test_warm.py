@@ -51,7 +51,9 @@ def test_methods_are_fitted_once_for_the_parameters_that_choose_kernels(empty_ca
     monkeypatch.setattr(warm, "_fit", lambda context, data, rows, point: fits.append((context.method, point)))
 
     def run(name, *methods, **more):
-        confml.run(VALUES | {"methods": [*methods]} | more, out=tmp_path / name, engine="serial")
+        confml.run(
+            VALUES | {"methods": [*methods], "baseline": False} | more, out=tmp_path / name, engine="serial"
+        )
         return len(fits)
 
     knn = {"name": "knn", "sweep": {"k": [1, 3]}}
