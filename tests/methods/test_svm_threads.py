@@ -12,10 +12,12 @@ from confml.errors import ConfmlError
 
 @pytest.fixture
 def helpers(monkeypatch):
-    """The names of all threads that are started."""
+    """The names of all threads that are started, without the numbers of a pool."""
     names = []
     start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: names.append(self.name) or start(self))
+    monkeypatch.setattr(
+        threading.Thread, "start", lambda self: names.append(self.name.partition("_")[0]) or start(self)
+    )
     return names
 
 
@@ -67,5 +69,6 @@ def test_paths_of_a_grid_are_fitted_in_threads(helpers):
         assert [point for point, _ in path] == grid
         margins = [views["margin"] for _, views in path]
         found.append([(view.scores.tobytes(), view.labels.tobytes()) for view in margins])
-        assert helpers.count("confml-helper") == {1: 0, 2: 1, 16: 4}[n]
+        # A thread of a pool that is ready takes the next part, so there may be fewer than parts.
+        assert helpers.count("confml-helper") in {1: [0], 2: [1], 16: [2, 3, 4]}[n]
     assert found[0] == found[1] == found[2]

@@ -183,6 +183,7 @@ methods:
   - {name: knn, venn: {kind: cross, folds: 3}, tune: {k: [1, 3]}}
 protocol: {kind: holdout, test-size: 0.3}
 levels: [0.1]
+baseline: false
 """
 
 
