@@ -42,7 +42,7 @@ def test_times_and_provenance_of_json_are_no_difference_and_files_may_move(tmp_p
     )
     now.write_text(json.dumps({"best": "knn, 2.1 ms", "seconds": 2, "provenance": {"git": "b"}, "p": [0.5]}))
     further.write_text("{}")
-    rules = Rules((), ((r"(.*)\.json", r"tables/\1.json"),))
+    rules = Rules((), ((r"(.*)\.json", r"tables/\1.json", ""),))
     files = {"tables/a.json": now, "new.json": further}
     moved, new = comparison.compare_files({"a.json": before}, files, rules, "case/")
     assert (moved.kind, moved.file) == (comparison.SAME_NUMBERS, "case/a.json -> tables/a.json")

@@ -154,7 +154,7 @@ def test_costs_of_a_run(needs_data, data_folder, tmp_path, monkeypatch):
     assert "cost, abstaining" in ran.stdout and re.search(r"0\.\d+ \(0\.\d+ to \d\.\d+\)", ran.stdout)
     rows = list(csv.DictReader(Path("run/summary.csv").open()))
     costs = {(row["method"], row["view"]): float(row["mean"]) for row in rows if row["metric"] == "cost"}
-    assert len(costs) == 4 and all(0 <= value <= 5 for value in costs.values())
+    assert len(costs) == 6 and all(0 <= value <= 5 for value in costs.values())
     free = {row["method"] for row in rows if row["metric"] == "cost_with_abstaining"}
     assert free == {"naive-bayes"}
     # A prediction of class 2 for every row costs at most 1, and decisions by probabilities are better.
