@@ -74,7 +74,7 @@ def test_the_config_runs_and_predicts(here):
     assert "csv: ../loans.csv" in (here / "configs" / "loans.yaml").read_text()
     finished = confml.run("configs/loans.yaml", out=here / "run", jobs=1, engine="serial")
     assert finished.failures.empty
-    assert set(finished.metrics["method"]) == {"tcm-nn", "knn"}
+    assert set(finished.metrics["method"]) == {"tcm-nn", "knn", "majority-class"}
     message = run("loans.csv", "--label", "default", "--out", "configs/loans.yaml", fails=ConfigError)
     assert "configs/loans.yaml: the file exists" in message and "--force" in message
 
