@@ -167,7 +167,10 @@ def pairs_of(
     values: Mapping[str, Views],
     against: str | None,
 ) -> Iterator[Pair]:
-    """Yield the pairs of each variant with the baseline of its run, or with the same one of the other run."""
+    """Yield the pairs of each variant with the baseline of its run, or with the same one of the other run.
+
+    Raises ConfmlError if two methods have different test examples on a split of one name.
+    """
     of_runs: list[dict[tuple[str, str], dict[str, Views]]] = [{} for _ in opened]
     for results, methods in zip(opened, of_runs, strict=True):
         for cell in results.cells:

@@ -40,7 +40,7 @@ def test_a_run_uses_method_step_and_section(environment, tmp_path):
     assert "nearest-mean power=2" in shown
     with (out / "tables/largest-confidence.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert sorted(row["view"] for row in rows) == ["margin"] * 4 + ["p-value"] * 2
+    assert sorted(row["view"] for row in rows) == ["margin"] * 4 + ["p-value"] * 2 + ["probability"] * 2
     assert all(0 < float(row["confidence"]) <= 1 for row in rows if row["view"] == "p-value")
 
 
