@@ -274,7 +274,7 @@ def run(
     >>> data = {"generate": "five-gaussians", "n": 60}
     >>> protocol = {"kind": "holdout", "repeats": 2}
     >>> results = run({"name": "demo", "datasets": [data], "methods": ["knn"], "protocol": protocol})
-    >>> results.metrics.query("metric == 'error'")["split"].tolist()
+    >>> results.metrics.query("method == 'knn' and metric == 'error'")["split"].tolist()
     ['r0', 'r1']
     """
     from joblib import cpu_count
