@@ -42,7 +42,7 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
         assert own[kind, kind]["advice"] == ""
     with (tmp_path / "tables/conditional-coverage.csv").open(newline="") as file:
         for row in csv.DictReader(file):
-            banded = row["by"] == "class" and row["method"] == "tcm-nn" and "shift" not in row["params"]
+            banded = row["by"] == "class" and row["view"] == "p-value" and "shift" not in row["params"]
             assert (row["band_low"] != "") == (row["expected_gap"] != "") == banded
     assert float(own["covariate", "covariate"]["auc"]) == pytest.approx(0.76, abs=0.03)
     assert "shift" not in notes
