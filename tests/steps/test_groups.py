@@ -71,6 +71,7 @@ def test_a_run_gives_its_groups_to_the_steps(tmp_path, method, monkeypatch):
         "steps": ["select-attributes"],
         "methods": [method],
         "protocol": {"kind": "holdout", "test-size": 0.3},
+        "baseline": False,
         "seed": 1,
     }
     run = confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
