@@ -94,8 +94,11 @@ def promise_table() -> str:
 
 
 class RegionPromise(NamedTuple):
-    """What becomes of the bound of p-values. broken: the reason why it does not hold, None if it does.
-    approximate: the reasons why it does not hold for every number of rows."""
+    """Whether the bound of p-values holds.
+
+    broken: the reason why it does not hold, None if it holds. approximate: the reasons why it does not hold
+    for every number of rows.
+    """
 
     broken: str | None
     approximate: list[str]
@@ -104,7 +107,7 @@ class RegionPromise(NamedTuple):
 def region_promise(
     conformal: bool, breaking: Sequence[str], fitted: Sequence[str], selected: Sequence[str], noise: bool
 ) -> RegionPromise:
-    """Return what becomes of the bound of p-values; runs and predictions of new rows ask this function.
+    """Return whether the bound of p-values holds, for runs and for predictions of new rows.
 
     The bound needs p-values that treat the new example and the examples that they are counted among alike.
     Steps that are fitted to these examples, and parameters that are selected with their labels, do not: with

@@ -159,27 +159,28 @@ def run_above(values, at, less, less_at, limit):
 
 
 @kernel
-def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, values):
-    """Compare GROUP rows with a panel of PANEL columns, both (panels, n, PANEL).
+def products_above(rows, row, columns, panel, least, most, masks, values):
+    """Compare GROUP rows with a panel of PANEL columns.
 
-    Fill values (GROUP, PANEL) with product - norms[row + r] - others[PANEL panel + e], rounded, for rows of
+    rows, columns: features (panels, d, PANEL) and the numbers (panels * PANEL,) that are subtracted. Fill
+    values (GROUP, PANEL) with product - rows[1][row + r] - columns[1][PANEL panel + e], rounded, for rows of
     float32; for rows of float64, with minus the squared distance, added in the order of the features, in
     place of the product. Fill masks (2, GROUP) int64 with the bits of the pairs whose value exceeds
-    least[kind, row + r], and most[kind, PANEL panel + e]. Return 0 if there are none. row: a multiple of
-    GROUP.
+    least[row + r], and most[PANEL panel + e]. Return 0 if there are none. row: a multiple of GROUP.
     """
+    (features, norms), (others, other_norms) = rows, columns
     first, passed = PANEL * panel, np.int64(0)
-    none, limits = rows.dtype.type(0.0), most[kind]
+    none = features.dtype.type(0.0)
     for r in range(GROUP):
         row_values = values[r]
-        _fill_products(rows, row // PANEL, row % PANEL + r, columns, panel, row_values)
+        _fill_products(features, row // PANEL, row % PANEL + r, others, panel, row_values)
         for e in range(PANEL):
-            row_values[e] = row_values[e] - norms[row + r] - others[first + e]
-        limit = least[kind, row + r]
+            row_values[e] = row_values[e] - norms[row + r] - other_norms[first + e]
+        limit = least[row + r]
         masks[0, r] = masks[1, r] = 0
         for e in range(PANEL):
             masks[0, r] |= np.int64(row_values[e] > limit) << np.int64(e)
-        masks[1, r] = run_above(row_values, 0, limits, first, none)
+        masks[1, r] = run_above(row_values, 0, most, first, none)
         passed |= masks[0, r] | masks[1, r]
     return passed
 

@@ -240,7 +240,8 @@ def _compute(
                     if execution.fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
-            progress.advance(left - len(schedule), 0)  # tasks whose cells had failed
+            if left > len(schedule):  # tasks whose cells had failed
+                progress.advance(left - len(schedule), 0)
         progress.print_counts()
         return [
             f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, as "

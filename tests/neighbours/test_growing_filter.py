@@ -13,13 +13,10 @@ from confml.neighbours.lanes import GROUP, PANEL, products_above
 @kernel
 def all_values(queries, low, panels, others, values):
     masks, some = np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), values.dtype)
-    least, most = (
-        np.full((1, len(low)), -np.inf, values.dtype),
-        np.full((1, len(others)), np.inf, values.dtype),
-    )
+    least, most = np.full(len(low), -np.inf, values.dtype), np.full(len(others), np.inf, values.dtype)
     for panel in range(len(panels)):
         for row in range(0, len(values), GROUP):
-            products_above(queries, row, low, least, panels, panel, others, most, 0, masks, some)
+            products_above((queries, low), row, (panels, others), panel, least, most, masks, some)
             values[row : row + GROUP, PANEL * panel : PANEL * panel + PANEL] = some
 
 

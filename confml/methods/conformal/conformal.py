@@ -50,7 +50,7 @@ class Conformal(Grouped, Shifted, PValueMethod):
 
     The page "Conformal prediction with any classifier" of the documentation defines both, the scores
     (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), groups of
-    dependent examples and ``shift``. The page "What is promised to whom" defines groups with a guarantee
+    dependent examples and ``shift``. The page "Guarantees" defines groups with a guarantee
     (``by``) and the best of several methods (``best_of``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep

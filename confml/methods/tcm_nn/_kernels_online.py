@@ -95,7 +95,7 @@ def process(arriving, learnt, capacity, base, ranked, waiting, new):
     hits = b * len(learnt.panels)
     work = Work(
         np.empty((2, GROUP), np.int64), np.empty((GROUP, PANEL), kind),
-        np.empty((1, len(arriving.low)), kind), np.empty(PANEL, kind), np.zeros(PANEL, np.int32),
+        np.empty(len(arriving.low), kind), np.empty(PANEL, kind), np.zeros(PANEL, np.int32),
         np.empty(hits * PANEL, kind), np.empty(hits, np.int64), np.empty((hits, 3), np.int64),
         np.full(b, -1), np.empty(cells, np.int64), np.empty(cells),
     )  # fmt: skip
@@ -139,18 +139,18 @@ def _scan(arriving, learnt, k, lists, work):
     With k = 1, where the limits of row 1 only increase, they decide the hits of an example in its own class.
     """
     order, codes, masks, values = arriving.order, arriving.codes, work.masks, work.values
+    arrived, known = (arriving.panels, arriving.low), (learnt.panels, learnt.low)
     b, number = len(order), 0
     for z in range(len(learnt.filled)):
         end = learnt.starts[z] + learnt.filled[z]
-        work.least[0] = np.inf
-        work.least[0, :b] = -np.inf
+        work.least[:] = np.inf
+        work.least[:b] = -np.inf
         for panel in range(learnt.starts[z] // PANEL, (end + PANEL - 1) // PANEL):
             for row in range(0, b, GROUP):
                 stop = min(row + GROUP, b)
                 own = k == 1 and codes[order[row]] == z and codes[order[stop - 1]] == z
                 if products_above(
-                    arriving.panels, row, arriving.low, work.least,
-                    learnt.panels, panel, learnt.low, learnt.limits[np.int64(own) :], 0, masks, values,
+                    arrived, row, known, panel, work.least, learnt.limits[np.int64(own)], masks, values
                 ) == 0:  # fmt: skip
                     continue
                 for slot in range(row, stop):
@@ -173,7 +173,7 @@ def _offer(row, slot, first, r, z, k, lists, work):
     upper, who, count, error, slack = lists
     place = slot - row
     values, best, mask = work.values, work.best, work.masks[0, place]
-    limit, n = work.least[0, slot], count[r, z]
+    limit, n = work.least[slot], count[r, z]
     if n == 0 and k <= PANEL:  # the k-th largest of the first panel is a bound
         for e in range(PANEL):
             best[e] = values[place, e] - error[first + e]
@@ -201,7 +201,7 @@ def _offer(row, slot, first, r, z, k, lists, work):
             if n == upper.shape[2]:  # it stays full and is abandoned
                 n, limit = -1, values.dtype.type(np.inf)
                 break
-    count[r, z], work.least[0, slot] = n, limit
+    count[r, z], work.least[slot] = n, limit
 
 
 @kernel
@@ -254,12 +254,12 @@ def _candidates(r, k, counts, lowest, arriving, learnt, work):
         slot = 0
         while arriving.order[slot] != r:
             slot += 1
-        work.least[0] = np.inf
+        work.least[:] = np.inf
         end = starts[code] + learnt.filled[code]
         for panel in range(starts[code] // PANEL, (end + PANEL - 1) // PANEL):
             mask = products_above(
-                arriving.panels, slot // GROUP * GROUP, arriving.low, work.least,
-                learnt.panels, panel, learnt.low, limits, 0, work.masks, work.values,
+                (arriving.panels, arriving.low), slot // GROUP * GROUP, (learnt.panels, learnt.low), panel,
+                work.least, limits[0], work.masks, work.values,
             )  # fmt: skip
             mask = work.masks[1, slot % GROUP] if mask != 0 else mask
             while mask != 0:

@@ -70,7 +70,7 @@ class Table:
 
     @property
     def text(self) -> str:
-        """What the columns mean."""
+        """Meaning of the columns: the docstring of ``rows``."""
         return inspect.getdoc(self.rows) or f"{self.about}."
 
     def read(self, folder: Path) -> list[dict[str, str]]:
@@ -112,7 +112,7 @@ class Files:
 
     @property
     def text(self) -> str:
-        """What the files have."""
+        """Description of the files: the docstring of ``write``."""
         return inspect.getdoc(self.write) or f"{next(iter(self.paths.values()))}."
 
 
