@@ -7,7 +7,7 @@ together?). `apply_overrides` (``--set``) comes before both, and `_resolved` (pa
 share a `Draft`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,17 @@ from confml.config.validate import validate
 __all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config", "restore_config"]
 
 
-def load_config(path_or_name: str | Path, overrides: Sequence[str] = (), **known: Any) -> Config:
+def load_config(path_or_name: str | Path, overrides: Sequence[str] = (), **names: Any) -> Config:
     """Return the config in a file, or the bundled config of this name.
 
     overrides: ``KEY=VALUE`` of the command line's ``--set``.
-    known: ``figures`` and ``tables``, the names of the figures and published tables that exist, and
+    names: ``figures`` and ``tables``, the names of the figures and published tables that exist, and
     ``check_figure``, which is called with a figure's name and options and raises a `ParameterError` for a
     wrong option. They are not checked where they are not given.
 
     Raises ConfigErrors with all errors and their positions, in the order of the file.
     """
-    return _finished(read_config(str(path_or_name)), overrides, **known)
+    return _checked(read_config(str(path_or_name)), overrides, **names)
 
 
 def make_config(
@@ -45,14 +45,14 @@ def make_config(
     folder: Path | None = None,
     where: str = "config",
     overrides: Sequence[str] = (),
-    **known: Any,
+    **names: Any,
 ) -> Config:
     """Return a config from plain values, checked like one from a file.
 
     folder: relative paths count from it; the current folder by default. where: messages begin with it.
     Otherwise as `load_config`.
     """
-    return _finished(read_values(values, folder, where), overrides, **known)
+    return _checked(read_values(values, folder, where), overrides, **names)
 
 
 def restore_config(values: Mapping[str, Any]) -> Config:
@@ -64,11 +64,11 @@ def restore_config(values: Mapping[str, Any]) -> Config:
     return _without_errors(validate(draft), draft)
 
 
-def _finished(
+def _checked(
     draft: Draft,
     overrides: Sequence[str],
-    figures: Iterable[str] | None = None,
-    tables: Iterable[str] | None = None,
+    figures: Collection[str] | None = None,
+    tables: Collection[str] | None = None,
     check_figure: Callable[[str, Mapping[str, Any]], object] | None = None,
 ) -> Config:
     apply_overrides(draft, overrides)

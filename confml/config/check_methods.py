@@ -21,7 +21,7 @@ from confml.plugins.parameters import (
     check_parameters,
 )
 from confml.yaml import flow, got
-from confml.yaml.located import Place
+from confml.yaml.located import Loc
 
 # Returns the error of these parameters of a method or step, or None. alone: without errors that other
 # parameters can remove.
@@ -36,38 +36,38 @@ def check_steps(draft: Draft) -> None:
     """Note unknown steps and wrong parameters."""
     from confml.steps.registry import check_step
 
-    for place, step in draft.entries(StepSpec, "steps"):
+    for loc, step in draft.entries(StepSpec, "steps"):
         noted, error_of = draft.problems.noted, _errors_of(check_step, step.name)
-        _check_parameters(draft, error_of, step.params, place)
+        _check_parameters(draft, error_of, step.params, loc)
         if draft.problems.noted == noted:
-            _check_together(draft, error_of, step.params, place)
+            _check_together(draft, error_of, step.params, loc)
 
 
 def check_methods(draft: Draft) -> None:
     """Note unknown methods, wrong parameters, grids in conflict, and variants that are listed twice."""
     from confml.methods.registry import check
 
-    seen: dict[str, Place] = {}
+    variants: dict[str, Loc] = {}
     files: dict[str, Path] = {}
-    for place, entry in draft.entries(MethodEntry, "methods"):
+    for loc, entry in draft.entries(MethodEntry, "methods"):
         noted, error_of = draft.problems.noted, _errors_of(check, entry.name)
         if "select_by" in entry.model_fields_set and not entry.tune:
             message = "it chooses among the values of tune, and there are none"
-            draft.add((*place, "select-by"), message, at_key=True)
+            draft.add((*loc, "select-by"), message, at_key=True)
         if entry.select_by == "cost" and draft.values.get("costs") is None:
             hint = "add costs: to the config (a mapping or a file)"
-            draft.add((*place, "select-by"), "cost needs the costs of mistakes", hint)
-        if not _check_parameters(draft, error_of, entry.params, place):
+            draft.add((*loc, "select-by"), "cost needs the costs of mistakes", hint)
+        if not _check_parameters(draft, error_of, entry.params, loc):
             continue
-        _check_files(draft, entry, place, files)
-        _check_wrappers(draft, error_of, entry, place)
-        _check_grids(draft, error_of, entry, place)
+        _check_files(draft, entry, loc, files)
+        _check_wrappers(draft, error_of, entry, loc)
+        _check_grids(draft, error_of, entry, loc)
         if draft.problems.noted == noted:
             points = itertools.product(entry.variants(), entry.tune_grid())
             for variant, point in itertools.islice(points, MOST_POINTS):
-                if not _check_together(draft, error_of, {**entry.given, **variant, **point}, place):
+                if not _check_together(draft, error_of, {**entry.given, **variant, **point}, loc):
                     break
-            _check_twice(draft, entry, place, seen)
+            _check_twice(draft, entry, loc, variants)
 
 
 def _errors_of(check: Callable[[str, Mapping[str, Any]], None], name: str) -> ErrorOf:
@@ -82,36 +82,36 @@ def _errors_of(check: Callable[[str, Mapping[str, Any]], None], name: str) -> Er
     return error_of
 
 
-def _check_parameters(draft: Draft, error_of: ErrorOf, params: Mapping[str, Any], place: Place) -> bool:
+def _check_parameters(draft: Draft, error_of: ErrorOf, params: Mapping[str, Any], loc: Loc) -> bool:
     """Note an unknown name, wrong values, and parameters given twice; return whether the name is known."""
     error = error_of({})
     if error is not None:
-        draft.say((*place, "name"), error.message, error.hint)
+        draft.say((*loc, "name"), error.message, error.hint)
         return False
-    for holder in (place, (*place, "sweep"), (*place, "tune")):
-        draft.same_key_twice(holder)
+    for mapping in (loc, (*loc, "sweep"), (*loc, "tune")):
+        draft.same_key_twice(mapping)
     for parameter, value in params.items():
-        at, error = (*place, "params", parameter), error_of({parameter: value})
+        param_loc, error = (*loc, "params", parameter), error_of({parameter: value})
         is_list = error is not None and isinstance(value, list | tuple) and len(value) > 0
         if is_list and all(error_of({parameter: item}) is None for item in value):
             hint = f"write sweep: {{{parameter}: {flow(value)}}} (each value is reported) or tune:"
-            draft.add(at, f"expected one value, got {got(value)}", hint)
+            draft.add(param_loc, f"expected one value, got {got(value)}", hint)
         elif error is not None:
-            draft.add_error(error, parameter, value, at)
+            draft.add_error(error, parameter, value, param_loc)
     return True
 
 
-def _check_files(draft: Draft, entry: MethodEntry, place: Place, seen: dict[str, Path]) -> None:
+def _check_files(draft: Draft, entry: MethodEntry, loc: Loc, files: dict[str, Path]) -> None:
     """Note files that do not exist, and two files of one name, whose results would have one name."""
     for keys, value in entry.files():
-        path = draft.check_file((*place, *keys), str(value))
-        other = seen.setdefault(path.name, path)
-        if other != path:
-            message = f"two files of the method '{entry.name}' are called {path.name}: {other} and {path}"
-            draft.add((*place, *keys), message, "rename one of them")
+        path = draft.check_file((*loc, *keys), str(value))
+        first = files.setdefault(path.name, path)
+        if first != path:
+            message = f"two files of the method '{entry.name}' are called {path.name}: {first} and {path}"
+            draft.add((*loc, *keys), message, "rename one of them")
 
 
-def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, place: Place) -> None:
+def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Loc) -> None:
     """Note wrong settings of wrappers, settings that the method cannot have, and their tuning."""
     from confml.methods.wrappers import WRAPPERS
 
@@ -120,71 +120,72 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, place: 
         noted = draft.problems.noted
         declared = WRAPPERS[key].declared().items()
         rules = {hyphenated(name): rule for name, rule in declared if name != "random_state"}
-        draft.check_each((*place, key), spec.as_dict(), functools.partial(check_parameters, key, rules))
+        draft.check_each((*loc, key), spec.as_dict(), functools.partial(check_parameters, key, rules))
         if draft.problems.noted == noted:
             error = error_of({**inner, **spec.as_params()})
             if error is not None:
-                draft.add((*place, key), error.message, error.hint)
+                draft.add((*loc, key), error.message, error.hint)
             elif key == "samples":
                 inner = spec.as_params()
         if spec.kind == "cross" and entry.tune:
             message = f"a choice for each fold of {key}: cross is not possible"
-            draft.add((*place, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
+            draft.add((*loc, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
     for parameter in entry.tune:
         key = parameter.partition("__")[0]
         if key in TUNED_IN_VAIN:
-            at, hint = (*place, "tune", parameter), "sweep it: each value is then reported"
-            draft.add(at, f"accuracy cannot tell {TUNED_IN_VAIN[key]} apart", hint, at_key=True)
+            param_loc, hint = (*loc, "tune", parameter), "sweep it: each value is then reported"
+            draft.add(param_loc, f"accuracy cannot tell {TUNED_IN_VAIN[key]} apart", hint, at_key=True)
 
 
-def _check_grids(draft: Draft, error_of: ErrorOf, entry: MethodEntry, place: Place) -> None:
+def _check_grids(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Loc) -> None:
     hint = "a parameter is fixed, swept or tuned"
     for kind, grid in (("sweep", entry.sweep), ("tune", entry.tune)):
         for parameter in grid:
-            at = (*place, kind, parameter)
+            param_loc = (*loc, kind, parameter)
             if parameter in entry.params:
-                message = f"it has a fixed value too{draft.line((*place, 'params', parameter))}"
-                draft.add(at, message, hint, at_key=True)
+                message = f"it has a fixed value too{draft.line((*loc, 'params', parameter))}"
+                draft.add(param_loc, message, hint, at_key=True)
             elif kind == "sweep" and parameter == BEST_OF:
-                draft.add(at, "methods cannot be swept", "list the method once for each best-of", at_key=True)
+                message = "methods cannot be swept"
+                draft.add(param_loc, message, "list the method once for each best-of", at_key=True)
             elif kind == "tune" and parameter in entry.sweep:
-                draft.add(at, "it is swept too", hint, at_key=True)
+                draft.add(param_loc, "it is swept too", hint, at_key=True)
             else:
-                _check_values(draft, error_of, parameter, at)
+                _check_values(draft, error_of, parameter, param_loc)
         if grids.size(grid) > (limit := most("COMBINATIONS", grids.LARGEST)):
             message = f"{grids.size(grid):,} combinations, expected at most {limit:,}"
-            draft.add((*place, kind), message, raised_by("COMBINATIONS"), at_key=True)
+            draft.add((*loc, kind), message, raised_by("COMBINATIONS"), at_key=True)
 
 
-def _check_values(draft: Draft, error_of: ErrorOf, parameter: str, place: Place) -> None:
+def _check_values(draft: Draft, error_of: ErrorOf, parameter: str, loc: Loc) -> None:
     """Note the first wrong value of a grid."""
-    for index, values in grids.parts(draft.find(place)[2]):
+    for index, values in grids.parts(draft.find(loc)[2]):
         for value in values:
             error = error_of({parameter: value})
             if error is not None:
-                at = place if index is None else (*place, index)
-                return draft.add_error(error, parameter, value, at)
+                param_loc = loc if index is None else (*loc, index)
+                return draft.add_error(error, parameter, value, param_loc)
 
 
-def _check_together(draft: Draft, error_of: ErrorOf, params: Mapping, place: Place) -> bool:
+def _check_together(draft: Draft, error_of: ErrorOf, params: Mapping, loc: Loc) -> bool:
     """Note parameters that are missing or cannot be combined; return whether there are none."""
     error = error_of(params, alone=False)
     if isinstance(error, ParameterError) and not isinstance(error, MissingParameter):
-        at = (*place, "params", *error.parameter.split("."))
-        draft.add_error(error, error.parameter, error.value, at)
+        param_loc = (*loc, "params", *error.parameter.split("."))
+        draft.add_error(error, error.parameter, error.value, param_loc)
     elif error is not None:
-        draft.add(place, error.message, error.hint)
+        draft.add(loc, error.message, error.hint)
     return error is None
 
 
-def _check_twice(draft: Draft, entry: MethodEntry, place: Place, seen: dict[str, Place]) -> None:
+def _check_twice(draft: Draft, entry: MethodEntry, loc: Loc, variants: dict[str, Loc]) -> None:
     """Note a variant that is listed twice: results are identified by method and parameters."""
     for variant in entry.variants():
         params = {**entry.given, **variant}
         identity = grids.identity([entry.name, params])
-        if identity in seen:
-            shown = ", ".join(f"{key}={got(value)}" for key, value in params.items())
-            what = f"'{entry.name}' with {shown}" if shown else f"'{entry.name}' without given parameters"
-            draft.say(place, f"method {what} is listed twice, first in {draft.entry_text(seen[identity])}")
-            return
-        seen[identity] = place
+        if identity in variants:
+            settings = ", ".join(f"{key}={got(value)}" for key, value in params.items())
+            subject = f"'{entry.name}' {f'with {settings}' if settings else 'without given parameters'}"
+            first = draft.entry_text(variants[identity])
+            return draft.say(loc, f"method {subject} is listed twice, first in {first}")
+        variants[identity] = loc

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from confml.config import grids
@@ -49,21 +49,20 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
         message, hint = "with order: given every repeat is the same", "order: shuffled"
         draft.add(("protocol", "repeats"), message, hint, at_key=True)
     # Unknown names are noted by `check_methods` and `check_steps`.
-    for place, entry in draft.entries(MethodEntry, "methods"):
+    for loc, entry in draft.entries(MethodEntry, "methods"):
         with contextlib.suppress(ConfmlError):
             if not method_class(entry.name).learns_online:
                 message = f"'{entry.name}' does not learn one example at a time"
-                draft.say((*place, "name"), message, "tcm-nn does")
-        for key, given in (("tune", entry.tune), *entry.wrappers.items()):
-            if given:
-                draft.add((*place, key), "protocol online has no training part for it", at_key=True)
-    for place, step in draft.entries(StepSpec, "steps"):
+                draft.say((*loc, "name"), message, "tcm-nn does")
+        for key in (*(("tune",) if entry.tune else ()), *entry.wrappers):
+            draft.add((*loc, key), "protocol online has no training part for it", at_key=True)
+    for loc, step in draft.entries(StepSpec, "steps"):
         with contextlib.suppress(ConfmlError):
             if step_class(step.name).learns:
                 message = f"step '{step.name}' learns on a training part, and protocol online has none"
                 by_row = ", ".join(name for name, cls in known_steps().items() if not cls.learns)
                 hint = f"steps that transform each example by itself: {by_row}"
-                draft.say((*place, "name"), message, hint)
+                draft.say((*loc, "name"), message, hint)
     noise = draft.section(NoiseSpec, "noise")
     if noise is not None and noise.on == "train":
         draft.add(("noise", "on"), "protocol online has no training part", "on: all")
@@ -72,43 +71,41 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
 def check_repeats(draft: Draft, key: str) -> None:
     """Note a level or threshold that is listed twice."""
     numbers = draft.values.get(key)
-    seen: set[str] = set()
+    identities: set[str] = set()
     for index, number in enumerate(numbers if isinstance(numbers, list) else ()):
-        value = grids.identity(without_rounding_error(number) if isinstance(number, float) else number)
-        if value in seen:
+        identity = grids.identity(without_rounding_error(number) if isinstance(number, float) else number)
+        if identity in identities:
             draft.add((key, index), f"{got(number)} is listed twice")
-        seen.add(value)
+        identities.add(identity)
 
 
 def check_figures(
     draft: Draft,
-    known: Iterable[str] | None,
+    names: Collection[str] | None,
     check_options: Callable[[str, Mapping[str, Any]], object] | None = None,
 ) -> None:
     """Note figures that do not exist, are listed twice, or have options that ``check_options`` refuses."""
-    names = None if known is None else list(known)
-    seen: set[str] = set()
-    for place, figure in draft.entries(FigureSpec, "figures"):
+    identities: set[str] = set()
+    for loc, figure in draft.entries(FigureSpec, "figures"):
         name, identity = figure.name, grids.identity([figure.name, figure.options])
         if names is not None and name not in names:
-            draft.say((*place, "name"), f"unknown figure '{name}'", did_you_mean(name, names))
-        elif identity in seen:
-            draft.say((*place, "name"), f"figure '{name}' is listed twice with the same options")
+            draft.say((*loc, "name"), f"unknown figure '{name}'", did_you_mean(name, names))
+        elif identity in identities:
+            draft.say((*loc, "name"), f"figure '{name}' is listed twice with the same options")
         elif check_options is not None:
             check = functools.partial(check_options, name)
-            draft.check_each((*place, "options"), figure.options, check)
-        seen.add(identity)
+            draft.check_each((*loc, "options"), figure.options, check)
+        identities.add(identity)
 
 
-def check_paper(draft: Draft, known: Iterable[str] | None) -> None:
+def check_paper(draft: Draft, tables: Collection[str] | None) -> None:
     """Note published tables that do not exist or are listed twice."""
     paper = draft.section(PaperSpec, "paper")
-    if paper is None or known is None:
+    if paper is None or tables is None:
         return
-    known = list(known)
     for index, table in enumerate(paper.table):
-        place = ("paper", "table", index)
-        if table not in known:
-            draft.say(place, f"unknown table '{table}'", did_you_mean(table, known))
+        loc = ("paper", "table", index)
+        if table not in tables:
+            draft.say(loc, f"unknown table '{table}'", did_you_mean(table, tables))
         elif table in paper.table[:index]:
-            draft.say(place, f"table '{table}' is listed twice")
+            draft.say(loc, f"table '{table}' is listed twice")

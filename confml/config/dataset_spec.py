@@ -1,7 +1,7 @@
 """`DatasetSpec`: an entry of ``datasets`` in a config."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator
@@ -83,16 +83,14 @@ class DatasetSpec(Part):
     generate: Words | None = None
     params: dict[str, Any] = {}
 
-    OF_FILES: ClassVar[Sequence[str]] = (
-        *("test", "separator", "encoding", "decimal", "thousands", "header", "sheet"),
-    )
+    FILE_KEYS: ClassVar = ("test", "separator", "encoding", "decimal", "thousands", "header", "sheet")
 
     @classmethod
     def table_keys(cls, openml: bool) -> list[str]:
         """Return the keys that go with ``csv``: the fields after it; those that go with ``openml`` too."""
         fields = list(cls.model_fields)
-        of_tables = fields[fields.index("csv") + 1 : fields.index("generate")]
-        return [key for key in of_tables if not (openml and key in cls.OF_FILES)]
+        keys = fields[fields.index("csv") + 1 : fields.index("generate")]
+        return [key for key in keys if not (openml and key in cls.FILE_KEYS)]
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,15 +105,11 @@ class DatasetSpec(Part):
             name = folder_name(table_name(csv))
         elif isinstance(openml, int | str):
             name = f"openml-{openml}" if str(openml).isdecimal() else folder_name(str(openml))
-        given = {key: value for key, value in values.items() if value is not None or key not in cls._own()}
-        return ({"name": name} if name else {}) | given
+        fields = {key: value for key, value in values.items() if value is not None or key not in cls._names()}
+        return ({"name": name} if name else {}) | fields
 
     @property
     def kind(self) -> str:
         """``csv``, ``openml``, ``generate`` or ``card``."""
         kinds = ("csv", "openml", "generate")
         return next((kind for kind in kinds if getattr(self, kind) is not None), "card")
-
-    def spec(self) -> dict[str, Any]:
-        """Return the specification for `confml.data.load`."""
-        return self.as_dict()

@@ -13,7 +13,7 @@ from confml.config.part import Part
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import BadValue, UnknownParameter
 from confml.yaml import Located, got
-from confml.yaml.located import Place
+from confml.yaml.located import Loc
 
 Entry = TypeVar("Entry", bound=Part)
 
@@ -34,30 +34,30 @@ class Draft(Located):
         """Return the absolute path of a file that the config names."""
         return Path(os.path.normpath(os.path.join(self.folder.absolute(), os.path.expanduser(path))))
 
-    def name_of(self, place: Place) -> str:
-        """Return a place as a dotted path, as in messages and ``--set``: ``methods.0.k``."""
-        return ".".join(map(str, self.find(place)[0]))
+    def name_of(self, loc: Loc) -> str:
+        """Return a location as a dotted path, as in messages and ``--set``: ``methods.0.k``."""
+        return ".".join(map(str, self.find(loc)[0]))
 
-    def add(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
-        """Note an error at the value (or the key) of a place; the message begins with the place."""
-        path = self.name_of(place)
-        self.say(place, f"{path}: {message}" if path else message, hint, at_key=at_key)
+    def add(self, loc: Loc, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
+        """Note an error at the value (or the key) of a location; its dotted path begins the message."""
+        path = self.name_of(loc)
+        self.say(loc, f"{path}: {message}" if path else message, hint, at_key=at_key)
 
-    def say(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
+    def say(self, loc: Loc, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
         """Note an error whose message already names its subject."""
-        self.problems.add(self.mark_of(place, at_key=at_key), message, hint)
+        self.problems.add(self.mark_of(loc, at_key=at_key), message, hint)
 
-    def line(self, place: Place, *, at_key: bool = True) -> str:
+    def line(self, loc: Loc, *, at_key: bool = True) -> str:
         """Return `` on line 3``, or no text for a value without a line."""
-        line = self.mark_of(place, at_key=at_key).line
+        line = self.mark_of(loc, at_key=at_key).line
         return f" on line {line}" if line else ""
 
-    def entry_text(self, place: Place) -> str:
+    def entry_text(self, loc: Loc) -> str:
         """Return an entry of a list as text: ``methods.0 on line 3``."""
-        return f"{place[0]}.{place[1]}{self.line(place, at_key=False)}"
+        return f"{loc[0]}.{loc[1]}{self.line(loc, at_key=False)}"
 
-    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[Place, Entry]]:
-        """Iterate over (place, entry) for the entries of a list that have the right form.
+    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[Loc, Entry]]:
+        """Iterate over (location, entry) for the entries of a list that have the right form.
 
         `validate` notes the errors of the others.
         """
@@ -72,53 +72,54 @@ class Draft(Located):
             return model.model_validate(self.values.get(key), by_alias=True, by_name=False)
         return None
 
-    def add_error(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
+    def add_error(self, error: ConfmlError, parameter: str, value: Any, loc: Loc) -> None:
         """Note the error that a registry raises for one parameter or option."""
         if isinstance(error, UnknownParameter):
-            place = place[:-1] if isinstance(place[-1], int) else place
-            self.say(place, error.message, error.hint, at_key=True)
+            loc = loc[:-1] if isinstance(loc[-1], int) else loc
+            self.say(loc, error.message, error.hint, at_key=True)
         elif isinstance(error, BadValue) and error.parameter == parameter:
-            self.add(place, f"expected {error.expected}, got {got(value)}", error.hint)
+            self.add(loc, f"expected {error.expected}, got {got(value)}", error.hint)
         else:
-            self.add(place, error.message, error.hint)
+            self.add(loc, error.message, error.hint)
 
     @contextlib.contextmanager
-    def noting(self, place: Place, prefix: str = "") -> Iterator[None]:
-        """Note a `ConfmlError` of the block at a place."""
+    def noting(self, loc: Loc, prefix: str = "") -> Iterator[None]:
+        """Note a `ConfmlError` of the block at a location."""
         try:
             yield
         except ConfmlError as error:
-            self.add(place, f"{prefix}{error.message}", error.hint)
+            self.add(loc, f"{prefix}{error.message}", error.hint)
 
-    def check_each(self, place: Place, params: Mapping[str, Any], check: Callable[[dict], object]) -> None:
-        """Note the error that ``check`` raises for each of the parameters at a place."""
+    def check_each(self, loc: Loc, params: Mapping[str, Any], check: Callable[[dict], object]) -> None:
+        """Note the error that ``check`` raises for each of the parameters at a location."""
         for name, value in params.items():
             try:
                 check({name: value})
             except ConfmlError as error:
-                self.add_error(error, name, value, (*place, name))
+                self.add_error(error, name, value, (*loc, name))
 
-    def check_file(self, place: Place, path: str) -> Path:
-        """Return the absolute path of a file; note it at its place if there is no regular file."""
+    def check_file(self, loc: Loc, path: str) -> Path:
+        """Return the absolute path of a file; note an error if there is no regular file."""
         from confml.data.table_files import require_regular
 
         file = self.file(path)
         if os.path.isdir(file):
-            self.add(place, f"{file} is a folder, expected a file")
+            self.add(loc, f"{file} is a folder, expected a file")
         elif not os.path.exists(file):
-            hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*")], list_all=False)
-            self.add(place, f"there is no file {file}", hint or "paths count from the config's folder")
+            siblings = [sibling.name for sibling in file.parent.glob("*")]
+            hint = did_you_mean(file.name, siblings, list_all=False)
+            self.add(loc, f"there is no file {file}", hint or "paths count from the config's folder")
         else:
-            with self.noting(place, f"{file}: "):
+            with self.noting(loc, f"{file}: "):
                 require_regular(file)
         return file
 
-    def same_key_twice(self, place: Place) -> None:
+    def same_key_twice(self, loc: Loc) -> None:
         """Note parameters that are given twice, once spelled with - and once with _."""
-        seen: dict[str, str] = {}
-        _, found, holder = self.find(place)
-        for key in holder if isinstance(holder, dict) else ():
-            first = seen.setdefault(key.replace("-", "_"), key)
+        spellings: dict[str, str] = {}
+        _, parent, params = self.find(loc)
+        for key in params if isinstance(params, dict) else ():
+            first = spellings.setdefault(key.replace("-", "_"), key)
             if first != key:
-                mark = self.marks.get((*found, key), (self.mark,))[0]
+                mark = self.marks.get((*parent, key), (self.mark,))[0]
                 self.problems.add(mark, f"'{key}' is the same parameter as '{first}', already given")

@@ -12,7 +12,7 @@ from confml.config.draft import Draft
 from confml.config.schema import part_at
 from confml.errors import ConfigError, ConfigErrors, did_you_mean
 from confml.yaml import Mark, got, parse, spelling
-from confml.yaml.located import Place
+from confml.yaml.located import Loc
 
 
 def apply_overrides(draft: Draft, options: Sequence[str]) -> None:
@@ -33,13 +33,13 @@ def apply_overrides(draft: Draft, options: Sequence[str]) -> None:
 
 def _set(draft: Draft, keys: Sequence[str], new: Any, mark: Mark) -> None:
     """Set a value at the path ``keys``; mappings on the way are made, and short forms are expanded."""
-    place, parent, value = Place(), [draft.values], draft.values
+    loc, parent, value = Loc(), [draft.values], draft.values
     key: Any = 0  # of ``value`` in ``parent``
     while keys:
-        model, here = part_at(place), ".".join(map(str, place))
+        model, here = part_at(loc), ".".join(map(str, loc))
         if value is None:
             value = parent[key] = {}
-            draft.replace_marks(place, mark)
+            draft.replace_marks(loc, mark)
         elif isinstance(value, str) and model and model.short:
             value = parent[key] = {model.short: value}
         elif model and model.one_key and isinstance(value, dict) and len(value) == 1:
@@ -54,10 +54,10 @@ def _set(draft: Draft, keys: Sequence[str], new: Any, mark: Mark) -> None:
             key, keys = (is_parameter and spelling(parent, keys[0])) or keys[0], keys[1:]
         else:
             raise ConfigError(f"{here} is {got(parent)} and has no '{keys[0]}'")
-        place = (*place, key)
+        loc = (*loc, key)
         value = parent[key] if isinstance(parent, list) else parent.get(key)
     parent[key] = new
-    draft.replace_marks(place, mark)
+    draft.replace_marks(loc, mark)
 
 
 def _index(entries: Sequence[Any], here: str, keys: Sequence[str]) -> tuple[int, Sequence[str]]:

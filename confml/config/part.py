@@ -48,8 +48,8 @@ class Part(BaseModel):
     def documented(cls, field: str) -> tuple[str, str]:
         """Return the description of a field and its example, or ""; several examples are separated by or."""
         text = re.search(rf"^{field}: (.*(?:\n +.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
-        about, _, example = " ".join(text[1].split() if text else ()).partition(" Example: ")
-        return about, example
+        description, _, example = " ".join(text[1].split() if text else ()).partition(" Example: ")
+        return description, example
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -57,9 +57,9 @@ class Part(BaseModel):
         schema = handler.resolve_ref_schema(reference)
         schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
         for field in cls.model_fields:
-            about, examples = cls.documented(field)
+            description, examples = cls.documented(field)
             values = {"examples": [parse(text).values for text in examples.split(" or ")]} if examples else {}
-            schema["properties"][hyphenated(field)] |= {"description": about} | values
+            schema["properties"][hyphenated(field)] |= {"description": description} | values
         return reference
 
     @model_validator(mode="before")
@@ -70,28 +70,28 @@ class Part(BaseModel):
         if isinstance(values, str) and cls.short:
             values = {cls.short: values}
         if not isinstance(values, Mapping):
-            word = f"a {cls.short}, or a mapping with the key '{cls.short}'"
-            raise wrong(word if cls.rest else f"a mapping with keys out of {', '.join(cls.keys())}")
+            expected = f"a {cls.short}, or a mapping with the key '{cls.short}'"
+            raise wrong(expected if cls.rest else f"a mapping with keys out of {', '.join(cls.keys())}")
         if cls.one_key and len(values) == 1:
             ((name, inner),) = values.items()
-            if name not in cls._own() and (inner is None or isinstance(inner, Mapping)):
+            if name not in cls._names() and (inner is None or isinstance(inner, Mapping)):
                 values = {cls.short: name, **(inner or {})}
         return cls._collect(values)
 
     @classmethod
-    def _own(cls) -> set[str]:
+    def _names(cls) -> set[str]:
         return {*cls.keys(), *cls.model_fields}
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Remove keys without a value, such as ``steps:``, and move unknown keys into the field `rest`."""
-        own = cls._own()
-        fields = {key: value for key, value in values.items() if key in own and value is not None}
-        others = {key: value for key, value in values.items() if key not in own}
-        given = fields.get(cls.rest or "", {})
-        if cls.rest is None or not isinstance(given, Mapping):
-            return fields | others
-        return fields | {cls.rest: {underscored(key): value for key, value in {**given, **others}.items()}}
+        known = cls._names()
+        fields = {key: value for key, value in values.items() if key in known and value is not None}
+        unknown = {key: value for key, value in values.items() if key not in known}
+        params = fields.get(cls.rest or "", {})
+        if cls.rest is None or not isinstance(params, Mapping):
+            return fields | unknown
+        return fields | {cls.rest: {underscored(key): value for key, value in {**params, **unknown}.items()}}
 
     def as_dict(self) -> dict[str, Any]:
         """Return all keys that have a value, as plain values."""
@@ -99,7 +99,7 @@ class Part(BaseModel):
         for field in type(self).model_fields:
             value = getattr(self, field)
             if field == self.rest:
-                clash = {key: item for key, item in value.items() if hyphenated(key) in self._own()}
+                clash = {key: item for key, item in value.items() if hyphenated(key) in self._names()}
                 plain |= {key: _plain(item) for key, item in value.items() if key not in clash}
                 if clash:
                     plain[field] = _plain(clash)

@@ -31,19 +31,19 @@ def find_config(name: str) -> tuple[Path, str]:
             return path, name
         hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
         raise _no_config(name, "this is a table file, expected a config", hint)
-    known = bundled_configs()
+    paths = bundled_configs()
     short = name.removesuffix(".yaml")  # folders may be omitted if the rest is unique
-    below = [path for full, path in known.items() if short and full.endswith(f"/{short}")]
-    if short in known or len(below) == 1:
-        bundled = known.get(short) or below[0]
-        return bundled, str(bundled)
+    below = [path for full, path in paths.items() if short and full.endswith(f"/{short}")]
+    if short in paths or len(below) == 1:
+        path = paths.get(short) or below[0]
+        return path, str(path)
     if os.path.isdir(name):
         raise _no_config(name, "this is a folder, expected a YAML file")
     if name in known_cards():
         hint = f"write a config with datasets: [{name}], methods: and protocol:, or confml run quickstart"
         raise _no_config(name, f"'{name}' is a data set, expected a config", hint)
     files = map(str, sorted(path.parent.glob("*.y*ml")))
-    hint = did_you_mean(name, [*files, *known], list_all=False) or f"confml comes with {', '.join(known)}"
+    hint = did_you_mean(name, [*files, *paths], list_all=False) or f"confml comes with {', '.join(paths)}"
     raise _no_config(name, "no such file, and no config of that name comes with confml", hint)
 
 
@@ -57,12 +57,12 @@ def read_config(path_or_name: str) -> Draft:
     Raises ConfigErrors if the file does not exist or does not contain a mapping.
     """
     path, shown = find_config(path_or_name)
-    about: dict[str, Any] = {"folder": path.parent, "default_name": path.stem, "path": path}
+    source: dict[str, Any] = {"folder": path.parent, "default_name": path.stem, "path": path}
     with contextlib.suppress(OSError, ValueError, RecursionError):  # the YAML reader gives the reason
         manifest = from_json(path.read_bytes()) if path.suffix == ".json" else None
         if isinstance(manifest, dict) and {"config", "cells", "format"} <= manifest.keys():
-            return Draft(manifest["config"], Mark(source=shown), **about)
-    return Draft(**vars(read_file(path, shown, "config", "datasets: [wine]")), **about)
+            return Draft(manifest["config"], Mark(source=shown), **source)
+    return Draft(**vars(read_file(path, shown, "config", "datasets: [wine]")), **source)
 
 
 def read_values(values: Mapping[str, Any], folder: Path | None = None, where: str = "") -> Draft:

@@ -58,9 +58,10 @@ class Suggestion:
                 ]
                 lines += ["datasets:", f"  - {settings[0]}", *(f"    {text}" for text in settings[1:])]
             elif key == "methods":
-                names = [method.get("label", method["name"]) for method in value]
-                methods = zip(value, names, strict=True)
-                lines += ["methods:", *(f"  - {flow(one)}{self._reason(name)}" for one, name in methods)]
+                lines.append("methods:")
+                for method in value:
+                    reason = self._reason(method.get("label", method["name"]))
+                    lines.append(f"  - {flow(method)}{reason}")
             else:
                 lines.append(f"{key}: {flow(value)}{self._reason(key)}")
         return "\n".join(lines) + "\n"
@@ -142,20 +143,20 @@ def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
 def _columns(table: TextTable, data: DataSet, spec: dict[str, Any], reasons: dict[str, str]) -> None:
     """Put columns under ``id``, ``ignore`` and ``nominal`` in ``spec``, with reasons."""
     audited = {finding.code: finding.columns for finding in audit(data, coded=False)}
-    given = {name for key in ("id", "ignore", "nominal") for name in spec.get(key, ())}
+    listed = {name for key in ("id", "ignore", "nominal") for name in spec.get(key, ())}
     nominal = [
         name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
     ]
-    texts = [name for name in (*nominal, *data.id_columns) if name not in given]
+    texts = [name for name in (*nominal, *data.id_columns) if name not in listed]
     dates = [name for name in texts if are_dates(table.texts(name).distinct)]
-    ids = [*data.id_columns, *(name for name in audited.get("identifier", ()) if name not in given)]
+    ids = [*data.id_columns, *(name for name in audited.get("identifier", ()) if name not in listed)]
     ids = [name for name in ids if name not in dates]
     ignored = {
         "dates": dates,
         "constant": audited.get("constant-columns", ()),
         "copies of other columns": audited.get("duplicate-columns", ()),
     }
-    ignore = [name for names in ignored.values() for name in names if name not in {*given, *ids}]
+    ignore = [name for names in ignored.values() for name in names if name not in {*listed, *ids}]
     for key, names, reason in (
         ("id", ids, "a different value in every row: no feature, kept with its row"),
         ("ignore", ignore, ", ".join(reason for reason, names in ignored.items() if names)),
@@ -165,9 +166,9 @@ def _columns(table: TextTable, data: DataSet, spec: dict[str, Any], reasons: dic
             "categories: one 0/1 column per category",
         ),
     ):
-        listed = list(dict.fromkeys((*spec.get(key, ()), *names)))
-        if listed:
-            spec[key], reasons[key] = listed, reason
+        columns = list(dict.fromkeys((*spec.get(key, ()), *names)))
+        if columns:
+            spec[key], reasons[key] = columns, reason
 
 
 # ---- the experiment
@@ -182,10 +183,10 @@ def _experiment(rows: int, reasons: dict[str, str]) -> dict[str, Any]:
     else:
         protocol, train = {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
         reasons["protocol"] = "one division is enough for this many rows"
-    other: dict[str, Any] = {"name": "knn", "k": 5}
+    second: dict[str, Any] = {"name": "knn", "k": 5}
     if train >= CONFORMAL_ROWS:
         forest = "sklearn.ensemble.RandomForestClassifier"
-        other = {"name": forest, "conformal": "split", "label": "random forest"}
+        second = {"name": forest, "conformal": "split", "label": "random forest"}
     smallest = 1 / (train + 1)
     reasons |= {
         "tcm-nn": "p-values from distances",
@@ -194,7 +195,7 @@ def _experiment(rows: int, reasons: dict[str, str]) -> dict[str, Any]:
         "levels": f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}",
     }
     levels = [level for level in LEVELS if level >= smallest][:3] or [LEVELS[-1]]
-    return {"methods": [{"name": "tcm-nn", "k": 1}, other], "protocol": protocol, "levels": levels}
+    return {"methods": [{"name": "tcm-nn", "k": 1}, second], "protocol": protocol, "levels": levels}
 
 
 # ---- as in a paper
@@ -212,8 +213,8 @@ _LEFT_OUT = ("ranks", "decision-boundary")
 _CHAINS = {"chains": 4, "burn_in": 500, "samples": 60, "thin": 5}
 
 
-def like_source(found: Suggestion, source: str) -> Suggestion:
-    """Return ``found`` with the steps, methods, protocol, levels and further keys of a source.
+def like_source(suggestion: Suggestion, source: str) -> Suggestion:
+    """Return the suggestion with the steps, methods, protocol, levels and further keys of a source.
 
     Columns and questions stay. Label noise is added to training parts only, and the chains of the adaptive
     model are shortened. Raises ConfigError for an unknown source.
@@ -221,7 +222,7 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
     if source not in SOURCES:
         raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
     configs = [read_config(str(bundled_configs()[name])).values for name in SOURCES[source]]
-    first, reasons = configs[0], dict(found.reasons)
+    first, reasons = configs[0], dict(suggestion.reasons)
     reasons |= {key: f"as in {SOURCES[source][0]}" for key in ("steps", "protocol", "levels") if key in first}
     methods = [dict(method) for config in configs for method in config["methods"]]
     for method in methods:
@@ -229,9 +230,9 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
         if method.get("model") == "adaptive":
             reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
             method |= _CHAINS
-    config = {key: found.config[key] for key in ("name", "datasets")}
+    config = {key: suggestion.config[key] for key in ("name", "datasets")}
     for key in ("steps", "methods", "protocol", "levels"):
-        value = methods if key == "methods" else first.get(key) or found.config.get(key)
+        value = methods if key == "methods" else first.get(key) or suggestion.config.get(key)
         config |= {key: value} if value else {}
     if "thresholds" in first:
         config["thresholds"] = first["thresholds"]
@@ -242,4 +243,4 @@ def like_source(found: Suggestion, source: str) -> Suggestion:
     if "noise" in first:
         config["noise"] = {**first["noise"], "on": "train"}
         reasons["noise"] = "on training parts: labels of test rows stay as they are"
-    return replace(found, config={**config, "seed": 1}, reasons=reasons)
+    return replace(suggestion, config={**config, "seed": 1}, reasons=reasons)

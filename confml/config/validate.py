@@ -12,7 +12,7 @@ from confml.config.part import underscored
 from confml.config.schema import Config, part_at
 from confml.errors import did_you_mean, nearest
 from confml.yaml import got, spelling
-from confml.yaml.located import Place
+from confml.yaml.located import Loc
 
 
 def validate(draft: Draft) -> Config | None:
@@ -27,21 +27,21 @@ def validate(draft: Draft) -> Config | None:
         return Config.model_validate(draft.values, by_alias=True, by_name=False)
     except ValidationError as error:
         for details in error.errors(include_url=False):
-            place = tuple(details["loc"])
+            loc = tuple(details["loc"])
             if details["type"] == "extra_forbidden":
-                _unknown_key(place, draft)
+                _unknown_key(loc, draft)
             elif details["type"] == "missing":
-                _missing_key(place, draft)
+                _missing_key(loc, draft)
             elif details["type"] != "too_short" or not details["input"]:  # all its entries may be wrong
-                _wrong_value(place, details, draft)
+                _wrong_value(loc, details, draft)
         return None
 
 
-def _wrong_value(place: Place, details: Mapping[str, Any], draft: Draft) -> None:
+def _wrong_value(loc: Loc, details: Mapping[str, Any], draft: Draft) -> None:
     kind, context, value = details["type"], details.get("ctx", {}), details["input"]
     expected, hint = context.get("expected"), context.get("hint")
     if kind == "value_error":
-        return draft.add(place, str(context["error"]))
+        return draft.add(loc, str(context["error"]))
     if kind in ("tuple_type", "list_type"):
         is_scalar = isinstance(value, str | int | float) and not isinstance(value, bool)
         expected, hint = "a list", f"write [{value}]" if is_scalar else None
@@ -49,27 +49,27 @@ def _wrong_value(place: Place, details: Mapping[str, Any], draft: Draft) -> None
         expected = "a mapping of names to values"
     elif kind == "too_short":
         expected = "at least one entry"
-    draft.add(place, f"expected {expected or details['msg'].lower()}, got {got(value)}", hint)
+    draft.add(loc, f"expected {expected or details['msg'].lower()}, got {got(value)}", hint)
 
 
-def _unknown_key(place: Place, draft: Draft) -> None:
-    *above, key = place
+def _unknown_key(loc: Loc, draft: Draft) -> None:
+    *above, key = loc
     model, path = part_at(above), draft.name_of(tuple(above))
     hint = did_you_mean(str(key), model.keys() if model else [], list_all=model is not DatasetSpec)
     if model is DatasetSpec:
         hint = hint or "a card has no other keys; csv: or generate: begins a data set of your own"
     elif not path and key in DatasetSpec.keys():
         hint = f"it is a key of a data set: datasets: [{{csv: FILE, label: COLUMN, {key}: ...}}]"
-    draft.say(place, f"unknown key '{key}'{f' in {path}' if path else ''}", hint, at_key=True)
+    draft.say(loc, f"unknown key '{key}'{f' in {path}' if path else ''}", hint, at_key=True)
 
 
-def _missing_key(place: Place, draft: Draft) -> None:
-    above, key = place[:-1], str(place[-1])
+def _missing_key(loc: Loc, draft: Draft) -> None:
+    above, key = loc[:-1], str(loc[-1])
     model, (_, _, holder) = part_at(above), draft.find(above)
     example = model.documented(underscored(key))[1].partition(" or ")[0] if model else ""
     hint = f"for example '{key}: {example}'" if example else None
     if spelling(holder, key) is not None:
-        return draft.add(place, "expected a value, got nothing", hint)
+        return draft.add(loc, "expected a value, got nothing", hint)
     if isinstance(holder, dict):
         if similar := nearest(key, holder):
             hint = f"did you mean it by '{similar}'?"

@@ -55,23 +55,23 @@ class Warned:
 
 def unsilenced(warnings: Iterable[Warned], silence: Collection[str]) -> list[Warned]:
     """Return the warnings whose codes are not in ``silence``."""
-    return [one for one in warnings if one.code not in silence]
+    return [warning for warning in warnings if warning.code not in silence]
 
 
 def warning_texts(warnings: Iterable[Warned]) -> list[str]:
     """Return one line per warning; one for all data sets with the same fact but for its numbers."""
     alike: dict[tuple[str, str], list[Warned]] = {}
-    for one in warnings:
-        masked = re.sub(r"(?<=1/)\d+|\d+(?= (?:training |calibration )?rows?)", "#", one.sentence)
+    for warning in warnings:
+        masked = re.sub(r"(?<=1/)\d+|\d+(?= (?:training |calibration )?rows?)", "#", warning.sentence)
         fact = re.split(r" \(| class ", masked)[0]
-        own = alike.setdefault((one.code, fact), [])
-        own += [one] if one not in own else []
+        same = alike.setdefault((warning.code, fact), [])
+        same += [warning] if warning not in same else []
     texts = []
     for first, *rest in alike.values():
-        names = list(dict.fromkeys(one.dataset for one in rest if one.dataset != first.dataset))
+        names = list(dict.fromkeys(warning.dataset for warning in rest if warning.dataset != first.dataset))
         if len(names) < MANY - 1:
-            texts += [one.text for one in (first, *rest)]
+            texts += [warning.text for warning in (first, *rest)]
         else:
-            others = f"the same on {len(names)} other data set{'s' * (len(names) > 1)}: {', '.join(names)}"
-            texts.append(f"{first.text} ({others})")
+            note = f"the same on {len(names)} other data set{'s' * (len(names) > 1)}: {', '.join(names)}"
+            texts.append(f"{first.text} ({note})")
     return texts

@@ -21,7 +21,7 @@ def label_of(spec: DatasetSpec) -> str | None:
     if spec.kind == "openml":
         from confml.data.openml import label_of as label_of_openml
 
-        return label_of_openml(spec.spec())
+        return label_of_openml(spec.as_dict())
     return spec.label if spec.kind == "csv" else None
 
 

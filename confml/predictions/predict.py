@@ -224,7 +224,7 @@ def _fitted(
     config = restore_config(config_values(dataset, levels=levels, **of_method))
     data = None
     if not is_file:
-        data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
+        data = load_tables(config.datasets[0].as_dict(), [frame_table(train, "train")])
     choice = dict(of_choice)
     risk, confidence = choice.pop("risk"), choice.pop("confidence")
     target = None if risk is None else RiskTarget(risk, confidence)

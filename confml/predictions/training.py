@@ -110,7 +110,7 @@ class _Fit:
             )
         params, grid = _parameters(entry, choice)
         self.config, self.name, self.choice = config, entry.name, choice
-        self.data = load(spec.spec()) if data is None else data
+        self.data = load(spec.as_dict()) if data is None else data
         missing = missing_rule(spec, self.data)
         csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False, spec.missing_values)
         self.coder = RowCoder(

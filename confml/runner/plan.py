@@ -136,7 +136,7 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
     problems = []
     for dataset in config.datasets:
         try:
-            loaded[dataset.name] = load(dataset.spec())
+            loaded[dataset.name] = load(dataset.as_dict())
         except ConfmlError as error:
             problems.append(error)
     if len(problems) == 1:

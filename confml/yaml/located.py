@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from confml.errors import ConfigError, ConfigErrors
 
 MOST = 50  # errors that a message lists
-Place = tuple[str | int, ...]
+Loc = tuple[str | int, ...]
 
 
 class Mark(NamedTuple):
@@ -68,37 +68,37 @@ class Located:
 
     values: Any
     mark: Mark = Mark()
-    marks: dict[Place, tuple[Mark, Mark]] = field(default_factory=dict)
+    marks: dict[Loc, tuple[Mark, Mark]] = field(default_factory=dict)
     problems: Problems = field(default_factory=Problems)
 
-    def find(self, path: Sequence[str | int]) -> tuple[Place, Place, Any]:
+    def find(self, path: Sequence[str | int]) -> tuple[Loc, Loc, Any]:
         """Return the parts of ``path`` that the values have, their path in the values, and the value there.
 
         Parts that the values do not have are skipped: names of types or fields, and keys that are one level
         deeper in the short form ``{name: {key: value}}``.
         """
-        parts, place, value = Place(), Place(), self.values
+        parts, loc, value = Loc(), Loc(), self.values
         for part in path:
             levels = [(), *([tuple(value)] if isinstance(value, dict) and len(value) == 1 else ())]
             for level in levels:
                 holder = value[level[0]] if level else value
                 key = spelling(holder, part)
                 if key is not None:
-                    parts, place, value = (*parts, part), (*place, *level, key), holder[key]
+                    parts, loc, value = (*parts, part), (*loc, *level, key), holder[key]
                     break
-        return parts, place, value
+        return parts, loc, value
 
     def mark_of(self, path: Sequence[str | int], *, at_key: bool = False) -> Mark:
         """Return the position of the value (or the key) at the deepest part of ``path`` with one."""
-        place = self.find(path)[1]
-        while place and place not in self.marks:
-            place = place[:-1]
-        return self.marks.get(place, (self.mark, self.mark))[0 if at_key else 1]
+        loc = self.find(path)[1]
+        while loc and loc not in self.marks:
+            loc = loc[:-1]
+        return self.marks.get(loc, (self.mark, self.mark))[0 if at_key else 1]
 
-    def replace_marks(self, place: Place, mark: Mark) -> None:
+    def replace_marks(self, loc: Loc, mark: Mark) -> None:
         """Replace the marks of a value, and of all values inside it, by another mark."""
-        others = {path: marks for path, marks in self.marks.items() if path[: len(place)] != place}
-        self.marks = others | {place: (mark, mark)}
+        others = {path: marks for path, marks in self.marks.items() if path[: len(loc)] != loc}
+        self.marks = others | {loc: (mark, mark)}
 
 
 def spelling(holder: Any, part: str | int) -> Any:

@@ -12,10 +12,10 @@ import yaml
 from yaml.reader import ReaderError
 
 from confml.errors import ConfigErrors
-from confml.yaml.located import Located, Mark, Place, Problems, error_at
+from confml.yaml.located import Loc, Located, Mark, Problems, error_at
 from confml.yaml.wording import UNKNOWN_ESCAPE, Unsupported, explain, got
 
-LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once
+LARGEST_FILE = 1_000_000  # bytes; a data file in place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
 DEEPEST = 40
 LONGEST_NUMBER = 400  # characters; longer texts are no numbers
@@ -112,18 +112,18 @@ class _Builder:
             return mark
         return Mark(0, position.line + 1, position.column + 1, mark.source)
 
-    def value(self, node: yaml.Node, place: Place, key_mark: Mark | None = None) -> Any:
+    def value(self, node: yaml.Node, loc: Loc, key_mark: Mark | None = None) -> Any:
         """Return the plain value of a node, and note its marks and those of all values inside."""
-        self._check(node, len(place))
+        self._check(node, len(loc))
         mark = self.mark(node.start_mark)
-        self.document.marks[place] = (key_mark or mark, mark)
+        self.document.marks[loc] = (key_mark or mark, mark)
         self.open.append(node)
         value: Any
         if isinstance(node, yaml.MappingNode):
-            pairs = self._pairs(node, len(place)).items()
-            value = {key: self.value(item, (*place, key), self.mark(at)) for key, (at, item) in pairs}
+            pairs = self._pairs(node, len(loc)).items()
+            value = {key: self.value(item, (*loc, key), self.mark(at)) for key, (at, item) in pairs}
         elif isinstance(node, yaml.SequenceNode):
-            value = [self.value(item, (*place, index)) for index, item in enumerate(node.value)]
+            value = [self.value(item, (*loc, index)) for index, item in enumerate(node.value)]
         else:
             value = _scalar(node.value) if node.tag == PLAIN else node.value
         self.open.pop()

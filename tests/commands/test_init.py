@@ -63,7 +63,7 @@ def test_columns_of_every_kind_are_proposed(here):
     assert [entry.name for entry in config.methods][0] == "tcm-nn"
     assert "# dates, constant, copies of other columns" in text and "1/217 = 0.0046" in text
     assert "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch" in told
-    data = load(config.datasets[0].spec())
+    data = load(config.datasets[0].as_dict())
     assert len(data) == 240 and data.id_columns == ("customer",)
     assert data.table_attributes == ("age", "income", "job", "branch")
 
@@ -95,7 +95,7 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     (here / "config.yaml").write_text(text, encoding="utf-8")
     config = load_config("config.yaml")
     assert config.datasets[0].encoding == "cp1252" and config.datasets[0].label == "true"
-    assert load(config.datasets[0].spec()).table_attributes == ("no", "a: b", "größe, #1", "1")
+    assert load(config.datasets[0].as_dict()).table_attributes == ("no", "a: b", "größe, #1", "1")
 
 
 def wine_file(folder):

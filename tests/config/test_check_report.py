@@ -8,7 +8,7 @@ from confml.plugins.parameters import BadValue, UnknownParameter
 
 def test_figures_and_tables_are_checked_where_they_are_known(full):
     assert load_config(full).figures  # nothing handed in, nothing checked
-    found = messages(load_config, full, figures={"error-against-m": print}, tables=iter(["other"]))
+    found = messages(load_config, full, figures={"error-against-m": print}, tables=["other"])
     assert found == [
         f"{full}:22:11: unknown figure 'error-against'; did you mean 'error-against-m'?",
         f"{full}:22:33: unknown figure 'error-against'; did you mean 'error-against-m'?",

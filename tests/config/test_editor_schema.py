@@ -2,9 +2,10 @@
 
 import json
 
-from config.cases import FIGURES, TABLES
+from config.cases import TABLES
 
 from confml.config import Config, json_schema
+from confml.report.figures import FIGURES
 
 
 def test_schema_describes_every_key():

@@ -17,7 +17,7 @@ from confml.config import load_config
         ("methods.0.k=11", lambda c: c.methods[0].params, {"k": 11}),
         ("methods.1-NN.k=11", lambda c: c.methods[0].params, {"k": 11}),
         ("methods.1.sweep.k=9..10", lambda c: c.methods[1].variants(), [{"k": 9}, {"k": 10}]),
-        ("datasets.wine.card=iris", lambda c: c.datasets[0].spec(), {"name": "wine", "card": "iris"}),
+        ("datasets.wine.card=iris", lambda c: c.datasets[0].as_dict(), {"name": "wine", "card": "iris"}),
         ("datasets.mine.test=small.csv", lambda c: Path(c.datasets[2].test).name, "small.csv"),
         ("noise.irrelevant=3", lambda c: (c.noise.irrelevant, c.noise.labels), (3, 0.1)),
         ("noise=", lambda c: c.noise, None),

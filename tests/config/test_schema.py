@@ -12,7 +12,7 @@ def test_everything_a_config_can_say(full):
     folder = str(full.parent)
     assert (config.name, config.path, config.seed) == ("full", full, 12)
     assert config.about == "2024-05-01, at 10:30"
-    wine, again, mine, made = (dataset.spec() for dataset in config.datasets)
+    wine, again, mine, made = (dataset.as_dict() for dataset in config.datasets)
     assert wine == {"name": "wine"}
     assert again == {"name": "again", "card": "iris"}
     assert mine == {
@@ -103,7 +103,7 @@ def test_a_config_can_come_out_of_plain_values(tmp_path):
     config = make_config(
         base(datasets=[{"csv": "a.csv", "label": "y"}]), folder=tmp_path, overrides=["seed=7"]
     )
-    assert config.datasets[0].spec() == {"name": "a", "csv": str(tmp_path / "a.csv"), "label": "y"}
+    assert config.datasets[0].as_dict() == {"name": "a", "csv": str(tmp_path / "a.csv"), "label": "y"}
     assert config.seed == 7
     assert messages(make_config, base(seed=-1, level=1), where="--method") == [
         "--method: seed: expected a whole number at least 0, got -1",

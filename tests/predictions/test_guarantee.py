@@ -93,7 +93,7 @@ def model_of(frame, steps=(), **choice):
     values = config_values({"name": "train", "csv": "train", "label": "y"}, "tcm-nn", steps=list(steps))
     values["methods"] = [{"name": "tcm-nn", "tune": {"k": [1, 3, 5]}}]
     config = restore_config(values)
-    data = load_tables(config.datasets[0].spec(), [frame_table(frame, "train")])
+    data = load_tables(config.datasets[0].as_dict(), [frame_table(frame, "train")])
     return fit_model(config, Choice(**choice), data)
 
 

@@ -69,7 +69,7 @@ def test_a_plane_is_the_run_s_own_fit(out):
     results = open_run(out)
     square = DatasetResults(results, "square")
     view = next(view for view in square.views.values() if view.params == {"k": 5})
-    data = load(results.config.datasets[0].spec())
+    data = load(results.config.datasets[0].as_dict())
     plane = fitted_plane(square, view, 60)
     stored = results.results[view.cells[0].key]
     assert plane.kept.sum() == stored.train_rows < len(plane.kept) == 72

@@ -48,7 +48,7 @@ def draw(data: DatasetResults, *, panels: int = 6):
     planes = {label: fitted_plane(data, view, GRID) for label, view in shown.items()}
     noise = data.run.config.noise
     (spec,) = [spec for spec in data.run.config.datasets if spec.name == data.name]
-    truth = None if noise is not None and noise.attributes else true_probability(spec.spec())
+    truth = None if noise is not None and noise.attributes else true_probability(spec.as_dict())
     wide = PAGE if len(planes) > 1 else COLUMN
     grid = Panels(len(planes), height=2.5, width=wide, sharex=True, sharey=True)
     for axes, (label, plane) in zip(grid.axes, planes.items(), strict=True):

@@ -32,7 +32,7 @@ def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
         raise NotApplicable("an online pass has no single fit")
     (spec,) = [spec for spec in config.datasets if spec.name == data.name]
     try:
-        loaded = load(spec.spec())
+        loaded = load(spec.as_dict())
     except ConfmlError as error:
         raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
     info = data.run.datasets.get(data.name)

@@ -51,7 +51,7 @@ def fitted(rng, X, y, method, entry, steps=(), **choice):
     values["methods"] = [{"name": method, **entry}]
     values["seed"] = int(rng.integers(2**31))
     config = restore_config(values)
-    data = load_tables(config.datasets[0].spec(), [frame_table(frame_of(X, y), "train")])
+    data = load_tables(config.datasets[0].as_dict(), [frame_table(frame_of(X, y), "train")])
     return fit_model(config, Choice(**choice), data)
 
 
