@@ -212,7 +212,7 @@ def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advic
         return Advice("certified", reason=decided.sentence)
     label = decided.certified_label
     seconds = {standings.label(line): standings.seconds(line) for line in standings.of_dataset(dataset)}
-    share = percent(decided.certified, 0)
+    share = percent(decided.certified)
     return Advice(
         "certified",
         label,

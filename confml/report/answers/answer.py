@@ -60,39 +60,38 @@ class Answer:
 
     @property
     def compared(self) -> list[Other]:
-        return [one for one in self.others if not one.reason]
+        return [other for other in self.others if not other.reason]
 
     @property
     def lowest(self) -> str:
         """The methods with the lowest error; several if they are tied."""
-        return listed([self.best, *(one.label for one in self.compared if one.label in self.tied)])
+        return listed([self.best, *(other.label for other in self.compared if other.label in self.tied)])
 
     @property
     def alike(self) -> list[str]:
         """Labels of the methods that are compared and not shown to be worse."""
-        return [one.label for one in self.compared if not one.worse]
+        return [other.label for other in self.compared if not other.worse]
 
     @property
     def not_compared(self) -> str:
         """The methods that are not compared, with the reason; "" without such methods."""
         by_reason: dict[str, list[str]] = {}
-        for one in self.others:
-            if one.reason:
-                by_reason.setdefault(one.reason, []).append(one.label)
+        for other in self.others:
+            if other.reason:
+                by_reason.setdefault(other.reason, []).append(other.label)
         if self.missing:
             by_reason["no results"] = list(self.missing)
         return "; ".join(f"{listed(labels)} ({reason})" for reason, labels in by_reason.items())
 
     @property
     def so_far(self) -> str:
-        """A sentence on what is still to be computed; "" if everything is."""
+        """A sentence on the cells that are still to be computed; "" without such cells."""
         if not self.progress.pending:
             return ""
         cells = f"{self.progress.pending} cell{'s' * (self.progress.pending > 1)}"
         return (
             f"So far {self.progress.text} of {self.dataset} are complete; {cells} are still to be computed, "
-            f"and "
-            "no method is compared before."
+            "and no method is compared before."
         )
 
     @property
@@ -108,7 +107,7 @@ class Answer:
             text = f"{self.best} has an error of {points(self.error)}{spread} % {over}"
             return f"{text}; nothing to compare with.{rest}"
         text = f"{self.best} has the lowest error, {points(self.error)}{spread} % {over}"
-        text += f"; {self._next(compared[0])}."
+        text += f"; {self._runner_up(compared[0])}."
         worse = len(compared) - len(self.alike)
         if worse:
             are = "is" if worse == 1 else "are"
@@ -121,28 +120,32 @@ class Answer:
         care = caution(self.splits, FEW_SPLITS)
         return text + (f" {care[0].upper()}{care[1:]}." if care else "") + rest
 
-    def _next(self, one: Other) -> str:
-        if one.difference is None or abs(one.difference.difference) < 5e-10:
-            text = f"{one.label} has the same"
+    @property
+    def sentences(self) -> list[str]:
+        """The advice, then its evidence; only the progress before all cells are done."""
+        if self.so_far:
+            return [self.so_far]
+        advice = [self.advice.head, self.advice.rest] if self.compared else []
+        return list(dict.fromkeys(filter(None, [*advice, self.sentence, self.decided.sentence])))
+
+    def _runner_up(self, other: Other) -> str:
+        if other.difference is None or abs(other.difference.difference) < 5e-10:
+            text = f"{other.label} has the same"
         else:
-            text = f"{one.label} follows with {points(one.difference.difference)} points more"
-        if one.difference is None or math.isnan(one.difference.error):
+            text = f"{other.label} follows with {points(other.difference.difference)} points more"
+        if other.difference is None or math.isnan(other.difference.error):
             return text
-        low, high = one.difference.interval(self.pairs)
+        low, high = other.difference.interval(self.pairs)
         simultaneous = "simultaneous 95 %" if self.pairs > 1 else "95 %"
         return f"{text} ({simultaneous} interval of the difference {points(low)} to {points(high)})"
 
 
-def answer(
-    standings: Standings,
-    dataset: str,
-    decided: Decided | None = None,
-    missing: Sequence[str] = (),
-    aim: str = "error",
+def answer_for(
+    standings: Standings, dataset: str, decided: Decided, missing: Sequence[str], aim: str
 ) -> Answer | None:
     """Return the answer for one data set, with the advice for an aim; None without results."""
     lines = standings.compared(dataset)
-    errors = {line: one for line in lines if (one := standings.of(line, "error")) is not None}
+    errors = {line: standing for line in lines if (standing := standings.of(line, "error")) is not None}
     if not errors:
         return None
     family = standings.family(dataset)
@@ -152,21 +155,20 @@ def answer(
         best = min(
             errors, key=lambda line: (errors[line].mean, not standings.is_first(line), lines.index(line))
         )
-    own = errors[best]
+    lowest = errors[best]
     others = []
-    for line, one in errors.items():
+    for line, standing in errors.items():
         if line.method != best.method and standings.is_first(line):
-            others.append(_other(standings, family, line, one.mean))
+            others.append(_other(standings, family, line, standing.mean))
     others.sort(key=lambda other: (other.error, other.label))
-    decided = decided or Decided()
     return Answer(
         dataset,
         standings.progress(dataset),
         standings.label(best),
         tuple(standings.label(line) for line in family.best) if family is not None else (),
-        own.mean,
-        own.sd,
-        own.n,
+        lowest.mean,
+        lowest.sd,
+        lowest.n,
         standings.test_rows(best),
         tuple(others),
         family.pairs if family is not None else 0,
@@ -209,17 +211,17 @@ def causes(failures: Iterable[Failure], label) -> list[Cause]:
 
     label: returns the label of the method of a cell.
     """
-    found: dict[tuple[str, str], Cause] = {}
-    for one in sorted(failures, key=lambda one: (natural(one.cell.title), one.error)):
-        error = " ".join(one.error.split())
-        key = label(one.cell), re.sub(r"\d+(?:\.\d+)?", "#", error)
-        cause = found.setdefault(key, Cause(key[0], error, {}))
-        cause.cells[one.cell.dataset] = cause.cells.get(one.cell.dataset, 0) + 1
-    return sorted(found.values(), key=lambda cause: (-sum(cause.cells.values()), cause.label, cause.error))
+    by_key: dict[tuple[str, str], Cause] = {}
+    for failure in sorted(failures, key=lambda failure: (natural(failure.cell.title), failure.error)):
+        error = " ".join(failure.error.split())
+        key = label(failure.cell), re.sub(r"\d+(?:\.\d+)?", "#", error)
+        cause = by_key.setdefault(key, Cause(key[0], error, {}))
+        cause.cells[failure.cell.dataset] = cause.cells.get(failure.cell.dataset, 0) + 1
+    return sorted(by_key.values(), key=lambda cause: (-sum(cause.cells.values()), cause.label, cause.error))
 
 
 def state(results: RunResults) -> str:
-    """Return what is missing in a run as a sentence; "" if all cells are done."""
+    """Return a sentence on the failed and pending cells of a run; "" if all cells are done."""
     planned, failed = len(results.cells), len(results.failures)
     left = planned - results.done - failed
     if not (failed or left):
@@ -234,36 +236,37 @@ def state(results: RunResults) -> str:
 class RunAnswer:
     """The answer of a run, or of several.
 
-    banner: what is missing, or "". overall: advice over data sets, or None. found: by data set. empty: data
-    sets without results. failures: causes of failures as sentences.
+    banner: failed and pending cells, or "". overall: advice over data sets, or None. answers: of the data
+    sets. empty: data sets without results. failures: causes of failures as sentences.
     """
 
     aim: str
     banner: str
     overall: Advice | None
-    found: Sequence[Answer]
+    answers: Sequence[Answer]
     empty: Sequence[str] = ()
     failures: Sequence[str] = ()
 
     @property
     def complete(self) -> list[Answer]:
         """The answers for the data sets without cells to compute."""
-        return [one for one in self.found if not one.so_far]
+        return [answer for answer in self.answers if not answer.so_far]
 
     @property
     def sentences(self) -> list[str]:
         """The advice, then its evidence."""
-        if not self.found:
+        if not self.answers:
             return ["No cell is done yet, so there is no answer."]
         first = [f"There are no results on {listed(self.empty)}."] if self.empty else []
-        if len(self.found) == 1:
-            (one,) = self.found
-            return [*first, *of_dataset(one)]
+        if len(self.answers) == 1:
+            return [*first, *self.answers[0].sentences]
         whole = self.complete
-        if len(whole) < len(self.found):
-            open_ones = listed([f"{one.dataset} ({one.progress.text})" for one in self.found if one.so_far])
+        if len(whole) < len(self.answers):
+            open_ones = listed(
+                [f"{answer.dataset} ({answer.progress.text})" for answer in self.answers if answer.so_far]
+            )
             first.append(
-                f"So far {len(whole)} of {len(self.found) + len(self.empty)} data sets are complete; no "
+                f"So far {len(whole)} of {len(self.answers) + len(self.empty)} data sets are complete; no "
                 f"method is compared on {open_ones}."
             )
         if not whole:
@@ -274,9 +277,9 @@ class RunAnswer:
     @property
     def short(self) -> list[str]:
         """The advice over all data sets, or for the only one."""
-        if len(self.found) == 1:
-            (one,) = self.found
-            return [one.so_far or (one.advice.sentence if one.compared else one.sentence)]
+        if len(self.answers) == 1:
+            (answer,) = self.answers
+            return [answer.so_far or (answer.advice.sentence if answer.compared else answer.sentence)]
         return [] if self.overall is None else [self.overall.sentence]
 
     def as_dict(self) -> dict[str, Any]:
@@ -286,29 +289,33 @@ class RunAnswer:
             "title": TITLES[self.aim],
             "state": self.banner,
             "short": self.short,
-            "sentences": list(self.sentences),
+            "sentences": self.sentences,
             "overall": None if self.overall is None else self.overall.as_dict(),
-            "datasets": {one.dataset: one.advice.as_dict() for one in self.found},
+            "datasets": {answer.dataset: answer.advice.as_dict() for answer in self.answers},
             "failures": list(self.failures),
         }
 
 
 def run_answer(
-    standings: Standings, found: Sequence[Answer], planned: Sequence[str], aim: str = "error"
+    standings: Standings, answers: Sequence[Answer], planned: Sequence[str], aim: str = "error"
 ) -> RunAnswer:
     """Return the answer of the runs of the standings. planned: names of all data sets."""
     runs = [results for _, results in standings.runs]
-    failed = [(one.cell.dataset, results.label(one.cell)) for results in runs for one in results.failures]
+    failed = [
+        (failure.cell.dataset, results.label(failure.cell))
+        for results in runs
+        for failure in results.failures
+    ]
     grouped = [cause.sentence for results in runs for cause in causes(results.failures, results.label)]
     if len(grouped) > MOST_CAUSES:
         grouped = [*grouped[:MOST_CAUSES], _more_causes(len(grouped) - MOST_CAUSES)]
-    known = {one.dataset for one in found}
+    answered = {answer.dataset for answer in answers}
     return RunAnswer(
         aim,
         " ".join(filter(None, map(state, runs))),
         overall(standings, aim, failed)[0],
-        found,
-        list(dict.fromkeys(name for name in planned if name not in known)),
+        answers,
+        list(dict.fromkeys(name for name in planned if name not in answered)),
         grouped,
     )
 
@@ -317,59 +324,49 @@ def _more_causes(count: int) -> str:
     return f"{counted(count, 'more cause')} {'is' if count == 1 else 'are'} in tables/failures.csv"
 
 
-def of_dataset(one: Answer) -> list[str]:
-    """Return the answer for one data set as sentences; only what is missing before all cells are done."""
-    if one.so_far:
-        return [one.so_far]
-    if not one.compared:
-        return [one.sentence, one.decided.sentence]
-    texts = [one.advice.head, one.advice.rest, one.sentence, one.decided.sentence]
-    return list(dict.fromkeys(filter(None, texts)))
-
-
-def _lowest(found: Sequence[Answer], aim: str) -> str:
-    """Return where each method is the best, and how often all others are shown to be worse."""
+def _lowest(answers: Sequence[Answer], aim: str) -> str:
+    """Return the data sets on which each method is the best, and the number of clear ones."""
     wins: dict[str, list[str]] = {}
-    for one in found:
+    for answer in answers:
         if aim == "error":
-            wins.setdefault(one.lowest, []).append(f"{one.dataset} ({points(one.error)} %)")
-        elif one.advice.best is not None:
-            wins.setdefault(one.advice.best, []).append(f"{one.dataset} ({one.advice.value})")
+            wins.setdefault(answer.lowest, []).append(f"{answer.dataset} ({points(answer.error)} %)")
+        elif answer.advice.best is not None:
+            wins.setdefault(answer.advice.best, []).append(f"{answer.dataset} ({answer.advice.value})")
     order = sorted(wins, key=lambda label: -len(wins[label]))
     best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
     rest = f"; {counted(len(order) - 4, 'other method')} on the other data sets" if len(order) > 4 else ""
     if aim != "error":
         title = TITLES[aim]
         return f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}{rest}."
-    tested = [one for one in found if one.compared]
+    tested = [answer for answer in answers if answer.compared]
     if not tested:
         return f"Errors: {best}{rest}; nothing to compare with."
-    clear = sum(not one.alike for one in tested)
+    clear = sum(not answer.alike for answer in tested)
     where = (
         f"{clear} of {len(tested)} data sets all other methods are" if clear else "no data set are all others"
     )
     return (
         f"Lowest error: {best}{rest}. On {where} shown to be worse (5 %, Holm over all pairs); "
-        f"{detectable_text([one.detectable for one in tested])}."
+        f"{detectable_text([answer.detectable for answer in tested])}."
     )
 
 
-def _accepted(found: Sequence[Answer]) -> str:
+def _accepted(answers: Sequence[Answer]) -> str:
     """Return the range of certified shares, or that of shares chosen on the test rows."""
-    certified = [one.decided for one in found if one.decided.certified is not None]
-    if certified and any(one.certified for one in certified):
+    certified = [answer.decided for answer in answers if answer.decided.certified is not None]
+    if certified and any(decided.certified for decided in certified):
         return (
-            f"Certified thresholds accept {_range([one.certified or 0.0 for one in certified])} of "
+            f"Certified thresholds accept {_range([decided.certified or 0.0 for decided in certified])} of "
             "new predictions at a risk of at most 1 %, depending on the data set."
         )
     none = "No threshold is certified for a risk of at most 1 %. " if certified else ""
+    observed = _range([answer.decided.observed for answer in answers])
     return (
-        f"{none}On the test rows, {_range([one.decided.observed for one in found])} of the predictions of a "
-        "method have an observed risk of at most 1 %; method and threshold were chosen on these rows, so "
-        "expect a higher risk."
+        f"{none}On the test rows, {observed} of the predictions of a method have an observed risk of at most "
+        "1 %; method and threshold were chosen on these rows, so expect a higher risk."
     )
 
 
 def _range(shares: Sequence[float]) -> str:
     """Return "2 % to 92 %", or one number if both ends are the same."""
-    return " to ".join(dict.fromkeys(percent(one, 0) for one in (min(shares), max(shares))))
+    return " to ".join(dict.fromkeys(map(percent, (min(shares), max(shares)))))

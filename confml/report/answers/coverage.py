@@ -1,4 +1,4 @@
-"""Verdicts on coverage: whether regions are shown to hold the true label too rarely.
+"""Verdicts on coverage: whether regions are shown to contain the true label too rarely.
 
 Where p-values promise a coverage, the errors of a split are beta-binomial. Given the data set, random splits
 are independent and each keeps the promise, so that overlapping splits need no correction.
@@ -41,15 +41,14 @@ def p_value(splits: Sequence[SplitErrors], level: float) -> float:
     Promised: under the convolution of the distributions of all splits and classes. Not promised: binomial on
     one split; on several the one-sided t test of the rows, each row once.
     """
-    if any(one.parts is None for one in splits):
-        missed = [one.missed for one in splits if one.missed is not None and len(one.missed.rows)]
-        return _of_rows(missed, level) if len(missed) == len(splits) else math.nan
-    parts = Counter(part for one in splits for part in one.parts or () if part[0])
-    if not parts or any(counted == 0 for _, counted in parts):
+    if any(split.parts is None for split in splits):
+        missed = [split.missed for split in splits if split.missed is not None and len(split.missed.rows)]
+        return _p_value_of_rows(missed, level) if len(missed) == len(splits) else math.nan
+    probabilities = _error_probabilities(splits, level)
+    if probabilities is None:
         return math.nan
-    found = _errors(tuple(sorted(parts.items(), key=repr)), level, any(one.smoothed for one in splits))
-    errors = sum(one.errors for one in splits)
-    return float(min(max(found[errors:].sum(), 0.0), 1.0))
+    errors = sum(split.errors for split in splits)
+    return float(min(max(probabilities[errors:].sum(), 0.0), 1.0))
 
 
 def shortfall(splits: Sequence[SplitErrors], level: float) -> float:
@@ -57,20 +56,30 @@ def shortfall(splits: Sequence[SplitErrors], level: float) -> float:
 
     NaN where no coverage is promised.
     """
-    parts = Counter(part for one in splits for part in one.parts or () if part[0])
-    if not parts or any(one.parts is None for one in splits) or any(counted == 0 for _, counted in parts):
+    probabilities = _error_probabilities(splits, level)
+    if probabilities is None:
         return math.nan
-    found = _errors(tuple(sorted(parts.items(), key=repr)), level, any(one.smoothed for one in splits))
-    numbers = np.arange(len(found))
-    mean = float(found @ numbers)
-    sd = math.sqrt(max(float(found @ (numbers - mean) ** 2), 0.0))
-    tails = np.cumsum(found[::-1])[::-1]
-    critical = int(np.argmax(tails <= SHOWN)) if (tails <= SHOWN).any() else len(found)
-    return (critical - mean + POWER_QUANTILE * sd) / (len(found) - 1)
+    numbers = np.arange(len(probabilities))
+    mean = float(probabilities @ numbers)
+    sd = math.sqrt(max(float(probabilities @ (numbers - mean) ** 2), 0.0))
+    tails = np.cumsum(probabilities[::-1])[::-1]
+    critical = int(np.argmax(tails <= SHOWN)) if (tails <= SHOWN).any() else len(probabilities)
+    return (critical - mean + POWER_QUANTILE * sd) / (len(probabilities) - 1)
+
+
+def _error_probabilities(splits: Sequence[SplitErrors], level: float) -> np.ndarray | None:
+    """Return the probabilities of 0, 1, ... errors on all splits if the coverage is 1 - level.
+
+    None where no coverage is promised, without rows, and without calibration rows.
+    """
+    parts = Counter(part for split in splits for part in split.parts or () if part[0])
+    if not parts or any(split.parts is None for split in splits) or any(n == 0 for _, n in parts):
+        return None
+    return _convolved(tuple(sorted(parts.items(), key=repr)), level, any(split.smoothed for split in splits))
 
 
 @functools.lru_cache(maxsize=512)
-def _errors(
+def _convolved(
     parts: tuple[tuple[tuple[int, int | None], int], ...], level: float, smoothed: bool
 ) -> np.ndarray:
     """Return the probabilities of 0, 1, ... errors in all parts; each part with its number of occurrences."""
@@ -79,22 +88,23 @@ def _errors(
     rows = sum(part[0] * times for part, times in parts)
     size = next_fast_len(rows + 1, real=True)
     product = np.ones(size // 2 + 1, dtype=complex)
-    for (own, counted), times in parts:
-        product *= rfft(covered_probabilities(own, counted, level, smoothed)[::-1], size) ** times
+    for (part_rows, counted), times in parts:
+        product *= rfft(covered_probabilities(part_rows, counted, level, smoothed)[::-1], size) ** times
     return np.maximum(irfft(product, size)[: rows + 1], 0.0)
 
 
-def _of_rows(splits: Sequence[SplitLosses], level: float) -> float:
+def _p_value_of_rows(splits: Sequence[SplitLosses], level: float) -> float:
+    """Return the p-value of so many errors of the test rows, without a promise."""
     if len(splits) == 1:
         errors, n = int(splits[0].values.sum()), len(splits[0].values)
         return 1.0 if errors == 0 else float(1 - binomial_cdf(errors - 1, n, level))
-    numbers = np.unique(np.concatenate([one.rows for one in splits]))
+    numbers = np.unique(np.concatenate([split.rows for split in splits]))
     x, gaps = np.zeros(len(numbers)), []
-    for one in splits:
-        gap = one.values - level
-        x[np.searchsorted(numbers, one.rows)] += gap / (len(gap) * len(splits))
+    for split in splits:
+        gap = split.values - level
+        x[np.searchsorted(numbers, split.rows)] += gap / (len(gap) * len(splits))
         gaps.append(gap.mean())
-    ratio = sum(len(one.rows) for one in splits) / max(sum(one.train_rows for one in splits), 1)
+    ratio = sum(len(split.rows) for split in splits) / max(sum(split.train_rows for split in splits), 1)
     _, (centre,), (error,), degrees, _ = differences(x[None], np.array([gaps]), ratio)
     if math.isnan(error):
         return math.nan
@@ -103,6 +113,6 @@ def _of_rows(splits: Sequence[SplitLosses], level: float) -> float:
 
 def shown_too_low(p_values: Mapping[str, float]) -> dict[str, bool]:
     """Return whether the coverage of a method is shown to be too low, by data set."""
-    known = [name for name, p in p_values.items() if not math.isnan(p)]
-    corrected = dict(zip(known, holm([p_values[name] for name in known]).tolist(), strict=True))
+    tested = [name for name, p in p_values.items() if not math.isnan(p)]
+    corrected = dict(zip(tested, holm([p_values[name] for name in tested]).tolist(), strict=True))
     return {name: corrected.get(name, 1.0) <= SHOWN for name in p_values}

@@ -9,9 +9,9 @@ STAR = "shown to be worse than the lowest"
 RULE = "5 %, Holm's correction over all pairs"
 
 
-def percent(value: float, digits: int = 1) -> str:
-    """Return a share in per cent."""
-    return f"{100 * value:.{digits}f} %".replace("-", "\N{MINUS SIGN}")
+def percent(value: float) -> str:
+    """Return a share in per cent, without decimals."""
+    return f"{100 * value:.0f} %"
 
 
 def points(value: float) -> str:
@@ -57,26 +57,26 @@ def plain_number(value: float) -> str:
 
 
 def detectable_text(values: Sequence[float], best: float = math.nan, unit: str = "points") -> str:
-    """Return which differences a run could show.
+    """Return the differences that a run could show, as text.
 
     values: of the data sets; inf where no possible difference could be shown. best: mean of the best method.
     unit: "points" of a share, or another one.
     """
-    known = sorted(value for value in values if not math.isnan(value))
-    possible = [value for value in known if math.isfinite(value)]
+    tested = sorted(value for value in values if not math.isnan(value))
+    possible = [value for value in tested if math.isfinite(value)]
     if not possible:
-        return f"this run could show none{': too few test rows' if known else ''}"
+        return f"this run could show none{': too few test rows' if tested else ''}"
     shares = unit == "points"
-    least, most = (points(one) if shares else plain_number(one) for one in (possible[0], possible[-1]))
+    least, most = map(points if shares else plain_number, (possible[0], possible[-1]))
     text = (least if least == most else f"{least} to {most}") + f" {unit}".rstrip()
-    more = ", more than the best error itself" if shares and possible[-1] > best else ""
-    if len(possible) < len(known):
-        more += f"; none on {counted(len(known) - len(possible), 'data set')}, with too few test rows"
-    return f"this run could show differences of about {text} or more (power at least 80 %){more}"
+    rest = ", more than the best error itself" if shares and possible[-1] > best else ""
+    if len(possible) < len(tested):
+        rest += f"; none on {counted(len(tested) - len(possible), 'data set')}, with too few test rows"
+    return f"this run could show differences of about {text} or more (power at least 80 %){rest}"
 
 
 def caution(splits: int, few: int) -> str:
-    """Return what the number of splits leaves open; "" with enough of them."""
+    """Return a caution against few splits; "" with enough of them."""
     if splits == 1:
         return "one split: the verdicts are on these fitted models, training again may differ"
     if splits < few:

@@ -44,7 +44,7 @@ class Decided:
         if self.observed > 0:
             chosen = (
                 f"{'O' if self.certified is None else 'Without a certificate, o'}n the test rows "
-                f"{self.observed_label} has a risk of at most 1 % on {percent(self.observed, 0)} of its "
+                f"{self.observed_label} has a risk of at most 1 % on {percent(self.observed)} of its "
                 "predictions; method and threshold were chosen on these rows, so expect a higher risk."
             )
         if self.certified is None:
@@ -52,7 +52,7 @@ class Decided:
         if self.certified > 0:
             together = f" (certified together for all {self.views} views)" if self.views > 1 else ""
             risk = "of new predictions at a risk of at most 1 % with probability 95 %"
-            share = percent(self.certified, 0)
+            share = percent(self.certified)
             if self.splits == 1:
                 of = self.certified_label
                 return f"A certified threshold of {of}{together} accepts {share} {risk}. {chosen}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confml.report.answers.advice import aim_of
-from confml.report.answers.answer import RunAnswer, answer, run_answer
+from confml.report.answers.answer import RunAnswer, answer_for, run_answer
 from confml.report.answers.lines import Line
 from confml.report.answers.standings import Standings
 from confml.report.answers.thresholds import decided, observed_shares
@@ -48,8 +48,8 @@ def answer_of(reports: Mapping[str, Report], standings: Standings) -> RunAnswer:
             # The best of several runs has no guarantee.
             joint = next(iter(reports.values())).dicts(JOINTLY, dataset=dataset, scope=ALL)
         missing = missing_methods(reports, lines, dataset)
-        found = answer(standings, dataset, decided(observed, joint, labels), missing, aim)
-        answers += [] if found is None else [found]
+        answer = answer_for(standings, dataset, decided(observed, joint, labels), missing, aim)
+        answers += [] if answer is None else [answer]
     return run_answer(standings, answers, datasets, aim)
 
 

@@ -73,7 +73,7 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
 
 def _headline(answer: RunAnswer) -> tuple[list[str], list[str]]:
     """Return the advice with its power and guarantee, and the sentences that qualify it."""
-    advice = answer.overall or (answer.found[0].advice if len(answer.found) == 1 else None)
+    advice = answer.overall or (answer.answers[0].advice if len(answer.answers) == 1 else None)
     sentences = list(answer.sentences)
     if advice is None or advice.best is None:
         return sentences[:3], sentences[3:]
@@ -94,7 +94,7 @@ def dataset_parts(
     reports: by the name of the run in the standings.
     """
     planned = dict.fromkeys(cell.dataset for report in reports.values() for cell in report.run.cells)
-    answered = {one.dataset for one in answer.found}
+    answered = {one.dataset for one in answer.answers}
     datasets = [dataset for dataset in planned if dataset in answered]
     names, explained, parts = safe_names(datasets), set(), []
     first = next(iter(reports.values()))
@@ -220,7 +220,7 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         headline=headline,
         summary=summary,
         figures=[],
-        limits=[*limits, *incomparable(reports, answer.found)],
+        limits=[*limits, *incomparable(reports, answer.answers)],
         sections=[{"id": "runs", "title": "Differences of the runs", "tables": tables}] if tables else [],
         datasets=dataset_parts(reports, standings, answer),
         files=[],

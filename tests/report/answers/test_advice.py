@@ -9,7 +9,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.advice import advise, overall
-from confml.report.answers.answer import answer, causes, run_answer, state
+from confml.report.answers.answer import answer_for, causes, run_answer, state
 from confml.report.answers.losses import COST
 from confml.report.answers.standings import Standings
 from confml.report.answers.thresholds import Decided
@@ -188,6 +188,6 @@ def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():
     methods = {f"m{k}": probabilities({name: 20 - 15 * (place == k) for place, name in enumerate(names)})
                for k in range(5)}  # fmt: skip
     standings = Standings([("", run_of(methods, names))])
-    found = [answer(standings, name) for name in names]
+    found = [answer_for(standings, name, Decided(), (), "error") for name in names]
     text = " ".join(run_answer(standings, found, names).sentences)
     assert "; 1 other method on the other data sets" in text

@@ -49,7 +49,7 @@ def report_of(run, tmp_path):
 def answers(*reports):
     named = {"" if number == 0 else "second": report for number, report in enumerate(reports)}
     standings = Standings([(name, report.run) for name, report in named.items()])
-    return answer_of(named, standings).found
+    return answer_of(named, standings).answers
 
 
 def headline(found, planned=()):
