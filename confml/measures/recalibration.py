@@ -24,9 +24,10 @@ class Event(NamedTuple):
 
 
 def event_of(case: Case) -> Event:
-    """Return the second class of two, and with more classes that the prediction is correct.
+    """Return the event "second class" with two classes, and "the prediction is correct" with more.
 
-    The probability of the latter is the largest one. Labels of absent classes are not the second class.
+    The probability of the latter is the largest one of each example. Labels of absent classes are not the
+    second class.
     """
     scores = case.prediction.scores
     if scores.shape[1] == 2:
@@ -42,23 +43,27 @@ class ChanceErrors(NamedTuple):
 
     @classmethod
     def of(cls, p: np.ndarray, draws: int = DRAWS, seed: int = 0) -> "list[ChanceErrors]":
-        """Return them for s parts with probabilities (s, n), n at least 1, and outcomes that are 1 with
-        probability p. All parts get the same random numbers."""
+        """Return the errors of s parts with probabilities p (s, n) of the outcome 1, n at least 1.
+
+        All parts get the same random numbers.
+        """
         rng = np.random.default_rng(seed)
-        placed, n = np.sort(p, axis=1), p.shape[1]
-        starts = [bin_starts(row) for row in placed]
+        ascending, n = np.sort(p, axis=1), p.shape[1]
+        starts = [bin_starts(row) for row in ascending]
         first = np.concatenate([start + n * number for number, start in enumerate(starts)])
         ends = np.cumsum(list(map(len, starts)))[:-1]
-        expected = np.add.reduceat(placed.ravel(), first)
-        size, errors = max(1, _MOST // placed.size), []
+        expected = np.add.reduceat(ascending.ravel(), first)
+        size, blocks = max(1, _MOST // ascending.size), []
         for start in range(0, draws, size):
-            outcomes = rng.random((min(size, draws - start), 1, n)) < placed
-            sums = np.add.reduceat(outcomes.reshape(-1, placed.size), first, axis=1, dtype=np.int64)
+            outcomes = rng.random((min(size, draws - start), 1, n)) < ascending
+            sums = np.add.reduceat(outcomes.reshape(-1, ascending.size), first, axis=1, dtype=np.int64)
             gaps = np.abs(sums - expected)
-            errors.append([part.sum(axis=1) / n for part in np.split(gaps, ends, axis=1)])
-        found = np.concatenate(errors, axis=1)
-        quantiles = np.quantile(found, 0.95, axis=1)
-        return [cls(*one) for one in zip(found.mean(axis=1).tolist(), quantiles.tolist(), strict=True)]
+            blocks.append([part.sum(axis=1) / n for part in np.split(gaps, ends, axis=1)])
+        errors = np.concatenate(blocks, axis=1)
+        quantiles = np.quantile(errors, 0.95, axis=1)
+        return [
+            cls(*summary) for summary in zip(errors.mean(axis=1).tolist(), quantiles.tolist(), strict=True)
+        ]
 
 
 class Slope(NamedTuple):
@@ -80,11 +85,11 @@ class Slope(NamedTuple):
         edge = 1 / (2 * n) if n else 0.5
         inside = np.clip(p, edge, 1 - edge)
         clipped = np.count_nonzero(inside != p, axis=1)
-        found = np.full((3, len(p)), np.nan)
+        coefficients = np.full((3, len(p)), np.nan)
         mixed = np.flatnonzero(happened.any(axis=1) & ~happened.all(axis=1))
         x = np.log(inside) - np.log1p(-inside)
         ones = np.ones((len(p), n, 1))
-        found[2:, mixed] = _fit(ones[mixed], x[mixed], happened[mixed]).T
+        coefficients[2:, mixed] = _fit(ones[mixed], x[mixed], happened[mixed]).T
         ends = [
             end(np.where(happened == outcome, x, fill), axis=1, initial=fill)
             for outcome in (True, False)
@@ -92,21 +97,21 @@ class Slope(NamedTuple):
         ]
         overlap = mixed[((ends[0] < ends[3]) & (ends[2] < ends[1]))[mixed]]
         X = np.concatenate([x[overlap, :, None], ones[overlap]], axis=2)
-        found[:2, overlap] = _fit(X, np.zeros((len(overlap), n)), happened[overlap]).T
-        return [cls(*one) for one in zip(*found.tolist(), clipped.tolist(), strict=True)]
+        coefficients[:2, overlap] = _fit(X, np.zeros((len(overlap), n)), happened[overlap]).T
+        return [cls(*values) for values in zip(*coefficients.tolist(), clipped.tolist(), strict=True)]
 
 
 def _fit(X: np.ndarray, offset: np.ndarray, happened: np.ndarray) -> np.ndarray:
     """Return the coefficients (s, w) of s logistic regressions on X (s, n, w), by Newton's method."""
-    found = np.zeros((len(X), X.shape[2]))
-    going = np.arange(len(X))  # whose steps are not small yet
+    coefficients = np.zeros((len(X), X.shape[2]))
+    unconverged = np.arange(len(X))  # whose steps are not small yet
     signs = np.where(happened, -1.0, 1.0)
 
     def loss(weights: np.ndarray) -> np.ndarray:
         z = offset + (X @ weights[:, :, None])[:, :, 0]
         return np.logaddexp(0.0, signs * z).sum(axis=1)
 
-    weights, current = found.copy(), loss(found)
+    weights, current = coefficients.copy(), loss(coefficients)
     for _ in range(_STEPS if len(X) else 0):
         chance = 0.5 * (1 + np.tanh((offset + (X @ weights[:, :, None])[:, :, 0]) / 2))
         gradient = X.swapaxes(1, 2) @ (chance - happened)[:, :, None]
@@ -118,13 +123,13 @@ def _fit(X: np.ndarray, offset: np.ndarray, happened: np.ndarray) -> np.ndarray:
         weights = weights - length * step
         last, current = current, loss(weights)
         small = last - current <= 1e-13 * np.maximum(np.abs(current), 1.0)
-        left = ~(small & (np.abs(length * step).max(axis=1) < SMALLEST_STEP))
-        found[going] = weights
-        if not left.any():
+        remaining = ~(small & (np.abs(length * step).max(axis=1) < SMALLEST_STEP))
+        coefficients[unconverged] = weights
+        if not remaining.any():
             break
-        going, weights, current = going[left], weights[left], current[left]
-        X, offset, happened, signs = X[left], offset[left], happened[left], signs[left]
-    return found
+        unconverged, weights, current = unconverged[remaining], weights[remaining], current[remaining]
+        X, offset, happened, signs = X[remaining], offset[remaining], happened[remaining], signs[remaining]
+    return coefficients
 
 
 class Sample(NamedTuple):
@@ -146,18 +151,19 @@ def split_values(samples: Sequence[Sample]) -> list[dict[str, float]]:
     NaN without test examples, or with a NaN.
     """
     names = ("ece", "ece_null", "ece_null_95", "slope", "intercept", "intercept_large", "clipped")
-    found = [dict.fromkeys(names, float("nan")) for _ in samples]
-    alike: dict[int, list[int]] = {}
-    for number, one in enumerate(samples):
-        if len(one.confidence) and not np.isnan(one.confidence).any():
-            alike.setdefault(len(one.confidence), []).append(number)
-    for numbers in alike.values():
-        own = [samples[number] for number in numbers]
-        chances = ChanceErrors.of(np.stack([one.confidence for one in own]))
+    values = [dict.fromkeys(names, float("nan")) for _ in samples]
+    by_size: dict[int, list[int]] = {}
+    for number, sample in enumerate(samples):
+        if len(sample.confidence) and not np.isnan(sample.confidence).any():
+            by_size.setdefault(len(sample.confidence), []).append(number)
+    for numbers in by_size.values():
+        group = [samples[number] for number in numbers]
+        chances = ChanceErrors.of(np.stack([sample.confidence for sample in group]))
         slopes = Slope.of(
-            np.stack([one.event.p for one in own]), np.stack([one.event.happened for one in own])
+            np.stack([sample.event.p for sample in group]),
+            np.stack([sample.event.happened for sample in group]),
         )
-        for number, one, chance, slope in zip(numbers, own, chances, slopes, strict=True):
-            error = Bins.of(one.confidence, one.correct).error
-            found[number] = dict(zip(names, (error, *chance, *slope), strict=True))
-    return found
+        for number, sample, chance, slope in zip(numbers, group, chances, slopes, strict=True):
+            error = Bins.of(sample.confidence, sample.correct).error
+            values[number] = dict(zip(names, (error, *chance, *slope), strict=True))
+    return values

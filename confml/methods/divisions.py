@@ -31,12 +31,13 @@ class Column(NamedTuple):
 
 
 def split_columns(
-    X: Any, by: Any, columns: Sequence[Sequence[Any]] | None, known: Sequence[Column] = ()
+    X: Any, by: Any, columns: Sequence[Sequence[Any]] | None, fitted_columns: Sequence[Column] = ()
 ) -> tuple[Any, np.ndarray, list[Column]]:
     """Return the features of examples X, the values (m, k) of the columns of ``by``, and the columns.
 
     columns: names and texts of the last columns of X, which are no features; None if ``by`` names columns of
-    X itself, by name (data frame) or number. known: the columns of a fit, whose texts have codes.
+    X itself, by name (data frame) or number. fitted_columns: those of the fit, whose
+    texts have codes.
     """
     if columns is not None:
         k = len(columns)
@@ -45,12 +46,14 @@ def split_columns(
         return X[:, : X.shape[1] - k], X[:, X.shape[1] - k :].astype(np.float64), named
     if by is None:
         return X, np.empty((0, 0)), []
-    texts = {column.name: column.texts for column in known}
+    texts = {column.name: column.texts for column in fitted_columns}
     cut = {part.name for parts in divisions_in(by) for part in parts if part.bins is not None}
     values, named = [], []
     for name in names_in([by]):
-        own, column = _numbers(_column(X, name), name, texts.get(name), name in cut or bool(known))
-        values.append(own)
+        numbers, column = _numbers(
+            _column(X, name), name, texts.get(name), name in cut or bool(fitted_columns)
+        )
+        values.append(numbers)
         named.append(column)
     rows = len(X) if hasattr(X, "__len__") else X.shape[0]
     return X, np.column_stack(values) if values else np.empty((rows, 0)), named
@@ -71,19 +74,19 @@ def _column(X: Any, name: Any) -> np.ndarray:
 
 
 def _numbers(
-    values: np.ndarray, name: Any, known: Sequence[str] | None, rounds: bool
+    values: np.ndarray, name: Any, fitted_texts: Sequence[str] | None, rounds: bool
 ) -> tuple[np.ndarray, Column]:
-    """Return numbers as they are, and codes of texts; `UNKNOWN` of texts that ``known`` does not have.
+    """Return numbers as they are, or codes of texts, `UNKNOWN` for a text that is not in ``fitted_texts``.
 
     rounds: whether integers that float64 changes are numbers too; otherwise each is a text.
     """
-    if known is None and values.dtype.kind in "iufb" and (rounds or rounded_integer(values) is None):
+    if fitted_texts is None and values.dtype.kind in "iufb" and (rounds or rounded_integer(values) is None):
         return values.astype(np.float64), Column(name)
     texts = np.array([str(value) for value in values.tolist()], dtype=str)
-    places = np.unique(texts) if known is None else np.array(known, dtype=str)
-    codes = {text: code for code, text in enumerate(places.tolist())}
+    distinct = np.unique(texts) if fitted_texts is None else np.array(fitted_texts, dtype=str)
+    codes = {text: code for code, text in enumerate(distinct.tolist())}
     return np.array([codes.get(text, UNKNOWN) for text in texts.tolist()], dtype=np.float64), Column(
-        name, tuple(places.tolist())
+        name, tuple(distinct.tolist())
     )
 
 
@@ -132,32 +135,32 @@ class Divisions:
     def _cuts(self, part: Part, values: np.ndarray, quantiles: bool) -> np.ndarray | None:
         if part.name in (PREDICTED, LABEL):
             return None
-        place = self._place(part.name)
-        if self.columns[place].texts is not None:
+        index = self._index(part.name)
+        if self.columns[index].texts is not None:
             if part.bins is not None:
                 raise ConfigError(f"by: {part.name} has categories, not numbers", hint=f"write {part.name}")
             return None
         if isinstance(part.bins, tuple):
             return np.array(part.bins)
-        own = values[:, place]
-        own = own[~np.isnan(own)]
-        if part.bins is None and len(np.unique(own)) <= FEW_VALUES:
+        numbers = values[:, index]
+        numbers = numbers[~np.isnan(numbers)]
+        if part.bins is None and len(np.unique(numbers)) <= FEW_VALUES:
             return None
         if not quantiles:
             raise ConfigError(
-                f"by: {part.name} has {len(np.unique(own))} values, and quantiles of the rows that p-values "
-                "are counted among would break the guarantee",
+                f"by: {part.name} has {len(np.unique(numbers))} values, and quantiles of the rows that "
+                "p-values are counted among would break the guarantee",
                 hint=f"name the cuts, as by: {{{part.name}: [10, 20]}}, or use conformal: split",
             )
         bins = BINS if part.bins is None else part.bins
-        return np.unique(np.quantile(own, np.arange(1, bins) / bins)) if len(own) else np.empty(0)
+        return np.unique(np.quantile(numbers, np.arange(1, bins) / bins)) if len(numbers) else np.empty(0)
 
-    def _place(self, name: Any) -> int:
-        return next(place for place, column in enumerate(self.columns) if column.name == name)
+    def _index(self, name: Any) -> int:
+        return next(index for index, column in enumerate(self.columns) if column.name == name)
 
     def learn(self, values: np.ndarray, predicted: np.ndarray | None) -> None:
-        """Take the groups that occur among calibration examples; predicted: (m,) codes or None."""
-        self.keys_ = [np.unique(found, axis=0) for found in self._combinations(values, predicted)]
+        """Store the groups that occur among calibration examples; predicted: (m,) codes or None."""
+        self.keys_ = [np.unique(rows, axis=0) for rows in self._combinations(values, predicted)]
 
     def codes(self, values: np.ndarray, predicted: np.ndarray | None) -> np.ndarray:
         """Return the group (n, D) of examples in each division, `UNKNOWN` if no calibration row is in it.
@@ -165,28 +168,29 @@ class Divisions:
         Divisions that contain the label have groups of the other parts here.
         """
         codes = np.empty((len(values), len(self)), dtype=np.int64)
-        for division, own in enumerate(self._combinations(values, predicted)):
+        for division, combinations in enumerate(self._combinations(values, predicted)):
             keys = self.keys_[division]
-            both = np.unique(np.concatenate([keys, own]), axis=0, return_inverse=True)[1].reshape(-1)
-            place = np.full(int(both.max(initial=-1)) + 1, UNKNOWN, dtype=np.int64)
-            place[both[: len(keys)]] = np.arange(len(keys))
-            codes[:, division] = place[both[len(keys) :]]
+            rows = np.concatenate([keys, combinations])
+            numbered = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+            code_of = np.full(int(numbered.max(initial=-1)) + 1, UNKNOWN, dtype=np.int64)
+            code_of[numbered[: len(keys)]] = np.arange(len(keys))
+            codes[:, division] = code_of[numbered[len(keys) :]]
         return codes
 
     def _combinations(self, values: np.ndarray, predicted: np.ndarray | None) -> Iterator[np.ndarray]:
         for parts, cuts in zip(self.parts, self.cuts_, strict=True):
-            found = np.zeros((len(values), len(parts)))
-            for column, (part, own) in enumerate(zip(parts, cuts, strict=True)):
+            combinations = np.zeros((len(values), len(parts)))
+            for column, (part, edges) in enumerate(zip(parts, cuts, strict=True)):
                 if part.name == PREDICTED:
-                    found[:, column] = predicted
+                    combinations[:, column] = predicted
                 elif part.name != LABEL:
-                    numbers = values[:, self._place(part.name)]
-                    places = numbers if own is None else np.searchsorted(own, numbers, side="right")
-                    found[:, column] = np.where(np.isnan(numbers), -np.inf, places)
-            yield found
+                    numbers = values[:, self._index(part.name)]
+                    bins = numbers if edges is None else np.searchsorted(edges, numbers, side="right")
+                    combinations[:, column] = np.where(np.isnan(numbers), -np.inf, bins)
+            yield combinations
 
-    def places(self, codes: np.ndarray, division: int) -> np.ndarray:
-        """Return the place (n, c) of the group of each label in a division, `UNKNOWN` without one.
+    def groups_of_labels(self, codes: np.ndarray, division: int) -> np.ndarray:
+        """Return the number (n, c) of the group of each label in a division, `UNKNOWN` without one.
 
         codes: (n,) of the division. Groups of a division with the label are numbered ``code * c + label``.
         """
@@ -216,13 +220,13 @@ class Divisions:
         parts, cuts = self.parts[division], self.cuts_[division]
         for key in self.keys_[division].tolist():
             words = [
-                self._word(part, own, value)
-                for part, own, value in zip(parts, cuts, key, strict=True)
+                self._word(part, edges, value)
+                for part, edges, value in zip(parts, cuts, key, strict=True)
                 if part.name != LABEL
             ]
             for label in self.classes.tolist() if self.has_label(division) else [None]:
-                more = [] if label is None else [f"{LABEL} = {label}"]
-                yield ", ".join([*words, *more])
+                of_label = [] if label is None else [f"{LABEL} = {label}"]
+                yield ", ".join([*words, *of_label])
 
     def _word(self, part: Part, cuts: np.ndarray | None, value: float) -> str:
         if part.name == PREDICTED:
@@ -234,7 +238,7 @@ class Divisions:
                 return f"{part.name} bin {int(value) + 1} of {len(cuts) + 1}"
             low = f"{number_text(cuts[int(value) - 1])} <= " if value > 0 else ""
             return f"{low}{part.name}" + (f" < {number_text(cuts[int(value)])}" if value < len(cuts) else "")
-        texts = self.columns[self._place(part.name)].texts
+        texts = self.columns[self._index(part.name)].texts
         if texts is not None:
             return f"{part.name} = {texts[int(value)] if value >= 0 else '?'}"
         return f"{part.name} = {number_text(value)}"

@@ -17,29 +17,29 @@ _ROOT_SLACK = 1.0 + 2.0**-50
 
 @kernel
 def offer(distance, code, filled, distances, codes, beyond):
-    """Offer one training row to the K nearest of a query; return the number of places filled."""
-    places = distances.size
-    if filled == places:
-        last = distances[places - 1]
+    """Offer one training row to the K nearest of a query; return the number of rows in the list."""
+    k = distances.size
+    if filled == k:
+        last = distances[k - 1]
         if distance > last:
             return filled
         if distance == last:
             beyond[code] += 1
             return filled
-        if places > 1 and distances[places - 2] == last:
-            beyond[codes[places - 1]] += 1  # it leaves the list but ties with the new last one
+        if k > 1 and distances[k - 2] == last:
+            beyond[codes[k - 1]] += 1  # it leaves the list but ties with the new last one
         else:
             beyond[:] = 0
-        place = places - 1
+        slot = k - 1
     else:
-        place = filled
+        slot = filled
         filled += 1
-    while place > 0 and distances[place - 1] > distance:
-        distances[place] = distances[place - 1]
-        codes[place] = codes[place - 1]
-        place -= 1
-    distances[place] = distance
-    codes[place] = code
+    while slot > 0 and distances[slot - 1] > distance:
+        distances[slot] = distances[slot - 1]
+        codes[slot] = codes[slot - 1]
+        slot -= 1
+    distances[slot] = distance
+    codes[slot] = code
     return filled
 
 
@@ -48,8 +48,8 @@ def squared_limit(filled, distances):
     """Return the largest squared distance of a row that can be among the K nearest or tie with the last."""
     if filled < distances.size:
         return FAR
-    last = distances[distances.size - 1]
-    return last * last * _ROOT_SLACK
+    kth = distances[distances.size - 1]
+    return kth * kth * _ROOT_SLACK
 
 
 @kernel
@@ -76,25 +76,25 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
         filled = 0
         limit = FAR
         nodes[0], gaps[0] = leaves + len(child) - 2, 0.0
-        held = 1
-        while held > 0:
-            held -= 1
-            node = nodes[held]
-            if gaps[held] > limit:
+        top = 1
+        while top > 0:
+            top -= 1
+            node = nodes[top]
+            if gaps[top] > limit:
                 continue
             if node >= leaves:
                 group = node - leaves
                 mask = gaps_to_children(queries, queries, i, lows, highs, group, limit, squares)
-                held = push(child[group], mask, squares, nodes, gaps, held)
+                top = push(child[group], mask, squares, nodes, gaps, top)
                 continue
             mask = squares_to_rows(queries, i, rows, node, limit, squares)
             while mask != 0:
-                place = first_place(mask)
+                e = first_place(mask)
                 mask &= mask - 1
-                if squares[place] <= limit:
-                    code = codes[members[node, place]]
+                if squares[e] <= limit:
+                    code = codes[members[node, e]]
                     filled = offer(
-                        np.sqrt(squares[place]), code, filled, distances[i], nearest_codes[i], beyond[i]
+                        np.sqrt(squares[e]), code, filled, distances[i], nearest_codes[i], beyond[i]
                     )
                     limit = squared_limit(filled, distances[i])
 
@@ -111,8 +111,8 @@ def search_products(
     computed exactly.
     """
     m = lows.size
-    places = distances.shape[1]
-    smallest = np.empty(places, dtype=np.float64)
+    k = distances.shape[1]
+    smallest = np.empty(k, dtype=np.float64)
     candidates = np.empty(m, dtype=np.int64)
     lower = np.empty(m, dtype=np.float64)
     every = np.arange(m)
@@ -132,19 +132,21 @@ def search_products(
                 lower[count] = low
                 count += 1
                 high = highs[j] - twice
-                if high < smallest[places - 1]:
-                    place = places - 1
-                    while place > 0 and smallest[place - 1] > high:
-                        smallest[place] = smallest[place - 1]
-                        place -= 1
-                    smallest[place] = high
-                    limit = smallest[places - 1] + 2.0 * slack[i]
-        kept = 0
-        for one in range(count):
-            if lower[one] <= limit:
-                candidates[kept] = candidates[one]
-                kept += 1
-        search_candidates(queries[i], X, codes, candidates[:kept], distances[i], nearest_codes[i], beyond[i])
+                if high < smallest[k - 1]:
+                    slot = k - 1
+                    while slot > 0 and smallest[slot - 1] > high:
+                        smallest[slot] = smallest[slot - 1]
+                        slot -= 1
+                    smallest[slot] = high
+                    limit = smallest[k - 1] + 2.0 * slack[i]
+        remaining = 0
+        for e in range(count):
+            if lower[e] <= limit:
+                candidates[remaining] = candidates[e]
+                remaining += 1
+        search_candidates(
+            queries[i], X, codes, candidates[:remaining], distances[i], nearest_codes[i], beyond[i]
+        )
 
 
 @kernel
@@ -152,7 +154,7 @@ def search_mixed(rows, X, codes, nominal, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
     filled.
     """
-    places = distances.shape[1]
+    k = distances.shape[1]
     for i in range(len(rows)):
         filled = 0
         limit = np.inf
@@ -160,5 +162,5 @@ def search_mixed(rows, X, codes, nominal, distances, nearest_codes, beyond):
             distance = mixed_distance(rows[i], X[j], nominal, limit)
             if distance <= limit:
                 filled = offer(distance, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
-                if filled == places:
-                    limit = distances[i, places - 1]
+                if filled == k:
+                    limit = distances[i, k - 1]

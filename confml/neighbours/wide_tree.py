@@ -27,7 +27,7 @@ DEPTH = 128
 SAMPLE = 32
 """Number of rows whose values choose where a range is divided."""
 MARGIN = 2
-"""Places of the sample between the wanted value and the one that divides."""
+"""Ranks of the sample between the value aimed at and the one that divides."""
 FAR = 1.7e308
 """Above any squared distance and below the infinity of missing rows."""
 
@@ -111,8 +111,8 @@ def fill_nodes(X, members, begin, end, rows, lows, highs):
     for group in range(len(begin)):
         for node in range(begin[group], end[group]):
             for a in range(X.shape[1]):
-                place = node - begin[group]
-                low, high = lows[group, a, place], highs[group, a, place]
+                slot = node - begin[group]
+                low, high = lows[group, a, slot], highs[group, a, slot]
                 if node < leaves:
                     for e in range(members.shape[1]):
                         if members[node, e] >= 0:
@@ -121,7 +121,7 @@ def fill_nodes(X, members, begin, end, rows, lows, highs):
                     for e in range(lows.shape[2]):
                         low = min(low, lows[node - leaves, a, e])
                         high = max(high, highs[node - leaves, a, e])
-                lows[group, a, place], highs[group, a, place] = low, high
+                lows[group, a, slot], highs[group, a, slot] = low, high
 
 
 @kernel
@@ -152,7 +152,7 @@ def _split(rows, order, begin, stop, at, attribute, sample):
 
 @kernel
 def _pivot(rows, lo, hi, at, attribute, sample):
-    """Return a value of rows[lo:hi + 1] near the one that belongs at place ``at``, a little to the side with
+    """Return a value of rows[lo:hi + 1] near the one of rank ``at``, a little to the side with
     more rows, so that the next range is short."""
     size = len(sample)
     if hi - lo < 4 * size:
@@ -160,14 +160,14 @@ def _pivot(rows, lo, hi, at, attribute, sample):
     step = (hi - lo) // (size - 1)
     for e in range(size):
         value = rows[lo + e * step, attribute]
-        place = e
-        while place > 0 and sample[place - 1] > value:
-            sample[place] = sample[place - 1]
-            place -= 1
-        sample[place] = value
-    place = (at - lo) * size // (hi - lo + 1)
-    place += MARGIN if 2 * (at - lo) < hi - lo else -MARGIN
-    return sample[min(max(place, 0), size - 1)]
+        slot = e
+        while slot > 0 and sample[slot - 1] > value:
+            sample[slot] = sample[slot - 1]
+            slot -= 1
+        sample[slot] = value
+    slot = (at - lo) * size // (hi - lo + 1)
+    slot += MARGIN if 2 * (at - lo) < hi - lo else -MARGIN
+    return sample[min(max(slot, 0), size - 1)]
 
 
 @kernel
@@ -181,12 +181,12 @@ def sort_into_leaves(X, order, size):
     for e in range(order.size):
         for a in range(d):
             rows[e, a] = X[order[e], a]
-    waiting, sample = np.empty((DEPTH, 2), np.int64), np.empty(SAMPLE, X.dtype)
-    waiting[0, 0], waiting[0, 1] = 0, order.size
-    held = 1
-    while held > 0:
-        held -= 1
-        begin, stop = waiting[held]
+    ranges, sample = np.empty((DEPTH, 2), np.int64), np.empty(SAMPLE, X.dtype)
+    ranges[0, 0], ranges[0, 1] = 0, order.size
+    top = 1
+    while top > 0:
+        top -= 1
+        begin, stop = ranges[top]
         if stop - begin <= size:
             continue
         for a in range(d):
@@ -205,25 +205,25 @@ def sort_into_leaves(X, order, size):
         while 2 * run < stop - begin:
             run *= 2
         _split(rows, order, begin, stop, begin + run, widest, sample)
-        waiting[held, 0], waiting[held, 1] = begin, begin + run
-        waiting[held + 1, 0], waiting[held + 1, 1] = begin + run, stop
-        held += 2
+        ranges[top, 0], ranges[top, 1] = begin, begin + run
+        ranges[top + 1, 0], ranges[top + 1, 1] = begin + run, stop
+        top += 2
     return rows
 
 
 @kernel(inline="always")
-def push(child, mask, out, nodes, gaps, held):
-    """Push the nodes child + place with the gaps out[place] of the places in a mask, the nearest last; return
-    the new number of filled places."""
-    bottom = held
+def push(child, mask, out, nodes, gaps, top):
+    """Push the nodes child + e with the gaps out[e], for each e of a mask, the nearest last; return the new
+    height of the stack."""
+    bottom = top
     while mask != 0:
-        place = first_place(mask)
+        e = first_place(mask)
         mask &= mask - 1
-        gap = out[place]
-        at = held
-        while at > bottom and gaps[at - 1] < gap:
-            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
-            at -= 1
-        nodes[at], gaps[at] = child + place, gap
-        held += 1
-    return held
+        gap = out[e]
+        position = top
+        while position > bottom and gaps[position - 1] < gap:
+            nodes[position], gaps[position] = nodes[position - 1], gaps[position - 1]
+            position -= 1
+        nodes[position], gaps[position] = child + e, gap
+        top += 1
+    return top

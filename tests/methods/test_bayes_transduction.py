@@ -322,7 +322,7 @@ def test_full_and_noisy_predictions_are_those_of_the_gaussian_model():
     X, y, X_test = overlapping(12, 4)
     ridge = 0.2
     method = BayesTransduction(sigma=1.5, ridge=ridge, random_state=1, n_bounces=40_000).fit(X, y)
-    trajectory = method.machines_[0].found
+    trajectory = method.machines_[0].trajectory
     rng = np.random.default_rng(0)
     K = naive.kernel_matrix(X, X_test, "rbf", 1.5)
     coordinates = trajectory.version_space.space.basis.T @ K
@@ -411,7 +411,7 @@ def test_several_classes_by_hand(multiclass):
     for machine in method.machines_:
         problem = machine.problem
         block = method.kernel_(X[problem.rows], centres)
-        shares.append(machine.found.volumes(block).positive)
+        shares.append(machine.trajectory.volumes(block).positive)
     if multiclass == "ovr":
         expected = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
     else:

@@ -92,18 +92,18 @@ def log_likelihood(beta, rows, weights, starts, values, multiples):
     total = 0.0
     product = 1.0
     for r in range(rows):
-        first, behind = starts[r], starts[r + 1]
+        first, stop = starts[r], starts[r + 1]
         weight = weights[r]
-        if behind - first == 1 and multiples[first] == 1.0:
+        if stop - first == 1 and multiples[first] == 1.0:
             v = beta * values[first]
             total -= weight * max(v, 0.0)
             power_sum = 1.0 + np.exp(-abs(v))
         else:
             top = 0.0
-            for t in range(first, behind):
+            for t in range(first, stop):
                 top = max(top, beta * values[t])
             power_sum = np.exp(-top)
-            for t in range(first, behind):
+            for t in range(first, stop):
                 power_sum += multiples[t] * np.exp(beta * values[t] - top)
             total -= weight * top
         if weight == 1.0:
@@ -124,22 +124,22 @@ def log_likelihood_slopes(beta, rows, weights, starts, values, multiples):
     first_derivative = 0.0
     second_derivative = 0.0
     for r in range(rows):
-        first, behind = starts[r], starts[r + 1]
+        first, stop = starts[r], starts[r + 1]
         top = 0.0
-        for t in range(first, behind):
+        for t in range(first, stop):
             top = max(top, beta * values[t])
         total = np.exp(-top)
-        one = 0.0
-        two = 0.0
-        for t in range(first, behind):
+        mean = 0.0
+        mean_square = 0.0
+        for t in range(first, stop):
             e = multiples[t] * np.exp(beta * values[t] - top)
             total += e
-            one += e * values[t]
-            two += e * values[t] * values[t]
-        one /= total
-        two /= total
-        first_derivative -= weights[r] * one
-        second_derivative -= weights[r] * (two - one * one)
+            mean += e * values[t]
+            mean_square += e * values[t] * values[t]
+        mean /= total
+        mean_square /= total
+        first_derivative -= weights[r] * mean
+        second_derivative -= weights[r] * (mean_square - mean * mean)
     return first_derivative, second_derivative
 
 
@@ -156,27 +156,27 @@ def find_mode(start, scale, rows, weights, starts, values, multiples):
     beta = start
     height = log_density(beta, scale, rows, weights, starts, values, multiples)
     for _ in range(200):
-        one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
-        one -= beta * precision
-        two -= precision
-        if beta == 0.0 and one <= 0.0:
+        slope, curvature = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+        slope -= beta * precision
+        curvature -= precision
+        if beta == 0.0 and slope <= 0.0:
             break
-        target = max(0.0, beta - one / two)
-        other = log_density(target, scale, rows, weights, starts, values, multiples)
-        while other < height - 1e-12 * abs(height) and abs(target - beta) > 1e-9 * (1.0 + beta):
+        target = max(0.0, beta - slope / curvature)
+        target_height = log_density(target, scale, rows, weights, starts, values, multiples)
+        while target_height < height - 1e-12 * abs(height) and abs(target - beta) > 1e-9 * (1.0 + beta):
             target = 0.5 * (target + beta)
-            other = log_density(target, scale, rows, weights, starts, values, multiples)
+            target_height = log_density(target, scale, rows, weights, starts, values, multiples)
         step = abs(target - beta)
-        beta, height = target, other
+        beta, height = target, target_height
         if step <= 1e-6 * (1.0 + beta):  # convergence is quadratic: the next step is about 1e-12
             break
-    one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
-    return beta, height, one - beta * precision, two - precision
+    slope, curvature = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+    return beta, height, slope - beta * precision, curvature - precision
 
 
 @kernel
 def find_end(mode, height, slope, curvature, direction, scale, rows, weights, starts, values, multiples):
-    """Return the beta on one side of the mode where the log density has fallen by about `DEPTH` (0 at least).
+    """Return the beta on one side of the mode where the log density has fallen by about `DEPTH`, at least 0.
 
     The first guess is that of a parabola. It is stretched or shrunk step by step, and bisected where such a
     step jumps from far too long to too short: wide priors of separable classes fall slowly on the right of
@@ -267,9 +267,9 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
             bounds[k - 1] = fixed_beta
             density[k - 1] = log_modes[k - 1]
             continue
-        beta, height, one, two = find_mode(beta, scale, rows, weights, starts, values, multiples)
+        beta, height, slope, curvature = find_mode(beta, scale, rows, weights, starts, values, multiples)
         modes[k - 1], log_modes[k - 1] = beta, height
-        slopes[k - 1, 0], slopes[k - 1, 1] = one, two
+        slopes[k - 1, 0], slopes[k - 1, 1] = slope, curvature
     if fixed_beta > 0.0:
         return log_modes, modes, panels, bounds, density, sizes
     # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
@@ -287,12 +287,14 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
             continue
         rows = term_rows(k, counts, codes, weights, starts, values, multiples)
         mode, height = modes[k - 1], log_modes[k - 1]
-        one, two = slopes[k - 1, 0], slopes[k - 1, 1]
+        slope, curvature = slopes[k - 1, 0], slopes[k - 1, 1]
         low = 0.0
         if mode > 0.0:
-            low = find_end(mode, height, 0.0, two, -1.0, scale, rows, weights, starts, values, multiples)
-        slope = one if mode == 0.0 else 0.0
-        high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
+            slope = 0.0
+            low = find_end(
+                mode, height, slope, curvature, -1.0, scale, rows, weights, starts, values, multiples
+            )
+        high = find_end(mode, height, slope, curvature, 1.0, scale, rows, weights, starts, values, multiples)
         cuts = panel_ends(low, high)
         added = len(cuts) - 2
         if added > 0:

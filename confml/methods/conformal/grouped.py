@@ -35,21 +35,21 @@ class GroupCalibration:
         self.divisions = divisions
         self.parts_: list[PartScores] = []
 
-    def add(self, own: np.ndarray, codes: np.ndarray, labels: np.ndarray, size: float) -> None:
+    def add(self, scores: np.ndarray, codes: np.ndarray, labels: np.ndarray, size: float) -> None:
         """Add the calibration examples of a classifier: scores (m,), groups (m, D) and label codes (m,)."""
         lists = []
         for division in range(len(self.divisions)):
-            places = self.divisions.places(codes[:, division], division)
-            members = places[np.arange(len(own)), labels]
-            order = np.lexsort((own, members))
-            ends = np.searchsorted(members[order], np.arange(self.divisions.size(division) + 1))
-            lists.append([own[order[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)])
+            groups = self.divisions.groups_of_labels(codes[:, division], division)
+            group = groups[np.arange(len(scores)), labels]
+            order = np.lexsort((scores, group))
+            ends = np.searchsorted(group[order], np.arange(self.divisions.size(division) + 1))
+            lists.append([scores[order[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)])
         self.parts_.append(PartScores(lists, size))
 
     def rows(self) -> list[np.ndarray]:
         """Return the numbers of calibration examples of the groups of each division."""
         return [
-            np.sum([[len(one) for one in part.lists[division]] for part in self.parts_], axis=0)
+            np.sum([[len(scores) for scores in part.lists[division]] for part in self.parts_], axis=0)
             for division in range(len(self.divisions))
         ]
 
@@ -65,16 +65,18 @@ class GroupCalibration:
         extra: dict[str, Any] = {GROUP: codes}
         best = np.zeros((n, c), dtype=np.int64)
         for division, rows in enumerate(self.rows()):
-            places = self.divisions.places(codes[:, division], division)
+            groups = self.divisions.groups_of_labels(codes[:, division], division)
             greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
-            for part, own in zip(self.parts_, scores, strict=True):
-                _count(part.lists[division], part.size, own, codes[:, division], places, greater, equal)
-            counted = np.append(rows, 0)[places] + 1
-            found = (greater + (1.0 if tau is None else tau[:, None]) * equal) / counted
+            for part, part_scores in zip(self.parts_, scores, strict=True):
+                _count(
+                    part.lists[division], part.size, part_scores, codes[:, division], groups, greater, equal
+                )
+            denominator = np.append(rows, 0)[groups] + 1
+            division_p = (greater + (1.0 if tau is None else tau[:, None]) * equal) / denominator
             if tau is not None:  # no example counts
-                found = np.where(places == UNKNOWN, 1.0, found)
-            best = np.where(found > p, division, best)
-            p = np.maximum(p, found)
+                division_p = np.where(groups == UNKNOWN, 1.0, division_p)
+            best = np.where(division_p > p, division, best)
+            p = np.maximum(p, division_p)
             if len(self.divisions) == 1:
                 extra |= {"n_greater": greater, "n_equal": equal}
         if tau is not None:
@@ -89,17 +91,17 @@ def _count(
     size: float,
     scores: np.ndarray,
     codes: np.ndarray,
-    places: np.ndarray,
+    groups: np.ndarray,
     greater: np.ndarray,
     equal: np.ndarray,
 ) -> None:
-    """Add to ``greater`` and ``equal`` (n, c) the counts of scores (n, c) in the groups ``places`` (n, c)."""
+    """Add to ``greater`` and ``equal`` (n, c) the counts of scores (n, c) in ``groups`` (n, c)."""
     for code in np.unique(codes[codes != UNKNOWN]).tolist():
         rows = np.flatnonzero(codes == code)
-        needed, columns = np.unique(places[rows[0]], return_inverse=True)
-        groups = [lists[place] for place in needed.tolist()]
+        needed, columns = np.unique(groups[rows[0]], return_inverse=True)
+        score_lists = [lists[group] for group in needed.tolist()]
         above, ties = np.zeros((2, len(rows), scores.shape[1]), np.int64)
-        add_counts(groups, columns.reshape(-1), scores[rows], size, above, ties)
+        add_counts(score_lists, columns.reshape(-1), scores[rows], size, above, ties)
         greater[rows] += above
         equal[rows] += ties
 
@@ -113,9 +115,9 @@ class Grouped(CalibratedMethod):
 
     grouped_: GroupCalibration
 
-    def _split_columns(self, X: Any, known: Sequence[Any] = ()) -> tuple[Any, np.ndarray, Any]:
+    def _split_columns(self, X: Any, fitted_columns: Sequence[Any] = ()) -> tuple[Any, np.ndarray, Any]:
         """Return the features of X, the values (m, k) of the columns of ``by``, and the columns."""
-        return split_columns(X, self.by, self.by_columns, known)
+        return split_columns(X, self.by, self.by_columns, fitted_columns)
 
     def _checked_test(self, X) -> np.ndarray:
         return super()._checked_test(self._split_columns(X, self._known_columns)[0])
@@ -151,8 +153,8 @@ class Grouped(CalibratedMethod):
         first = next(iter(self._views(part, X).values()))
         return on_all_classes(first, self.classes_).argmax(axis=1)
 
-    def _add_groups(self, part, X, values, rows, own, labels, name) -> None:
-        """Add the calibration examples ``rows`` of X (m, d) with scores ``own`` and codes ``labels``."""
+    def _add_groups(self, part, X, values, rows, scores, labels, name) -> None:
+        """Add the calibration examples ``rows`` of X (m, d) with their ``scores`` and codes ``labels``."""
         divisions = self.grouped_.divisions
         if not divisions.cuts_:
             proper = np.delete(values, rows, axis=0) if self.kind == "split" else values
@@ -161,7 +163,7 @@ class Grouped(CalibratedMethod):
         if not divisions.keys_:
             divisions.learn(values if self.kind == "cross" else values[rows], predicted)
         codes = divisions.codes(values[rows], predicted)
-        self.grouped_.add(own, codes, labels, usual_size(name, own))
+        self.grouped_.add(scores, codes, labels, usual_size(name, scores))
 
     def _group_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X, with the columns of ``by``."""
@@ -180,5 +182,5 @@ class Grouped(CalibratedMethod):
         details = super().fit_details_
         if self.by is None:
             return details
-        found = {DIVISIONS: self.grouped_.divisions.details(self.grouped_.rows())}
-        return replace(details, other={**details.other, **found})
+        divisions = {DIVISIONS: self.grouped_.divisions.details(self.grouped_.rows())}
+        return replace(details, other={**details.other, **divisions})

@@ -72,7 +72,8 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
             None if self.predictive == "span" else lengths + (self.ridge if self.predictive == "noisy" else 0)
         )
         volumes = [
-            machine.found.volumes(kernel_block[machine.problem.rows], residual) for machine in self.machines_
+            machine.trajectory.volumes(kernel_block[machine.problem.rows], residual)
+            for machine in self.machines_
         ]
         positive = np.column_stack([one.positive for one in volumes])
         scores = class_probabilities(positive, c, way)

@@ -42,7 +42,7 @@ class Machine:
     """One binary problem and the estimate of its version space."""
 
     problem: BinaryProblem
-    found: Trajectory
+    trajectory: Trajectory
 
 
 @dataclass(eq=False, repr=False)
@@ -221,10 +221,10 @@ class VersionSpaceMethod(Method):
                 space = RangeSpace.of(gram[np.ix_(problem.rows, problem.rows)], self.ridge)
             else:
                 space = whole = whole or RangeSpace.of(gram, self.ridge)
-            found = VersionSpace.of(space, problem.targets)
-            if found is None:
+            version_space = VersionSpace.of(space, problem.targets)
+            if version_space is None:
                 return None
-            spaces.append(found)
+            spaces.append(version_space)
         return spaces
 
     def _no_version_space(self, kernel: KernelFunction, middle: float) -> ConfmlError:
@@ -256,10 +256,10 @@ class VersionSpaceMethod(Method):
     def _centre_values(self, kernel_block: np.ndarray) -> np.ndarray:
         """Return <w, phi(x)> (m, machines) of the centres of mass w, scaled to length 1."""
         columns = []
-        for problem, found in ((machine.problem, machine.found) for machine in self.machines_):
-            coordinates = found.version_space.space.coordinates(kernel_block[problem.rows])
+        for problem, trajectory in ((machine.problem, machine.trajectory) for machine in self.machines_):
+            coordinates = trajectory.version_space.space.coordinates(kernel_block[problem.rows])
             value = np.zeros(kernel_block.shape[1])
-            for weight, row in zip(found.centre(), coordinates, strict=True):
+            for weight, row in zip(trajectory.centre(), coordinates, strict=True):
                 value += weight * row
             columns.append(value)
         return np.column_stack(columns)
@@ -273,36 +273,39 @@ class VersionSpaceMethod(Method):
         """
         if not hasattr(self, "machines_"):
             return {}
-        spaces = [machine.found.version_space for machine in self.machines_]
+        spaces = [machine.trajectory.version_space for machine in self.machines_]
         metrics = {"sigma": float(self.kernel_.sigma)} if self.kernel == "rbf" else {}
-        metrics["margin"] = float(min(one.margin for one in spaces))
-        metrics["rank"] = float(max(one.space.rank for one in spaces))
-        sampled = self.trajectories_
-        metrics["bounces"] = float(sum(one.bounces for one in sampled))
-        metrics["arc"] = float(sum(one.arc for one in sampled))
+        metrics["margin"] = float(min(space.margin for space in spaces))
+        metrics["rank"] = float(max(space.space.rank for space in spaces))
+        trajectories = self.trajectories_
+        metrics["bounces"] = float(sum(trajectory.bounces for trajectory in trajectories))
+        metrics["arc"] = float(sum(trajectory.arc for trajectory in trajectories))
+        chains = [chain for trajectory in trajectories for chain in trajectory.chains]
         if self.sampler == "chord":
-            metrics["escapes"] = float(sum(chain.escapes for one in sampled for chain in one.chains))
-        drawn = [one for one in sampled if one.chains] or sampled  # a single point is known exactly
-        return metrics | {"rhat": max(one.rhat for one in drawn), "ess": min(one.ess for one in drawn)}
+            metrics["escapes"] = float(sum(chain.escapes for chain in chains))
+        # A version space of a single point has no chains and is known exactly.
+        sampled = [trajectory for trajectory in trajectories if trajectory.chains] or trajectories
+        metrics["rhat"] = max(trajectory.rhat for trajectory in sampled)
+        return metrics | {"ess": min(trajectory.ess for trajectory in sampled)}
 
     @property
     def trajectories_(self) -> list[Trajectory]:
         """The trajectory of each binary problem."""
-        return [machine.found for machine in self.machines_]
+        return [machine.trajectory for machine in self.machines_]
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
     """Raise ConfmlError if identical rows have different classes."""
-    _, place = np.unique(X, axis=0, return_inverse=True)
-    place = place.ravel()
-    order = np.lexsort((codes, place))
-    wrong = np.flatnonzero((place[order][1:] == place[order][:-1]) & (codes[order][1:] != codes[order][:-1]))
-    if len(wrong):
-        one, other = sorted(order[wrong[0] : wrong[0] + 2])
+    distinct_row = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((codes, distinct_row))
+    is_same_row, is_other_class = np.diff(distinct_row[order]) == 0, np.diff(codes[order]) != 0
+    contradictions = np.flatnonzero(is_same_row & is_other_class)
+    if len(contradictions):
+        first, second = sorted(order[contradictions[0] : contradictions[0] + 2])
         raise ConfmlError(
-            f"version space is empty: training rows {one} and {other} are identical and have different "
-            f"classes, {classes[codes[one]]} and {classes[codes[other]]} (training rows are counted from 0; "
-            f"{len(wrong)} such pairs)",
+            f"version space is empty: training rows {first} and {second} are identical and have different "
+            f"classes, {classes[codes[first]]} and {classes[codes[second]]} (training rows are counted "
+            f"from 0; {len(contradictions)} such pairs)",
             hint="allow training errors with ridge above 0 (0.1 is a usual value), or remove such rows",
         )
 
@@ -315,9 +318,9 @@ def _check_gram(
     identical: whether all training rows are equal. This is allowed with ridge > 0; the probabilities then
     depend on the number of rows per class.
     """
-    own = np.diag(gram)
-    if not (own + ridge > 0).all():
-        row = int(np.argmin(own + ridge))
+    squared_lengths = np.diag(gram)
+    if not (squared_lengths + ridge > 0).all():
+        row = int(np.argmin(squared_lengths + ridge))
         raise ConfmlError(
             f"training row {row} (counted from 0) has length 0 in the feature space of the {kernel.kind} "
             "kernel: every perceptron has the decision value 0 for it",
@@ -326,7 +329,7 @@ def _check_gram(
     if kernel.kind != "rbf" or len(gram) < 2:
         return
     median = f"(the median distance between two training rows is {middle:.4g})"
-    others = gram - np.diag(own)
+    others = gram - np.diag(squared_lengths)
     if others.max() < np.finfo(float).eps:
         raise ConfmlError(
             f"sigma = {kernel.sigma:g} is too small: the kernel matrix is the identity",
