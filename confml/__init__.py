@@ -6,6 +6,7 @@ The names below are imported when they are first used, so ``import confml`` take
 from __future__ import annotations
 
 import importlib
+import threading
 from typing import TYPE_CHECKING, Any
 
 from confml._version import __version__
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
     from confml.predictions.predict import predict as predict
     from confml.predictions.store import load_model as load_model
     from confml.predictions.store import save_model as save_model
+    from confml.run_config import run as run
     from confml.runs import Run as Run
     from confml.runs import load_run as load_run
-    from confml.runs import run as run
     from confml.steps.step_transformer import StepTransformer as StepTransformer
 
 _HOMES = {
@@ -70,9 +71,11 @@ _HOMES = {
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions.predict": ("predict",),
     "confml.predictions.store": ("load_model", "save_model"),
-    "confml.runs": ("Run", "load_run", "run"),
+    "confml.run_config": ("run",),
+    "confml.runs": ("Run", "load_run"),
     "confml.steps.step_transformer": ("StepTransformer",),
 }
+_LOCK = threading.RLock()
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *sorted(_HOME)]
@@ -81,7 +84,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'confml' has no attribute '{name}'")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    with _LOCK:  # threads that import modules of one package in two orders would wait for each other
+        value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 
