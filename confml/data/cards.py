@@ -9,7 +9,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -213,29 +213,26 @@ class Card(_Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if bool(self.files) == isinstance(self.reader, Sklearn | Inline):
-            raise ValueError(
-                "a card has files, except for a data set of scikit-learn or rows in the card, which have none"
-            )
-        if bool(self.rows) != isinstance(self.reader, Inline):
-            raise ValueError("rows go with the reader inline")
-        if isinstance(self.reader, Inline):
-            if self.columns is None or self.label is None:
-                raise ValueError("rows need columns, their names, and label, the column of the class")
-            if any(len(row) != len(self.columns) for row in self.rows):
-                raise ValueError("every row needs a value for each of the columns")
-        if isinstance(self.reader, Delimited) and self.label is None:
-            raise ValueError("delimited text needs label, the column of the class")
-        if isinstance(self.reader, Delimited) and (self.columns is None) != self.reader.header:
-            raise ValueError("delimited text needs either columns, their names, or header: true")
-        if isinstance(self.reader, Idx) and self.columns is None:
-            raise ValueError("images need columns, the names of their attributes")
-        if self.nominal == "all" and self.columns is None:
-            raise ValueError("nominal: all needs columns, their names")
-        if self.train_first is not None and any(file.part for file in self.files):
-            raise ValueError("either files have a part each or train-first divides the rows, not both")
-        if any(file.part for file in self.files) and not all(file.part for file in self.files):
-            raise ValueError("either every file has a part, or none has")
+        reader, files, columns = self.reader, self.files, self.columns
+        is_text, is_inline, is_idx = (isinstance(reader, kind) for kind in (Delimited, Inline, Idx))
+        with_part = sum(file.part is not None for file in files)
+        holds = [file.holds for file in files] if is_idx else []
+        for is_wrong, sentence in (
+            (bool(files) == (is_inline or isinstance(reader, Sklearn)), "inline and sklearn have no files"),
+            (bool(self.rows) != is_inline, "rows go with the reader inline"),
+            ((is_inline or is_idx) and columns is None, "rows and images need columns, their names"),
+            (any(len(row) != len(columns or ()) for row in self.rows), "a row needs a value per column"),
+            ((is_inline or is_text) and self.label is None, "needs label, the column of the class"),
+            (
+                is_text and (columns is None) != getattr(reader, "header", False),
+                "needs either columns or header: true",
+            ),
+            (with_part not in (0, len(files)), "either every file has a part, or none has"),
+            (with_part > 0 and self.train_first is not None, "parts and train-first exclude each other"),
+            (2 * holds.count("labels") != len(holds), "every file of images needs one of labels (holds)"),
+        ):
+            if is_wrong:
+                raise ValueError(sentence)
         return self
 
 
@@ -263,18 +260,7 @@ def read_card(name: str) -> Card:
 
 def read_card_file(path: Path) -> Card:
     """Read the card in a file; its base is in the same folder. Raises DataError with file:line:column."""
-    document = _with_base(path, ())
-    values, base = document.values, document.values.get("base")
-    values |= {"name": path.stem, "path": str(path)}
-    folder = values.setdefault("folder", base if isinstance(base, str) else path.stem)
-    files = values.get("files")
-    for file in files if isinstance(files, list) else ():
-        if isinstance(file, dict):
-            file.setdefault("folder", folder)
-    try:
-        return Card.model_validate_json(json.dumps(values))
-    except ValidationError as error:
-        raise _as_data_error(error, document) from None
+    return _read_with_base(path, ())[0]
 
 
 def read_document(path: Path) -> Located:
@@ -288,54 +274,32 @@ def read_document(path: Path) -> Located:
     return document
 
 
-def _with_base(path: Path, seen: tuple[Path, ...]) -> Located:
-    """Return the values of a card with those of its base."""
+def _read_with_base(path: Path, seen: tuple[Path, ...]) -> tuple[Card, dict[str, Any]]:
+    """Return a card, and its values with those of its base."""
     document = read_document(path)
+    values = document.values
     for key in ("name", "path"):
-        if key in document.values:
+        if key in values:
             where = str(document.mark_of((key,), at_key=True))
             raise DataError(f"the {key} of a card is that of its file", where=where)
-    base = document.values.get("base")
-    if base is None:
-        return document
-    where = str(document.mark_of(("base",), at_key=True))
-    named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
-    base_path = path.with_name(f"{base}.yaml") if named else path
-    if not named or not base_path.is_file():
-        near = base, [other.stem for other in path.parent.glob("*.yaml")]
-        raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint="", near=near)
-    if base_path in (*seen, path):
-        raise DataError(f"circular reference: the card inherits from itself through '{base}'", where=where)
-    inherited = _with_base(base_path, (*seen, path))
-    inherited.values.pop("paper", None)  # variants do not inherit the paper
-    inherited.values.setdefault("folder", base_path.stem)
-    marks = {place: mark for place, mark in inherited.marks.items() if place[:1] not in document.marks}
-    return Located({**inherited.values, **document.values}, document.mark, {**marks, **document.marks})
-
-
-def _as_data_error(error: ValidationError, document: Located) -> DataError:
-    """Return the first of pydantic's errors as a DataError with its position."""
-    first = error.errors()[0]
-    loc = first["loc"]
-    where, key = str(document.mark_of(loc, at_key=True)), loc[-1] if loc else ""
-    if first["type"] == "extra_forbidden":
-        return DataError(f"unknown key '{key}'", where=where, near=(key, _keys_at(loc)))
-    if first["type"] == "missing":
-        return DataError(f"the key '{key}' is missing", where=where)
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "value_error":
-        return DataError(message, where=where)
-    name = ".".join(map(str, document.find(loc)[0])) or key
-    return DataError(f"{name}: {message[0].lower()}{message[1:]}, got {first['input']!r}", where=where)
-
-
-def _keys_at(loc: tuple) -> list[str]:
-    """Return the keys that the mapping around ``loc`` may have."""
-    nested: dict[str, type[_Strict]] = {"files": CardFile, "expect": Expect, "paper": Paper}
-    kinds: tuple[type[_Strict], ...] = (Delimited, Keel, Idx, Sklearn, Inline)
-    readers = {kind.__name__.lower(): kind for kind in kinds}
-    model: type[_Strict] = Card
-    if len(loc) > 1:
-        model = readers[loc[1]] if loc[0] == "reader" else nested[loc[0]]
-    internal = {"name", "path"} if model is Card else set()
-    return [field.alias or name for name, field in model.model_fields.items() if name not in internal]
+    if "base" in values:
+        base = str(values["base"])
+        base_path = path.with_name(f"{base}.yaml") if _CARD_NAME.fullmatch(base) else path
+        if base_path in (*seen, path) or not base_path.is_file():
+            where = str(document.mark_of(("base",), at_key=True))
+            near = base, [other.stem for other in path.parent.glob("*.yaml") if other != path]
+            raise DataError(f"there is no card '{base[:60]}' to build on", where=where, hint="", near=near)
+        inherited = _read_with_base(base_path, (*seen, path))[1]
+        values = {**inherited, "paper": None, **values}  # variants do not inherit the paper
+    values = {"folder": path.stem, **values, "name": path.stem, "path": str(path)}
+    for file in values["files"] if isinstance(values.get("files"), list) else ():
+        if isinstance(file, dict):
+            file.setdefault("folder", values["folder"])
+    try:
+        return Card.model_validate_json(json.dumps(values)), values
+    except ValidationError as errors:
+        error = errors.errors()[0]
+        place, message = ".".join(map(str, error["loc"])), error["msg"].removeprefix("Value error, ")
+        got = "" if error["type"] in ("missing", "value_error") else f", got {error['input']!r}"
+        where = str(document.mark_of(error["loc"], at_key=True))
+        raise DataError(f"{place}: {message}{got}" if place else message, where=where) from None

@@ -22,7 +22,6 @@ from pyarrow import csv as arrow_csv
 
 from confml.data.memory import check_width
 from confml.data.text_table import BLANKS, numbered_names, rows_without_values
-from confml.data.unpack import too_large
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -30,17 +29,13 @@ _SNIFFED = (",", ";", "\t", "|")
 _LOOKED_AT = 200  # records from which the separator is detected
 _HEAD = 1 << 20  # characters from which it is detected
 _LONGEST = 1 << 24  # characters of a record
-_HAS_LINE = re.compile(r"\s*\S.*\n")
-_BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
+_BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 # Control characters in latin-1; dashes, quotes and the euro sign in cp1252.
 _WINDOWS = re.compile(rb"[\x80-\x9f]")
-_UTF8 = ("utf-8", "utf-8-sig")
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
@@ -83,8 +78,8 @@ def text_blocks(
 ) -> Iterator[str]:
     """Yield the text of a stream in blocks, with plain line ends.
 
-    encoding: of the file, or None. usual: that of the training file, for a file without a byte-order mark;
-    text in UTF-8 where another encoding is usual is an error. sizes: of the blocks in bytes. limit: bytes.
+    encoding: of the file, or None. usual: that of the training file, for a file that has neither a byte-order
+    mark nor text in UTF-8. sizes: of the blocks in bytes. limit: bytes.
 
     Raises DataError with the line for bytes that are not text in the encoding.
     """
@@ -96,26 +91,27 @@ def text_blocks(
             raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=remedy)
     marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
     chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain, whatever was said
-    inner = codecs.getincrementaldecoder(chosen)()
-    decoder = io.IncrementalNewlineDecoder(inner, translate=True)
-    is_unsure = chosen == usual and encoding is None and codecs.lookup(chosen).name not in _UTF8
-    line, begin = 1, 0  # of the block
+    decoder = _decoder(chosen)
+    is_unsure = marked is None and encoding is None
+    line, size = 1, 0
     while True:
+        size += len(data)
+        if limit is not None and size > limit:
+            message = f"it unpacks to more than the {limit} bytes that are expected"
+            raise DataError(message, where=str(path))
         if is_unsure and not data.isascii():
-            _check_is_not_utf8(path, data, chosen)
             is_unsure = False
-        begin -= len(inner.getstate()[0])  # bytes of a letter that the last block began
+            if _is_utf8(data):
+                chosen, decoder = "utf-8", _decoder("utf-8")
         try:
             block = decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            line += error.object.count(b"\n", 0, error.start) + (0 if data else block.count("\n"))
-            byte = f"byte {begin + error.start + 1} of the file, 0x{error.object[error.start]:02X}"
+        except UnicodeError as error:
+            if isinstance(error, UnicodeDecodeError):
+                line += error.object.count(b"\n", 0, error.start)
             other = "utf-8" if not chosen.startswith("utf-8") else "latin-1"
             other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
             hint = f"say encoding: {other} (--encoding {other})"
-            raise DataError(f"not {chosen} text ({byte})", where=f"{path}, line {line}", hint=hint) from None
-        except UnicodeError as error:
-            raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
+            raise DataError(f"not {chosen} text", where=f"{path}, line {line}", hint=hint) from None
         if "\0" in block:
             where = f"{path}, line {line + block.count(chr(10), 0, block.index(chr(0)))}"
             hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
@@ -123,31 +119,21 @@ def text_blocks(
         yield block.removeprefix("\ufeff") if line == 1 else block
         if not data:
             return
-        begin += len(data) + len(inner.getstate()[0])
-        if limit is not None and begin > limit:
-            raise DataError(too_large(limit).message, where=str(path))
+        line += block.count("\n")
         data = stream.read(next(sizes))
-        if data:  # most files have one block, whose lines need not be counted
-            line += block.count("\n")
 
 
-def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
-    """Raise DataError for a block of UTF-8 text where another encoding is usual.
+def _decoder(encoding: str) -> io.IncrementalNewlineDecoder:
+    return io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
 
-    Text of an encoding with one byte per letter is hardly ever valid UTF-8. Read in it, text in UTF-8 would
-    be other text without an error.
-    """
-    if b"\0" in data:  # of two bytes per letter
-        return
+
+def _is_utf8(data: bytes) -> bool:
+    """Return whether a block is text in UTF-8: text of one byte per letter in another encoding hardly is."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
-        return
-    raise DataError(
-        f"this is text in UTF-8, and the training file has the encoding {usual}",
-        where=str(path),
-        hint=f"name the encoding of this file: --encoding utf-8 (or --encoding {usual})",
-    )
+        return False
+    return b"\0" not in data
 
 
 def check_encoding(encoding: str) -> None:
@@ -181,8 +167,8 @@ def read_blocks(
     text = ""
     for block in blocks:
         text += block
-        has_line = _HAS_LINE.match(text) is not None
-        if has_line and (text.count("\n") >= 2 * _LOOKED_AT or len(text) > _HEAD) or len(text) > _LONGEST:
+        is_enough = text.count("\n") >= 2 * _LOOKED_AT or len(text) > _HEAD
+        if is_enough and "\n" in text.lstrip() or len(text) > _LONGEST:
             break
     if not text or text.isspace():
         raise DataError("the file is empty: it has no header line", where=str(path))
@@ -213,17 +199,15 @@ def _tables(
 ) -> Iterator[tuple[pa.Table, np.ndarray]]:
     """Yield the rows of a text that begins on a line and goes on in blocks."""
     is_first = True
-    block: str | None = ""
-    while block is not None:
-        end, block = _end_of_records(text), ""
-        if not end:
-            block = next(blocks, None)
-            if block is not None and len(text) < _LONGEST:
-                text += block
+    for block in chain([""], blocks, [None]):
+        text, end = text + (block or ""), len(text)
+        if block is not None:
+            end = _end_of_records(text)
+            if not end and len(text) < _LONGEST:
                 continue
-        parsed = _parsed(text[:end] if end else text, header) if end or block is None else None
+        parsed = _parsed(text[:end], header)
         if parsed is None:
-            lines = _lines_in(chain([text, block or ""], blocks))
+            lines = _lines_in(chain([text], blocks))
             records = records_of(lines, header.separator, path, line)
             while (part := list(islice(records, rows))) or is_first:
                 yield _even(path, header, part, is_first)
@@ -231,8 +215,7 @@ def _tables(
             return
         data, of_rows, breaks = parsed
         yield data, of_rows + line
-        line, is_first = line + breaks, False
-        text = text[end:] if end else ""
+        text, line, is_first = text[end:], line + breaks, False
 
 
 def _lines_in(blocks: Iterable[str]) -> Iterator[str]:
@@ -295,10 +278,7 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | Non
         return None
     lines = np.searchsorted(breaks, starts)
     inside = "" if has_quotes else separator + "\n"
-    possible = BLANKS
-    if text.isascii() and np.count_nonzero(raw < ord(" ")) == len(breaks):  # the usual case, in one pass
-        possible = " \n"
-    if blanks := "".join(blank for blank in possible if blank not in inside and blank in text):
+    if blanks := "".join(blank for blank in BLANKS if blank not in inside and blank in text):
         table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
     empty = rows_without_values(table)
     if empty.any():
@@ -339,12 +319,7 @@ def _even(
         rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
         hint = "a field with the separator inside must stand in double quotes"
         if is_first and len(ragged) == len(records):
-            hint = f"no row fits: is line {header.line} the header?"
-            if all(length == kept + 1 for _, length in ragged):
-                hint = (
-                    f"every row has one field more: does the header (line {header.line}) lack a name for the "
-                    "first column?"
-                )
+            hint = f"no row fits: is line {header.line} the header, with a name for every column?"
         message = f"{got} fields, expected {kept} as in the header{rest}"
         raise DataError(message, where=f"{path}, line {line}", hint=hint)
     columns = list(zip(*([*fields, *[""] * expected][:expected] for _, fields in records), strict=True))
@@ -371,26 +346,24 @@ def separator_of(given: str) -> str:
 def _likeliest(head: list[str], expected: Collection[str], tried: str | None) -> str:
     """Return the separator that finds most of the expected columns in the header.
 
-    Without one, it is the one that cuts the first records into most columns, equally many in each if one does
-    so.
+    Of these, it is the one that cuts the first records into most columns, equally many in each if one does
+    so. Blanks also stand inside texts: they separate only if nothing else separates as well.
     """
-    best, best_score = ",", (False, 1)
-    for candidate in (*_SNIFFED, " "):
-        widths = [len(fields) for _, fields in _head_records(head, candidate)]
-        even = len(set(widths)) == 1
-        score = (even, widths[0] if widths else 0)
-        if candidate == " " and (best_score[0] or not even):
-            continue  # blanks also stand inside texts: only if nothing else separates as well
-        if score[1] > 1 and score > best_score:
-            best, best_score = candidate, score
-    most = 0
-    first = () if tried is None else (separator_of(tried),)
-    for candidate in dict.fromkeys((*first, best, *SEPARATORS.values())) if expected else ():
-        _, names = next(_head_records(head, candidate), (0, []))
-        common = len(set(expected) & {" ".join(name.split()) for name in names})
-        if common > most:
-            best, most = candidate, common
-    return best
+    candidates = [*_SNIFFED, " "]
+    if expected:
+        candidates = [*([] if tried is None else [separator_of(tried)]), *candidates, *SEPARATORS.values()]
+
+    def score(candidate: str) -> tuple[int, bool, bool, int]:
+        widths: list[int] = []
+        common = 0
+        for _, fields in _head_records(head, candidate):
+            common = common if widths else len({*expected} & {" ".join(name.split()) for name in fields})
+            widths.append(len(fields))
+        is_even = len(set(widths)) == 1 and widths[0] > 1
+        is_usual = candidate != " " and (is_even or max(widths, default=0) > 1)
+        return common, is_even, is_usual, widths[0] if widths else 0
+
+    return max(candidates, key=score)
 
 
 def _head_records(head: list[str], separator: str) -> Iterator[tuple[int, list[str]]]:

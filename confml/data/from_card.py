@@ -36,10 +36,8 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
     """Load the data set of a card and check it against the counts that the card expects."""
     paths = [find(card.name, file) for file in card.files]
-    rows = read_files(card, paths)
     notes = list(card.notes)
-    table = _handle_missing(card, _table(card, rows), notes)
-    table = _change_classes(card, table)
+    table = _change_classes(card, _handle_missing(card, read_files(card, paths), notes))
     values, categories = _numbers_and_categories(card, table)
     X, attributes = code_columns(values, table.names, categories, card.coding)
     train_rows, test_rows = _parts(card, table)
@@ -61,36 +59,7 @@ def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
     return data
 
 
-def _table(card: Card, rows: Rows) -> Rows:
-    """Return the rows of all files with the card's columns, and the label apart from them."""
-    if len(rows.y):
-        return replace(rows, y=as_labels(rows.y))
-    label = card.label or rows.label
-    assert label is not None  # delimited cards have one, and KEEL files name theirs
-    for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
-        if column not in rows.names:
-            message, near = f"the card names a column '{column}'", (column, rows.names)
-            raise DataError(message, where=str(card.path), near=near)
-    kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
-    names = tuple(rows.names[j] for j in kept)
-    texts = {column: texts for column, texts in rows.texts.items() if column in names}
-    values = np.ascontiguousarray(rows.values[:, kept])
-    return replace(rows, names=names, values=values, texts=texts, y=_labels(card, rows, label))
-
-
-def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
-    column = rows.values[:, rows.names.index(label)]
-    absent = np.flatnonzero(np.isnan(column))
-    if len(absent):
-        raise DataError(f"row {absent[0] + 1} has no label", where=f"data set '{card.name}'")
-    if label in rows.texts:
-        return as_labels(np.array(rows.texts[label]))[column.astype(np.intp)]
-    return as_labels(column)
-
-
 def _handle_missing(card: Card, table: Rows, notes: list[str]) -> Rows:
-    if not card.missing_values:
-        return table
     absent = np.isnan(table.values)
     rows = np.flatnonzero(absent.any(axis=1))
     if len(rows) == 0:
@@ -134,27 +103,24 @@ def _numbers_and_categories(card: Card, table: Rows) -> tuple[np.ndarray, tuple[
 
     Only categories that occur in the rows count: a file's declarations name others.
     """
-    values = table.values
-    if table.texts:
-        values = values.copy()
+    values = table.values.copy() if table.texts else table.values
     categories: list[tuple[str, ...] | None] = []
     for j, column in enumerate(table.names):
         if column not in table.texts:
             categories.append(None)
             continue
         there = ~np.isnan(values[:, j])
-        codes = values[there, j].astype(np.intp)
-        occurring = [table.texts[column][k] for k in np.unique(codes)]
+        occurring, codes = np.unique(
+            np.array(table.texts[column])[values[there, j].astype(np.intp)], return_inverse=True
+        )
         ordinal = card.ordinal.get(column)
-        known = ordinal or sort_categories(occurring)
-        place = {text: float(k) for k, text in enumerate(known, start=1 if ordinal else 0)}
-        for text in occurring:
-            if text not in place:
-                where = f"data set '{card.name}', column '{column}'"
-                raise DataError(f"expected one of {', '.join(known)}, got '{text}'", where=where)
-        new = np.array([place.get(text, np.nan) for text in table.texts[column]])
-        values[there, j] = new[codes]
-        categories.append(None if ordinal else known)
+        known = list(ordinal or sort_categories(occurring.tolist()))
+        if unknown := [text for text in occurring.tolist() if text not in known]:
+            where = f"data set '{card.name}', column '{column}'"
+            raise DataError(f"expected one of {', '.join(known)}, got '{unknown[0]}'", where=where)
+        places = np.array([known.index(text) for text in occurring.tolist()], dtype=np.float64)
+        values[there, j] = places[codes] + (1 if ordinal else 0)
+        categories.append(None if ordinal else tuple(known))
     return values, tuple(categories)
 
 
@@ -169,22 +135,18 @@ def _parts(card: Card, table: Rows) -> tuple[np.ndarray | None, np.ndarray | Non
 def _check(card: Card, data: DataSet) -> None:
     """Raise a DataError for the first count that differs from the card's."""
     expect = card.expect
-    counts = [
-        ("rows", expect.rows, len(data)),
-        ("attributes", expect.attributes, len(data.table_attributes)),
-        ("columns", expect.columns or expect.attributes, data.X.shape[1]),
-        ("training rows", expect.train_rows, None if data.train_rows is None else len(data.train_rows)),
-        ("test rows", expect.test_rows, None if data.test_rows is None else len(data.test_rows)),
-    ]
-    for what, expected, got in counts:
-        if expected != got:
-            raise _unexpected(card, f"expected {expected or 'no'} {what}, got {got or 'none'}")
-    got = Counter({str(label): count for label, count in data.class_counts().items()})
-    for label in sorted({*expect.classes, *got}):
-        if expect.classes.get(label, 0) != got[label]:
-            expected = expect.classes.get(label, 0)
-            raise _unexpected(card, f"expected {expected} rows of class '{label}', got {got[label]}")
-
-
-def _unexpected(card: Card, message: str) -> DataError:
-    return DataError(message, where=f"data set '{card.name}'", hint=f"see its card, {card.path}")
+    train, test = (0 if rows is None else len(rows) for rows in (data.train_rows, data.test_rows))
+    counts = {
+        "rows": (expect.rows, len(data)),
+        "attributes": (expect.attributes, len(data.table_attributes)),
+        "columns": (expect.columns or expect.attributes, data.X.shape[1]),
+        "training rows": (expect.train_rows or 0, train),
+        "test rows": (expect.test_rows or 0, test),
+    }
+    classes = Counter({str(label): count for label, count in data.class_counts().items()})
+    for label in sorted({*expect.classes, *classes}):
+        counts[f"rows of class '{label}'"] = expect.classes.get(label, 0), classes[label]
+    for what, (expected, count) in counts.items():
+        if expected != count:
+            message, hint = f"expected {expected} {what}, got {count}", f"see its card, {card.path}"
+            raise DataError(message, where=f"data set '{card.name}'", hint=hint)

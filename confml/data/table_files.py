@@ -18,12 +18,12 @@ from confml.data import csv_text
 from confml.data.frame_table import read_frame
 from confml.data.memory import available_memory
 from confml.data.text_table import TextTable, short
-from confml.data.unpack import BROKEN, compression_of, in_words, open_compressed
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError, DataError, printable
 
 FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
 _TEXTS = (".csv", ".tsv", ".txt", ".dat")
 _COMPRESSED = (".gz", ".bz2", ".zst")
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _BLOCK = 1 << 26  # bytes of a file that are read at once
 
 
@@ -80,17 +80,18 @@ def opened(path: Path, pipes: bool = False) -> BinaryIO:
 def _unpacked(path: Path, stream: BinaryIO) -> Iterator[tuple[BinaryIO, int | None]]:
     """Open a stream that may be compressed; with the largest number of bytes that it may unpack to."""
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-    kind = compression_of(buffered.peek(8)[:8])
+    begin = buffered.peek(8)
+    kind = next((kind for magic, kind in _MAGIC.items() if begin.startswith(magic)), None)
     if kind is None:
         yield buffered, None
         return
     try:
-        with open_compressed(kind, buffered) as unpacked:
+        with pa.CompressedInputStream(buffered, kind) as unpacked:
             yield unpacked, (available_memory() or 1 << 32) // 8
     except DataError:
         raise
-    except BROKEN as error:
-        message = f"the compressed data are broken ({kind}): {in_words(error)}"
+    except (OSError, ValueError) as error:
+        message = f"the compressed data are broken ({kind}): {printable(error, 200)}"
         raise DataError(message, where=str(path)) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import struct
 
 import numpy as np
@@ -63,25 +64,28 @@ NOMINAL_CARD = (
 )
 
 
-def test_dummy_coding(made):
-    data = made(NOMINAL, NOMINAL_CARD.format(coding="dummy", columns=4))
-    assert data.attributes == ("colour=blue", "colour=green", "colour=red", "x")
-    assert data.X.tolist() == [[0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 1, 4]]
+@pytest.mark.parametrize(
+    ("coding", "attributes", "X"),
+    [
+        (
+            "dummy",
+            ("colour=blue", "colour=green", "colour=red", "x"),
+            [[0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 1, 4]],
+        ),
+        (
+            "dummy-drop-first",
+            ("colour=green", "colour=red", "x"),
+            [[0, 1, 1], [0, 0, 2], [1, 0, 3], [0, 1, 4]],
+        ),
+        ("integer", ("colour", "x"), [[2, 1], [0, 2], [1, 3], [2, 4]]),
+    ],
+)
+def test_codings_of_nominal_columns(made, coding, attributes, X):
+    data = made(NOMINAL, NOMINAL_CARD.format(coding=coding, columns=len(attributes)))
+    assert data.attributes == attributes and data.X.tolist() == X
     assert data.table.tolist() == [[2, 1], [0, 2], [1, 3], [2, 4]]
     assert data.categories == (("blue", "green", "red"), None)
     assert data.nominal.tolist() == [True, False] and data.y.tolist() == ["g", "b", "g", "g"]
-
-
-def test_dummy_coding_without_the_first(made):
-    data = made(NOMINAL, NOMINAL_CARD.format(coding="dummy-drop-first", columns=3))
-    assert data.attributes == ("colour=green", "colour=red", "x")
-    assert data.X.tolist() == [[0, 1, 1], [0, 0, 2], [1, 0, 3], [0, 1, 4]]
-
-
-def test_integer_coding(made):
-    data = made(NOMINAL, NOMINAL_CARD.format(coding="integer", columns=2))
-    assert data.attributes == ("colour", "x") and data.X.tolist() == [[2, 1], [0, 2], [1, 3], [2, 4]]
-    assert data.nominal.tolist() == [True, False]
 
 
 def test_categories_that_are_numbers_stand_in_their_order(made):
@@ -140,6 +144,21 @@ def test_missing_values_are_kept(made):
     assert data.notes == ("1 of 3 rows have a missing value; they are kept",)
 
 
+@pytest.mark.parametrize("text", ["abc", "inf", "1e999", "1_000", "1.2.3", "?"])
+def test_a_text_among_numbers_is_named(made, text):
+    card = "columns: [a, b, y]\nlabel: y\nexpect: {rows: 2, attributes: 2, classes: {1: 1, 2: 1}}"
+    with pytest.raises(DataError, match=rf"a\.data, line 2, column 'b'.*{re.escape(text)}"):
+        made({"a.data": f"1,2,1\n3,{text},2\n"}, card)
+
+
+def test_numbers_are_rounded_as_python_rounds_them(made):
+    rng = np.random.default_rng(3)
+    texts = [f"{value:.17g}" for value in rng.standard_normal(2000) * 10.0 ** rng.integers(-30, 30, 2000)]
+    card = "columns: [x, y]\nlabel: y\nexpect: {rows: 2000, attributes: 1, classes: {a: 1999, b: 1}}"
+    data = made({"a.data": ",a\n".join(texts) + ",b"}, card)
+    assert data.X[:, 0].tolist() == list(map(float, texts))
+
+
 def test_missing_values_are_refused(made):
     card = MISSING.format(policy="error", more="", expect="{rows: 2, attributes: 2, classes: {1: 2}}")
     with pytest.raises(DataError, match="row 2, column 'b': the value is missing"):
@@ -186,7 +205,7 @@ def test_first_rows_train(made):
         (("rows: 5", "rows: 6"), "expected 6 rows, got 5"),
         (("attributes: 1", "attributes: 2"), "expected 2 attributes, got 1"),
         (("attributes: 1", "attributes: 1, columns: 3"), "expected 3 columns, got 1"),
-        (("attributes: 1", "attributes: 1, train-rows: 4"), "expected 4 training rows, got none"),
+        (("attributes: 1", "attributes: 1, train-rows: 4"), "expected 4 training rows, got 0"),
         (("3: 2", "3: 1"), "expected 1 rows of class '3', got 2"),
         (("3: 2", "4: 2"), "expected 0 rows of class '3', got 2"),
         (("label: y", "label: z"), "the card names a column 'z'"),
@@ -235,15 +254,13 @@ def test_images(made):
 
 
 def test_images_and_labels_that_do_not_fit(made):
-    files = {
-        "a.gz part=train holds=attributes": idx(np.zeros((3, 2, 2))),
-        "b.gz part=train holds=labels": idx(np.array([5, 0])),
-    }
-    with pytest.raises(DataError, match="a.gz and b.gz.*as many labels"):
-        made(files, IDX_CARD, "{kind: idx}")
-    files["b.gz part=train holds=labels"] = idx(np.array([5, 0, 5]))
-    with pytest.raises(DataError, match="expected 4 values an image, got 9"):
-        made(files | {"a.gz part=train holds=attributes": idx(np.zeros((3, 3, 3)))}, IDX_CARD, "{kind: idx}")
+    for images, labels in [((3, 2, 2), [5, 0]), ((3, 3, 3), [5, 0, 5])]:
+        files = {
+            "a.gz part=train holds=attributes": idx(np.zeros(images)),
+            "b.gz part=train holds=labels": idx(np.array(labels)),
+        }
+        with pytest.raises(DataError, match="expected as many labels as images of 4 values"):
+            made(files, IDX_CARD, "{kind: idx}")
     with pytest.raises(DataError, match="needs one of labels"):
         made({"a.gz part=train holds=attributes": idx(np.zeros((3, 2, 2)))}, IDX_CARD, "{kind: idx}")
 

@@ -1,19 +1,15 @@
-"""Files inside files: gzip, zip, UNIX compress, shell archives."""
+"""UNIX compress and shell archives."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import zipfile
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from confml.data.unpack import decompress, shar_member, uncompress_z, zip_member
-from confml.errors import DataError
+from confml.data.unpack import shar_member, uncompress_z
 
 SHUTTLE_TRN_Z = "ffd2cbf221d4982ccc77c674621c23291447f3fd9484c00d8078858965e0e7ed"
 
@@ -136,23 +132,6 @@ def test_broken_compress_data_are_said(data, said):
         uncompress_z(data)
 
 
-def zipped(**members: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return stream.getvalue()
-
-
-def test_zip_member():
-    data = zipped(first=b"1\n", second=b"2\n")
-    assert zip_member(io.BytesIO(data), "second") == b"2\n"
-    with pytest.raises(DataError, match="the zip file has no member 'third'; there are first, second"):
-        zip_member(io.BytesIO(data), "third")
-    with pytest.raises(DataError, match="the compressed data are broken"):
-        zip_member(io.BytesIO(data[:20]), "first")
-
-
 GNU_SHAR = b"""#!/bin/sh
 # This is a shell archive (produced by shar 3.50)
 # ============= synth.tr ==============
@@ -192,25 +171,3 @@ def test_shar_member():
     for archive, name in [(GNU_SHAR, "none"), (GNU_SHAR[: GNU_SHAR.index(b"SHAR_EOF\nchmod")], "synth.tr")]:
         with pytest.raises(ValueError):
             shar_member(archive, name)
-
-
-# ---- limits
-
-
-def test_what_unpacks_to_more_than_expected_is_refused():
-    plain = bytes(2_000_000)
-    assert decompress("gzip", gzip.compress(plain), limit=len(plain)) == plain
-    for unpack in (
-        lambda limit: decompress("gzip", gzip.compress(plain), limit),
-        lambda limit: zip_member(io.BytesIO(zipped(a=plain)), "a", limit),
-    ):
-        with pytest.raises(DataError, match="it unpacks to more than the 1999999 bytes that are expected"):
-            unpack(len(plain) - 1)
-
-
-def test_an_encrypted_member_is_refused():
-    data = bytearray(zipped(a=b"x" * 100))
-    data[6] |= 1
-    data[data.index(b"PK\x01\x02") + 8] |= 1
-    with pytest.raises(DataError, match="the member 'a' of the zip file is encrypted"):
-        zip_member(io.BytesIO(data), "a")

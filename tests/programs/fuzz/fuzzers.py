@@ -106,36 +106,6 @@ class Card:
             assert (root / file.folder / file.name).resolve().is_relative_to(root), "it leaves the cache"
 
 
-class Archive:
-    """Archives, compressed files and the formats of published data sets, each by every way to read it."""
-
-    name = "archive"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        from confml.data import readers
-        from confml.data.unpack import decompress, zip_member
-
-        path = folder / "mutant"
-        path.write_bytes(data)
-        calls = [
-            lambda: decompress("gzip", data, 10**6),
-            lambda: zip_member(path, "a.txt", 10**6),
-            lambda: readers.read_delimited(
-                path, names=("a", "b", "y"), text_columns=("b",), label="y", missing="?"
-            ),
-            lambda: readers.read_delimited(path, separator="blanks"),
-            lambda: readers.read_delimited(path, compressed="gzip"),
-            lambda: readers.read_keel(path),
-            lambda: readers.read_keel(path, member="a.txt", missing="?"),
-            lambda: readers.read_idx(path),
-        ]
-        for call in calls:
-            try:
-                call()
-            except ConfmlError as error:
-                check_message(error)
-
-
 class Config:
     """Configs of runs."""
 
@@ -157,7 +127,7 @@ class Config:
 FUZZERS = {
     fuzzer.name: fuzzer
     for fuzzer in (
-        *(Config(), Csv(), Card(), Archive(), Manifest(), Store()),
+        *(Config(), Csv(), Card(), Manifest(), Store()),
         *(Report(), model_mutants.Model()),
     )
 }
