@@ -166,10 +166,15 @@ class Run:
         import pandas as pd
 
         from confml.report.files import place_of
+        from confml.report.tables.known import known_outputs
+        from confml.report.tables.table import Table
 
         path = self.folder / place_of(name)
         if not path.is_file():
-            raise self._missing(name)
+            if not (self.folder / "metrics.csv").is_file():
+                raise self._missing(name)
+            tables = (output for output in known_outputs() if isinstance(output, Table))
+            return next(pd.DataFrame(columns=[*table.columns]) for table in tables if table.path == name)
         header = pd.read_csv(path, nrows=0).columns
         # Only empty numbers are missing: a method may be called "null", and parameters may be empty.
         missing = {column: [""] for column in header.difference(list(_TEXT))}

@@ -34,6 +34,7 @@ FOLDER = f"{RUN}/batches"
 VERSION = 2  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
+MOST_MERGED = 5_000_000  # bytes of batches that become one
 MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
 
 
@@ -114,6 +115,27 @@ class Store:
             if members:
                 write_atomically(self._file(name, "npz"), buffer.getvalue())
             write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
+
+    def merge(self) -> None:
+        """Store the records of several batches as one batch, unless they are large.
+
+        No other process may use the folder. The batches are removed when the new one is on disk.
+        """
+        self.refresh()
+        batches = {record.batch for records in self._records.values() for record in records.values()}
+        with guarded(self.folder):
+            paths = (self._file(batch, ending) for batch in batches for ending in ("jsonl", "npz"))
+            files = [path for path in paths if path.is_file()]
+            if len(batches) < 2 or sum(path.stat().st_size for path in files) > MOST_MERGED:
+                return
+            for kind, records in self._records.items():
+                stored = ((key, self.read(kind, key)) for key in records)
+                self._pending += [(kind, key, *record) for key, record in stored if record is not None]
+            self.sync()
+            self.close()
+            for path in files:
+                path.unlink()
+        self._records, self._arrays, self._intact = {}, {}, {}
 
     def refresh(self) -> None:
         """Find the records that are stored since the last call."""

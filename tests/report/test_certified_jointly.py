@@ -64,34 +64,36 @@ def test_one_row_per_limit_with_its_guarantee(report):
 
 def test_scope_all_is_the_literal_procedure(report):
     run, folder = report
-    stored = read(folder / "tables/certified-jointly-splits.csv")
-    assert len(stored) == 6
-    for row in stored:
-        results = [one for one in run.finished() if one.cell.split == row["split"]]
-        half, rest = halves("three", row["split"], ROWS)
-        limit, p_values, accepted, grids = float(row["limit"]), [], [], []
-        for result in results:
+    for row in read(folder / "tables/certified-jointly.csv"):
+        limit, chosen, coverages, risks = float(row["limit"]), [], [], []
+        for split in ("r0", "r1"):
+            results = [result for result in run.finished() if result.cell.split == split]
+            half, rest = halves("three", split, ROWS)
+            p_values, accepted, grids = [], [], []
+            for result in results:
+                view = result.views["probability"]
+                right = view.labels == result.truth
+                grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.05 / 2))
+                masks = [view.certainty[half] >= threshold for threshold in grids[-1]]
+                accepted.append([int(mask.sum()) for mask in masks])
+                p_values.append([
+                    binom.cdf(int((mask & ~right[half]).sum()), int(mask.sum()), limit) for mask in masks
+                ])  # fmt: skip
+            counts = literal.paths(p_values, 0.05, min)
+            if not any(counts):
+                coverages.append(0.0)
+                continue
+            place = -max((accepted[i][n - 1], -i) for i, n in enumerate(counts) if n)[1]
+            result = results[place]
             view = result.views["probability"]
-            right = view.labels == result.truth
-            grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.05 / 2))
-            masks = [view.certainty[half] >= threshold for threshold in grids[-1]]
-            accepted.append([int(mask.sum()) for mask in masks])
-            p_values.append([
-                binom.cdf(int((mask & ~right[half]).sum()), int(mask.sum()), limit) for mask in masks
-            ])  # fmt: skip
-        counts = literal.paths(p_values, 0.05, min)
-        assert int(row["certified_points"]) == sum(counts)
-        best = max((accepted[i][n - 1], -i) for i, n in enumerate(counts) if n) if any(counts) else None
-        if best is None:
-            assert row["threshold"] == "" and row["accepted"] == "0"
-            continue
-        chosen = -best[1]
-        threshold = grids[chosen][counts[chosen] - 1]
-        assert (row["method"], row["threshold"]) == (results[chosen].cell.method, repr(float(threshold)))
-        view, truth = results[chosen].views["probability"], results[chosen].truth
-        taken = view.certainty[rest] >= threshold
-        assert int(row["accepted"]) == best[0] and int(row["other_accepted"]) == taken.sum()
-        assert float(row["other_loss"]) == np.sum(taken & (view.labels[rest] != truth[rest]))
+            mask = view.certainty[rest] >= grids[place][counts[place] - 1]
+            chosen.append(result.cell.method)
+            coverages.append(mask.mean())
+            risks.append(np.mean((view.labels != result.truth)[rest][mask]))
+        best = max(chosen, key=chosen.count, default="")
+        assert (row["certified"], row["method"]) == (str(len(chosen)), best)
+        assert row["chosen"] == str(chosen.count(best)) and float(row["coverage"]) == np.mean(coverages)
+        assert not chosen or float(row["observed"]) == pytest.approx(np.mean(risks), abs=1e-15)
 
 
 def test_online_runs_have_none(tmp_path):

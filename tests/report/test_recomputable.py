@@ -17,6 +17,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
+from confml.report.tables.certified import halves
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
@@ -95,54 +96,40 @@ def certainty_of(rows, view) -> np.ndarray:
 
 
 @pytest.mark.parametrize("view", ["reject", "posterior", "margin"])
-def test_certified_thresholds_are_recomputed_from_halves_and_region_tables(folder, view):
+def test_certified_thresholds_are_recomputed_from_region_tables(folder, view):
     run = folder / "bayes"
-    halves = {(row["split"], row["row"]): row["half"] for row in read(run / "tables/certified-halves.csv")}
-    stored = [row for row in read(run / "tables/certified-splits.csv") if row["view"] == view]
-    assert len(stored) == 9
+    table = read(run / "regions" / "bayes" / f"bayes-knn.{view}.csv")
+    stored = [row for row in read(run / "tables/certified.csv") if row["view"] == view]
+    assert [float(row["risk"]) for row in stored] == [0.1, 0.05, 0.01]
     for row in stored:
-        table = rows_of(run / "regions" / "bayes" / f"bayes-knn.{view}.csv", row["split"])
-        half = np.array([halves[row["split"], one["row"]] for one in table])
-        certainty = certainty_of(table, view)
-        right = np.array([one["label"] == one["prediction"] for one in table])
-        calibration, other = half == "calibration", half == "other"
-        risk, delta = float(row["risk"]), float(row["delta"])
-        assert (calibration.sum(), other.sum()) == (int(row["calibration_rows"]), int(row["other_rows"]))
-        assert calibration.sum() == (ROWS + 1) // 2 and other.sum() == ROWS // 2
-        best, tried = None, None
-        for threshold in threshold_grid(certainty[other], int(calibration.sum()), risk, delta):
-            accepted = calibration & (certainty >= threshold)
-            counts = int(accepted.sum()), int((accepted & ~right).sum())
-            tried = tried or counts
-            if binom.cdf(counts[1], counts[0], risk) > delta:
-                break
-            best, tried = threshold, counts
-        assert tried == (int(row["calibration_accepted"]), int(row["calibration_errors"]))
-        assert float(row["p_value"]) == binom.cdf(tried[1], tried[0], risk)
-        accepted = other & (certainty >= (math.inf if best is None else best))
-        assert row["threshold"] == ("" if best is None else repr(float(best)))
-        assert (int(accepted.sum()), int((accepted & ~right).sum())) == (
-            int(row["other_accepted"]), int(row["other_errors"])
-        )  # fmt: skip
-    assert any(row["threshold"] for row in stored) and any(not row["threshold"] for row in stored)
+        risk, delta, thresholds, coverages, risks = float(row["risk"]), float(row["delta"]), [], [], []
+        for split in ("r0", "r1", "r2"):
+            rows = [line for line in table if line["split"] == split]
+            calibration, other = halves("bayes", split, ROWS)
+            assert sorted([*calibration, *other]) == list(range(ROWS)) and len(other) == ROWS // 2
+            certainty = certainty_of(rows, view)
+            right = np.array([line["label"] == line["prediction"] for line in rows])
+            best = math.inf
+            for threshold in threshold_grid(certainty[other], len(calibration), risk, delta):
+                accepted = right[calibration][certainty[calibration] >= threshold]
+                if binom.cdf(np.sum(~accepted), len(accepted), risk) > delta:
+                    break
+                best = threshold
+            accepted = right[other][certainty[other] >= best]
+            thresholds += [best] if best < math.inf else []
+            coverages.append(len(accepted) / len(other))
+            risks += [np.mean(~accepted)] if len(accepted) else []
+        assert (row["splits"], int(row["certified"])) == ("3", len(thresholds))
+        assert int(row["calibration_rows"]) == (ROWS + 1) // 2
+        assert float(row["coverage"]) == pytest.approx(np.mean(coverages), abs=1e-15)
+        assert float(row["threshold"] or "nan") == pytest.approx(mean_or_nan(thresholds), nan_ok=True)
+        assert float(row["observed_risk"] or "nan") == pytest.approx(mean_or_nan(risks), nan_ok=True)
+        assert int(row["broken"]) == np.sum(np.array(risks) > risk)
+    assert stored[0]["threshold"] and not stored[2]["threshold"]
 
 
-def test_certified_csv_is_the_mean_of_the_splits(folder):
-    splits = read(folder / "bayes" / "tables/certified-splits.csv")
-    rows = read(folder / "bayes" / "tables/certified.csv")
-    assert len(rows) == 9
-    for row in rows:
-        own = [one for one in splits if (one["view"], one["risk"]) == (row["view"], row["risk"])]
-        held = [one for one in own if one["threshold"]]
-        assert (int(row["splits"]), int(row["certified"])) == (len(own), len(held))
-        coverage = column(own, "other_accepted") / column(own, "other_rows")
-        assert float(row["coverage"]) == pytest.approx(coverage.mean(), abs=1e-15)
-        if held:
-            assert float(row["threshold"]) == pytest.approx(column(held, "threshold").mean(), abs=1e-12)
-            risks = column(held, "other_errors") / column(held, "other_accepted")
-            assert float(row["observed_risk"]) == pytest.approx(risks.mean(), abs=1e-15)
-            assert int(row["broken"]) == np.sum(risks > float(row["risk"]))
-        assert {one["needed"] for one in own} == {row["needed"]}
+def mean_or_nan(values) -> float:
+    return float(np.mean(values)) if values else math.nan
 
 
 def distance_from_uniform(p: np.ndarray) -> float:

@@ -44,7 +44,7 @@ METHODS = [
     "  - {name: knn, tune: {k: [1, 5, 9]}}",
     "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, sweep: {max_depth: [1, 3]}}",
 ]
-TABLES = ("metrics.csv", "summary.csv", "tables/tuning.csv", "tables/failures.csv")
+TABLES = ("metrics.csv", "summary.csv", "tables/tuning.csv")
 
 
 def write_config(folder, methods=METHODS, text=CONFIG, figures="[]"):

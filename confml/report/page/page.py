@@ -34,7 +34,7 @@ from confml.runner.manifest import manifest_path
 
 FIGURES, WITH_FIGURES = 3, 12
 """Figures of a data set on the page, and data sets with figures; the others are links."""
-OF_RUNS = (rejection_curves.TABLE, certified.SPLITS, certified.TABLE)
+OF_RUNS = (rejection_curves.TABLE, certified.TABLE)
 """Tables that the page of several runs reads."""
 
 

@@ -4,8 +4,8 @@ The halves of each test part are those of ``certified.csv``. The thresholds of e
 computed without the labels of the half that certifies (`confml.measures.certified_paths`).
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,15 +14,8 @@ from confml.measures.certified_paths import Path, certify_paths, most_accepting
 from confml.methods import BASELINE
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
-from confml.report.tables.certified import (
-    DELTA,
-    RISKS,
-    candidates_of,
-    candidates_of_splits,
-    group_columns,
-    halves,
-    has_thresholds,
-)
+from confml.report.run.results import Variant
+from confml.report.tables.certified import DELTA, RISKS, group_columns, halves, has_halves, has_thresholds
 from confml.report.tables.table import Row, Table
 
 ALL = "all"
@@ -35,42 +28,58 @@ GUARANTEE = (
 NO_GUARANTEE = "None: the rows of a group are not independent (groups: {column})."
 
 
-def split_rows(report: Report) -> Iterator[Row]:
-    """Choose the certified threshold of each split that accepts most rows, among all views but the baseline.
+class Candidate(NamedTuple):
+    """A view on one split whose thresholds can be certified.
 
-    limit: largest risk of the accepted rows. candidates: number of views that are certified together.
-    certified_points: number of certified thresholds of all paths. threshold: None if nothing is certified.
-    accepted, loss, p_value: accepted rows of the calibration half, errors among these, and the p-value.
-    other_rows, other_accepted, other_loss: the same of the other half.
+    view: method, packed parameters and name of the view. certainty: (n,) values by which predictions are
+    ordered. correct: (n,) bool.
     """
-    for (dataset, split), candidates in candidates_of_splits(report.run).items():
-        candidates = [candidate for candidate in candidates if candidate.method != BASELINE]
-        if not candidates:
-            continue
-        half, rest = halves(dataset, split, len(candidates[0].rows))
-        certainty = np.stack([candidate.certainty for candidate in candidates])
-        correct = np.stack([candidate.correct for candidate in candidates])
-        delta = DELTA / len(candidates)
-        for risk in RISKS:
-            grids = threshold_grids(certainty[:, rest], len(half), risk, delta)
-            paths = Path.of_parts(certainty[:, half], correct[:, half], grids, risk)
-            certified = certify_paths(paths, DELTA)
-            best = most_accepting(paths, certified)
-            key = dataset, split, ALL, risk, DELTA, len(candidates), sum(certified)
-            needed = minimum_accepted(risk, delta)
-            if best is None:
-                of_half = None, len(half), 0, 0.0, None
-                yield *key, "", "", "", *of_half, needed, len(rest), 0, float("nan")
-                continue
-            number, place = best
-            chosen, path = candidates[number], paths[number]
-            accepted = certainty[number, rest] >= path.thresholds[place]
-            errors = float(np.count_nonzero(accepted & ~correct[number, rest]))
-            point = (column[place].item() for column in (path.accepted, path.errors, path.p_values))
-            yield (
-                *(*key, chosen.method, chosen.params, chosen.view, path.thresholds[place].item(), len(half)),
-                *(*point, needed, len(rest), int(accepted.sum()), errors),
-            )
+
+    dataset: str
+    split: str
+    view: tuple[str, str, str]
+    certainty: np.ndarray
+    correct: np.ndarray
+
+
+def candidates_of(variant: Variant) -> list[Candidate]:
+    """Return the candidates of a variant on all splits; none of the baseline."""
+    dataset, method, params = variant.key
+    return [
+        Candidate(dataset, result.cell.split, (method, params, view), case.certainty, case.correct)
+        for view, splits in variant.views.items()
+        for result, case in splits
+        if has_halves(case) and method != BASELINE
+    ]
+
+
+class Chosen(NamedTuple):
+    """The certified threshold of a split that accepts most rows of the calibration half; None without one.
+
+    view: of the threshold. coverage, risk: share and error rate of the accepted rows of the other half.
+    """
+
+    threshold: float | None
+    view: tuple[str, str, str]
+    coverage: float
+    risk: float
+
+
+def chosen_threshold(candidates: Sequence[Candidate], risk: float) -> Chosen:
+    """Certify the thresholds of the candidates of a split together, and choose one."""
+    half, rest = halves(candidates[0].dataset, candidates[0].split, len(candidates[0].correct))
+    certainty = np.stack([candidate.certainty for candidate in candidates])
+    correct = np.stack([candidate.correct for candidate in candidates])
+    grids = threshold_grids(certainty[:, rest], len(half), risk, DELTA / len(candidates))
+    paths = Path.of_parts(certainty[:, half], correct[:, half], grids, risk)
+    best = most_accepting(paths, certify_paths(paths, DELTA))
+    if best is None:
+        return Chosen(None, ("", "", ""), 0.0, float("nan"))
+    number, place = best
+    threshold = paths[number].thresholds[place].item()
+    accepted = certainty[number, rest] >= threshold
+    wrong, n = int(np.count_nonzero(accepted & ~correct[number, rest])), int(accepted.sum())
+    return Chosen(threshold, candidates[number].view, n / len(rest), wrong / n if n else float("nan"))
 
 
 def rows(report: Report) -> Iterator[Row]:
@@ -93,43 +102,30 @@ def rows(report: Report) -> Iterator[Row]:
     there is no guarantee, because the rows of a group are not independent. Each row of the file has a
     separate guarantee: the limit must be chosen before the results are known.
     """
-    limits: dict[tuple, list] = {}
-    for split in report.dicts(SPLITS.path):
-        limits.setdefault((split["dataset"], split["scope"], split["limit"]), []).append(split)
+    splits: dict[str, dict[str, list[Candidate]]] = {}
+    for candidate in (candidate for found in report.run.collected(candidates_of) for candidate in found):
+        splits.setdefault(candidate.dataset, {}).setdefault(candidate.split, []).append(candidate)
     columns = group_columns(report.run)
-    for (dataset, scope, limit), splits in limits.items():
-        certified = [split for split in splits if split["threshold"] is not None]
-        chosen = [(split["method"], split["params"], split["view"]) for split in certified]
-        best: tuple[Any, ...] = max(dict.fromkeys(chosen), key=chosen.count, default=("", "", ""))
-        observed = [
-            split["other_loss"] / split["other_accepted"] if split["other_accepted"] else float("nan")
-            for split in certified
-        ]
-        candidates = min(split["candidates"] for split in splits)
-        guarantee = GUARANTEE.format(candidates=candidates, limit=limit)
-        yield (
-            *(dataset, scope, limit, DELTA, candidates, len(splits), len(certified), *best),
-            chosen.count(best),
-            mean_and_sd([split["other_accepted"] / split["other_rows"] for split in splits])[0],
-            mean_and_sd(observed)[0],
-            sum(risk > limit for risk in observed),
-            max(split["needed"] for split in splits),
-            min(split["calibration_rows"] for split in splits),
-            NO_GUARANTEE.format(column=columns[dataset]) if dataset in columns else guarantee,
-        )
+    for dataset, by_split in splits.items():
+        count = min(map(len, by_split.values()))
+        rows = min(-(-len(candidates[0].correct) // 2) for candidates in by_split.values())
+        for limit in RISKS:
+            chosen = [chosen_threshold(candidates, limit) for candidates in by_split.values()]
+            certified = [choice for choice in chosen if choice.threshold is not None]
+            views = [choice.view for choice in certified]
+            best = max(dict.fromkeys(views), key=views.count, default=("", "", ""))
+            guarantee = GUARANTEE.format(candidates=count, limit=limit)
+            needed = max(minimum_accepted(limit, DELTA / len(candidates)) for candidates in by_split.values())
+            yield (
+                *(dataset, ALL, limit, DELTA, count, len(chosen), len(certified), *best, views.count(best)),
+                mean_and_sd([choice.coverage for choice in chosen])[0],
+                mean_and_sd([choice.risk for choice in certified])[0],
+                sum(choice.risk > limit for choice in certified),
+                *(needed, rows),
+                NO_GUARANTEE.format(column=columns[dataset]) if dataset in columns else guarantee,
+            )
 
 
-SPLITS = Table(
-    "certified-jointly-splits.csv",
-    "the chosen threshold of each split",
-    "dataset split scope limit delta candidates certified_points method params view threshold "
-    "calibration_rows accepted loss p_value needed other_rows other_accepted other_loss",
-    split_rows,
-    needs="thresholds in the config",
-    applies=has_thresholds,
-    of_run=True,
-    collects=lambda run: (candidates_of,),
-)
 TABLE = Table(
     "certified-jointly.csv",
     "thresholds certified together for all methods and views",
@@ -139,4 +135,5 @@ TABLE = Table(
     needs="thresholds in the config",
     applies=has_thresholds,
     of_run=True,
+    collects=lambda run: (candidates_of,),
 )

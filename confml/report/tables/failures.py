@@ -19,5 +19,4 @@ TABLE = Table(
     "dataset method params split error calls",
     rows,
     of_run=True,
-    empty=True,
 )

@@ -18,7 +18,7 @@ from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults, Variant
-from confml.report.tables.certified import RISKS, certified_splits
+from confml.report.tables.certified import RISKS, certified_splits, has_halves
 from confml.report.tables.table import Files
 
 COVERAGES = (0.9, 0.8)
@@ -64,9 +64,12 @@ class SplitValue(NamedTuple):
 
 def split_values(variant: Variant) -> list[SplitValue]:
     """Return the values of a variant that are not in ``metrics.csv``."""
-    certified: dict[tuple[str, str], list] = {}
-    for point in certified_splits(variant):
-        certified.setdefault((point.split, point.view), []).append(point)
+    certified: dict[tuple[str, str], dict[float, float]] = {}
+    for view, splits in variant.views.items():
+        having = [split for split in splits if has_halves(split.case)]
+        for risk, points in certified_splits(having).items() if having else ():
+            for split, point in zip(having, points, strict=True):
+                certified.setdefault((split.result.cell.split, view), {})[risk] = point.coverage
     values = []
     for result in variant.splits:
         seconds = result.views.fit_seconds + result.views.predict_seconds
@@ -78,8 +81,8 @@ def split_values(variant: Variant) -> list[SplitValue]:
             if case.curve is not None:
                 for share in COVERAGES:
                     columns[f"risk_at_{number_text(share)}"] = float(case.curve.risk_at_coverage(share))
-                for point in certified.get((result.cell.split, view), ()):
-                    columns[f"certified_at_{number_text(point.risk)}"] = point.coverage
+                for risk, share in certified.get((result.cell.split, view), {}).items():
+                    columns[f"certified_at_{number_text(risk)}"] = share
             key = variant.dataset, variant.label, view if len(variant.views) > 1 else ""
             values += [SplitValue(name, *key, value) for name, value in columns.items()]
     return values

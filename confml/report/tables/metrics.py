@@ -20,5 +20,4 @@ TABLE = Table(
     COLUMNS,
     rows,
     of_run=True,
-    empty=True,
 )

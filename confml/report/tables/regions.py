@@ -13,6 +13,7 @@ from confml.measures import Case
 from confml.measures.martingales import power_martingale, simple_mixture
 from confml.measures.p_values import has_counts, is_online
 from confml.measures.regions import reasons
+from confml.methods import BASELINE
 from confml.report.files import field, fields, numbers, safe_name, safe_names, write_lines
 from confml.report.region_columns import region_fields, score_columns, score_header
 from confml.report.report import Report
@@ -25,7 +26,9 @@ MOST_BYTES = 10_000_000  # of a file that is not compressed
 
 
 def write_variant(report: Report, variant: Variant) -> None:
-    """Write the files of a variant: one for each of its views."""
+    """Write a file for each view of a variant, but not of the baseline, whose rows are all alike."""
+    if variant.splits[0].cell.method == BASELINE:
+        return
     path = file_names(report.run)[variant.key]
     for view, splits in variant.views.items():
         ending = f".{safe_name(view)}.csv" if len(variant.views) > 1 else ".csv"

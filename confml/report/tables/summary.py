@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from confml._json import to_json
+from confml.measures.metric import LEVEL
 from confml.report.answers.losses import losses_of
 from confml.report.files import safe_name
 from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, summaries
 from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.report import Report
 from confml.report.run.results import RunResults
-from confml.report.shown_table import ShownTable
+from confml.report.shown_table import ShownTable, to_latex
 from confml.report.tables.notes import notes_of
 from confml.report.tables.table import Files, Row, Table
 
@@ -37,7 +38,6 @@ TABLE = Table(
     "dataset method params view metric level mean sd n",
     rows,
     of_run=True,
-    empty=True,
     shown=shown,
 )
 
@@ -81,7 +81,7 @@ def _finite(value: float) -> float | None:
 
 
 def write_tables(report: Report) -> None:
-    """Tables of all methods as CSV, Markdown and LaTeX, with the best and marks of significance.
+    """Tables of all methods as CSV and LaTeX, with the best and marks of significance.
 
     ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
     incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
@@ -95,15 +95,16 @@ def write_tables(report: Report) -> None:
     for summary in summaries(report.run):
         name = summary.kind.name
         report.write_csv(f"{name}.csv", CSV_HEADER, dict.fromkeys(csv_rows(summary)))
-        label = safe_name(f"{report.run.config.name}-{name}")
-        report.write_shown(name, shown_summary(summary, report.run), label)
+        if summary.kind.level_name == LEVEL:
+            label = safe_name(f"{report.run.config.name}-{name}")
+            report.write(f"tables/{name}.tex", to_latex(shown_summary(summary, report.run), label))
 
 
 TABLES = Files(
     "summary-tables",
     {
-        "tables/results.csv": "error and regions of all methods, best and significance; also md, tex",
-        "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex",
+        "tables/results.csv": "error and regions of all methods, best and significance; also tex",
+        "tables/acceptance.csv": "accepted predictions at each threshold",
     },
     write_tables,
     collects=lambda run: (losses_of,),

@@ -31,9 +31,9 @@ class Table:
     it for each variant, of which one is in memory at a time. Its docstring says what the columns mean. needs:
     condition for the table to have rows, shown by ``confml describe``. applies: whether a run can have rows.
     metrics: declarations of the numbers that the table alone has. collects: the functions of a `Variant`
-    whose values ``rows`` of a whole run reads with `RunResults.collected`. empty: whether a file without rows
-    is written. notes: function of the report that yields sentences for the notes. shown: function of the
-    results of a run and the folder of its report that yields tables for ``confml run --all``.
+    whose values ``rows`` of a whole run reads with `RunResults.collected`. notes: function of the report that
+    yields sentences for the notes. shown: function of the results of a run and the folder of its report that
+    yields tables for ``confml run --all``.
     """
 
     path: str
@@ -45,7 +45,6 @@ class Table:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     of_run: bool = False
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
-    empty: bool = False
     notes: Callable[[Report], Iterable[str]] = lambda report: ()
     shown: Callable[[RunResults, Path], Iterable[ShownTable]] = lambda run, folder: ()
 
@@ -84,9 +83,9 @@ class Table:
         report.columns[self.path] = self.columns
 
     def write(self, report: Report) -> None:
-        """Write the file, unless it has no rows; the rows of variants are in the report."""
+        """Write the file; those in ``tables/`` only with rows. The rows of variants are in the report."""
         self.make(report)
-        if report.rows[self.path] or self.empty:
+        if report.rows[self.path] or self.file == self.path:
             report.write_csv(self.path, self.columns, report.rows[self.path])
 
 

@@ -33,5 +33,4 @@ TABLE = Table(
     COLUMNS,
     rows,
     metrics=TIME_METRICS,
-    empty=True,
 )

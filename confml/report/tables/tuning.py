@@ -33,5 +33,4 @@ TABLE = Table(
     COLUMNS,
     rows,
     needs="a method with tune:",
-    empty=True,
 )

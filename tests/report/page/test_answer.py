@@ -17,10 +17,7 @@ from confml.report.tables import certified, certified_jointly, rejection_curves
 from confml.report.write import read_tables
 from confml.runner.manifest import DatasetInfo
 
-TABLES = (
-    *(rejection_curves.TABLE, certified.SPLITS, certified.TABLE),
-    *(certified_jointly.SPLITS, certified_jointly.TABLE),
-)
+TABLES = (*(rejection_curves.TABLE, certified.TABLE, certified_jointly.TABLE),)
 
 
 def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
