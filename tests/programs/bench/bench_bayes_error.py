@@ -1,4 +1,4 @@
-"""Seconds of confml.bayes_error beside a straightforward implementation and mlpack's dual-tree spanning tree.
+"""Seconds of confml.bayes_error beside a straightforward implementation and quitefastmst.
 
 Each function returns rows (name, ours, other, other / ours): medians over runs that alternate between the
 two, one thread, kernels compiled beforehand.
@@ -7,18 +7,13 @@ two, one thread, kernels compiled beforehand.
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from functools import partial
 
 import numba
 import numpy as np
-from _pairs import PEAK_MB, Skipped, paired
+from _pairs import Skipped, paired
 from scipy.spatial.distance import cdist
 
 from confml.bayes_error import bayes_errors, spanning_trees
@@ -87,72 +82,6 @@ def gaussian_mixture(n: int = 58_000, d: int = 9, components: int = 6, seed: int
     return centres[rng.integers(0, components, n)] + rng.normal(size=(n, d))
 
 
-MLPACK = """
-import json, sys, time, numpy as np, mlpack
-X = np.load(sys.argv[1])
-mlpack.emst(input_=X[:200])
-for line in sys.stdin:
-    begun = time.thread_time()
-    result = mlpack.emst(input_=X)
-    print(json.dumps([time.thread_time() - begun, result["output"][:, 2].sum()]), flush=True)
-"""
-
-
-def compare_single_tree(name: str, X: np.ndarray, goal: float, repeats: int = 3):
-    """One tree of all rows against `mlpack.emst` in a process of its own, in turns; thread time, one thread
-    each. Then three orthogonal trees, against what mlpack takes for one."""
-    if importlib.util.find_spec("mlpack") is None:
-        raise Skipped("mlpack is not installed (pip install mlpack; it belongs to the extra 'bench')")
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    for trees in (1, 3):
-        spanning_trees(X[:2000], trees)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    ours: dict[int, list[float]] = {1: [], 3: []}
-    other = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "rows.npy")
-        np.save(path, X)
-        with subprocess.Popen(
-            [sys.executable, "-c", MLPACK, path],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-        ) as process:  # fmt: skip
-            for _ in range(repeats):
-                process.stdin.write("go\n")
-                process.stdin.flush()
-                seconds, length = json.loads(process.stdout.readline())
-                other.append(seconds)
-                for trees, spent in ours.items():
-                    begun = time.thread_time()
-                    found = spanning_trees(X, trees)
-                    spent.append(time.thread_time() - begun)
-                    own = found.distance[found.tree == 0].sum()
-                    if abs(own - length) > 1e-9 * length:
-                        raise AssertionError(f"{name}: our tree has length {own}, mlpack's {length}")
-            process.stdin.close()
-    theirs, one, three = map(statistics.median, (other, ours[1], ours[3]))
-    notes = {"repeats": repeats, "other_is": "mlpack.emst, one tree, same total length"}
-    return [
-        (f"one tree, {name}, beside mlpack", one, theirs, theirs / one, {"goal": goal, **notes}),
-        (f"three trees, {name}, beside one of mlpack", three, theirs, theirs / three, notes),
-    ]
-
-
-def bench_tree_shuttle():
-    """Whole numbers, nearly all distances tied, rows along few lines: what mlpack's dual tree is best at."""
-    return compare_single_tree("shuttle, 58,000 x 9", load({"name": "shuttle"}).X, goal=1)
-
-
-def bench_tree_mixture():
-    """Six spherical Gaussians in nine dimensions: the rows fill the space, which dual trees are worst at."""
-    return compare_single_tree("mixture of Gaussians, 58,000 x 9", gaussian_mixture(), goal=10)
-
-
-def bench_tree_plane():
-    """The same in two dimensions: where dual trees are good."""
-    X = gaussian_mixture(d=2, components=60)
-    return compare_single_tree("mixture of Gaussians, 58,000 x 2", X, goal=1)
-
-
 def bench_tree_quitefastmst():
     """One tree against `quitefastmst.mst_euclid` in the same process, in turns; thread time, one thread."""
     if importlib.util.find_spec("quitefastmst") is None:
@@ -165,6 +94,7 @@ def bench_tree_quitefastmst():
     for name, X in {
         "mixture of Gaussians, 1,000,000 x 2": gaussian_mixture(1_000_000, 2, 60),
         "mixture of Gaussians, 200,000 x 3": gaussian_mixture(200_000, 3, 20),
+        "mixture of Gaussians, 58,000 x 9": gaussian_mixture(),
         "shuttle, 58,000 x 9": load({"name": "shuttle"}).X,
     }.items():
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -211,37 +141,6 @@ def bench_fars():
     )
 
 
-MEMORY = """
-from threadpoolctl import threadpool_limits
-from confml.bayes_error import pairwise_bayes_error
-from confml.data import load
-def peak():
-    return PEAK_MB / 1024
-data = load({"name": "mnist"})
-before = peak()
-with threadpool_limits(1):
-    pairwise_bayes_error(data.X, data.y, trees=3)
-print(before, peak(), data.X.nbytes / 2**30)
-""".replace("PEAK_MB", PEAK_MB)
-
-
-def bench_mnist_memory():
-    """Peak memory (resident, GiB) of a process that estimates all 45 pairs of MNIST with 3 trees, beside that
-    of the largest pair's distance matrix in float64. Takes some minutes."""
-    data = load({"name": "mnist"})
-    largest = int(np.sort(np.unique(data.y, return_counts=True)[1])[-2:].sum())
-    output = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout
-    before, after, rows = map(float, output.split())
-    matrix = largest**2 * 8 / 2**30
-    notes = {
-        "unit": "GiB",
-        "loaded": before,
-        "rows": rows,
-        "other_is": "one matrix, largest pair",
-    }
-    return "peak memory, MNIST pairs", after, matrix, matrix / after, notes
-
-
 def bench_pairs():
     """Pairs and one-vs-rest with 3 trees against `straightforward`."""
     rng = np.random.default_rng(0)
@@ -258,11 +157,5 @@ def bench_pairs():
     return rows
 
 
-BENCHMARKS = (
-    bench_pairs,
-    bench_tree_shuttle,
-    bench_tree_mixture,
-    bench_tree_plane,
-    bench_tree_quitefastmst,
-)
-WHEN_ASKED = (bench_mnist_memory, bench_fars)
+BENCHMARKS = (bench_pairs, bench_tree_quitefastmst)
+WHEN_ASKED = (bench_fars,)

@@ -138,35 +138,6 @@ def bench_adaptive() -> list[Result]:
     ]
 
 
-def bench_vehicle() -> list[Result]:
-    """One proposal of the adaptive model on vehicle itself, 564 rows, beside the goal of 1.2 ms.
-
-    It starts at k = 10, near which the chains settle: time grows with k, and a thousand steps from a k of
-    the prior would be mostly on the way there.
-    """
-    from confml.data import load
-
-    data = load({"name": "vehicle"})
-    rows = np.random.default_rng(0).permutation(len(data.y))[:564]
-    X, y = data.X[rows], data.y[rows]
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    steps = 1000
-
-    def ours():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            settings = {"chains": 1, "burn_in": steps - 10, "samples": 10, "thin": 1, "random_state": 0}
-            BayesKNN(model="adaptive", start_k=10, **settings).fit(X, y)
-
-    one, _ = medians(ours, lambda: None, rounds=3)
-    return [
-        (
-            *result("adaptive Bayesian k-NN, one proposal on vehicle, beside 1.2 ms", one / steps, 1.2e-3),
-            {"goal": 1},
-        )
-    ]
-
-
 def bench_chains() -> list[Result]:
     """Four chains in two threads beside the same in one, by the clock on the wall; needs two free cores."""
     if os.cpu_count() < 2 or os.getloadavg()[0] > 1.0:
@@ -195,4 +166,4 @@ def _counts(training) -> np.ndarray:
     return all_counts(*training.neighbours_of(None, 200))
 
 
-BENCHMARKS = (bench_exact, bench_chain, bench_adaptive, bench_vehicle, bench_chains)
+BENCHMARKS = (bench_exact, bench_chain, bench_adaptive, bench_chains)

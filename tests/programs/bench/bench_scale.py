@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _pairs import PEAK_MB, seconds_of
-from bench_runner import VARIANTS, cpu_of, write_config
+from bench_runner import cpu_of
 
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
 STEPS, STREAM_FEATURES, STREAM_CLASSES = (20_000, 100_000), 16, 10
-SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
 ONE = """
 import sys, time
@@ -84,14 +83,6 @@ def exponent_of(sizes: tuple[int, ...], seconds: list[float]) -> float:
     return math.log(seconds[-1] / seconds[-2]) / math.log(sizes[-1] / sizes[-2])
 
 
-def bench_tcm_nn() -> list[Row]:
-    return growth("tcm_nn", "TCMNN", SIZES)
-
-
-def bench_knn() -> list[Row]:
-    return growth("knn", "KNN", SIZES)
-
-
 def bench_online() -> list[Row]:
     """TCM-NN online, k = 1, on Gaussian classes: CPU seconds beside the float32 products of each block with
     the examples before it and those of the block."""
@@ -133,65 +124,8 @@ def online_rows(features: int) -> list[Row]:
     return [*lines, (name, exponent_of(STEPS, spent), *none, {"unit": ""})]
 
 
-def bench_online_thousand() -> list[Row]:
-    """A thousand steps of TCM-NN online, beside the goal of 8 ms."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, STREAM_CLASSES, 1000)
-    X = rng.normal(size=(1000, STREAM_FEATURES)) + rng.normal(size=(STREAM_CLASSES, STREAM_FEATURES))[y]
-
-    def run() -> None:
-        OnlinePass(STREAM_FEATURES, STREAM_CLASSES, (1,)).step(X, y, predicts=True)
-
-    run()
-    ours = min(seconds_of(run) for _ in range(9))
-    what = f"TCM-NN online, {STREAM_FEATURES} features, 1000 steps, beside 8 ms"
-    return [(what, ours, 0.008, 0.008 / ours, {"repeats": 9, "goal": 1.0})]
-
-
 def bench_tcm_nn_large() -> list[Row]:
     return growth("tcm_nn", "TCMNN", LARGE)
-
-
-def bench_growth() -> list[Row]:
-    """Exponents of the time over five sizes, with the peak memory at the largest."""
-    curves = {
-        "rows, TCM-NN, 9 features": ((25_000, 100_000), lambda n: measured("tcm_nn", "TCMNN", n)),
-        "features, TCM-NN, 10000 rows": ((64, 256), lambda n: measured("tcm_nn", "TCMNN", 10_000, n)),
-        "classes, TCM-NN, 25000 rows": ((8, 32), lambda n: measured("tcm_nn", "TCMNN", 25_000, classes=n)),
-        "cells, tiny data sets": ((1400, 5600), lambda n: run_of(n // 70, 7)),
-        "variants of kNN, tiny data sets": ((16, 64), lambda n: run_of(10, n)),
-    }
-    rows: list[Row] = []
-    for what, (sizes, measure) in curves.items():
-        (first, _), (second, memory) = map(measure, sizes)
-        none = (math.nan, math.nan)
-        size = f"{sizes[1]} {what}"
-        rows.append((f"{size}: CPU", second, *none, {"repeats": 1}))
-        rows.append(
-            (
-                f"{size}: exponent of the time, from {sizes[0]}",
-                exponent_of(sizes, (first, second)),
-                *none,
-                {"unit": ""},
-            )
-        )
-        rows.append((f"{size}: peak memory", memory, *none, {"unit": "MB"}))
-    return rows
-
-
-def run_of(repeats: int, variants: int) -> tuple[float, float]:
-    """Return CPU seconds and peak MB of a run with its report, without the start: tiny data sets, one job."""
-    methods = VARIANTS if variants == 7 else [{"name": "knn", "sweep": {"k": list(range(1, variants + 1))}}]
-    with tempfile.TemporaryDirectory() as name:
-        small, folder = Path(name, "small"), Path(name, "large")
-        seconds = []
-        for place, count in ((small, 1), (folder, repeats)):
-            place.mkdir()
-            config = write_config(place, count, 10, methods)
-            command = ("run", str(config), "--out", str(place / "out"), "--jobs", "1", "--quiet")
-            used, memory = peak_of("-m", "confml", *command)
-            seconds.append(used)
-    return seconds[1] - seconds[0], memory
 
 
 def peak_of(*arguments: str) -> tuple[float, float]:
@@ -265,7 +199,5 @@ def _write_rows(path: Path, count: int, labels: bool) -> None:
             file.write(body)
 
 
-BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online, bench_online_thousand)
-WHEN_ASKED = (
-    bench_tcm_nn_large, bench_growth, bench_ten_million_rows, bench_regions, bench_predictions,
-)  # fmt: skip
+BENCHMARKS = (bench_online,)
+WHEN_ASKED = (bench_tcm_nn_large, bench_ten_million_rows, bench_regions, bench_predictions)

@@ -160,7 +160,7 @@ def bench_online() -> Row:
 
 # ---- other packages, on a part of USPS small enough for them
 
-SMALL, FEW, FEWER = 1000, 20, 3
+SMALL, FEW = 1000, 20
 
 
 def bench_online_cp() -> Row:
@@ -185,48 +185,6 @@ def bench_online_cp() -> Row:
     low, high = ours["n_greater"] / (SMALL + 1), (ours["n_greater"] + ours["n_equal"]) / (SMALL + 1)
     row[4]["p_values_alike"] = float(np.mean((p_values >= low - 1e-12) & (p_values <= high + 1e-12)))
     return row
-
-
-def bench_transductive_loop() -> Row:
-    """nonconformist's transductive loop with TCM-NN's strangeness by scikit-learn, scaled down: 100 times."""
-    try:
-        from nonconformist.cp import TcpClassifier
-        from nonconformist.nc import BaseScorer
-    except ImportError:
-        raise Skipped("nonconformist is not installed (pip install 'confml[bench]')") from None
-    from sklearn.neighbors import NearestNeighbors
-
-    class Ratio(BaseScorer):
-        """The nearest distance to the own class over that to the others, as a scorer of nonconformist."""
-
-        def fit(self, x, y):
-            self.near = {
-                label: (NearestNeighbors(algorithm="brute").fit(x[y == label]),
-                        NearestNeighbors(algorithm="brute").fit(x[y != label]))
-                for label in np.unique(y)
-            }  # fmt: skip
-
-        def score(self, x, y=None):
-            scores = np.empty(len(x))
-            for label in np.unique(y):
-                some = y == label
-                same, others = self.near[label]
-                own = same.kneighbors(x[some], 2)[0][:, 1]  # the nearest is the example itself
-                with np.errstate(divide="ignore"):  # it asks for labels that were not added, too
-                    scores[some] = own / others.kneighbors(x[some], 1)[0][:, 0]
-            return scores
-
-    X, y, T = _small(FEWER)
-
-    def other():
-        classifier = TcpClassifier(Ratio(), smoothing=False)
-        classifier.fit(X, y)
-        classifier.predict(T)
-
-    return paired(
-        f"TCM-NN k=1, {_scaled(FEWER)}, beside nonconformist's transductive loop",
-        lambda: run(X, y, T), other, 3, goal=100.0,
-    )  # fmt: skip
 
 
 def _small(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -277,6 +235,6 @@ def _threads(name: str, **notes) -> Row:
 
 BENCHMARKS = (
     bench_usps_k1, bench_prediction, bench_threads, bench_usps_all_k, bench_shuttle, bench_online,
-    bench_online_cp, bench_transductive_loop, bench_memory,
+    bench_online_cp, bench_memory,
 )  # fmt: skip
 WHEN_ASKED = (bench_mnist, bench_mnist_prediction, bench_mnist_threads)

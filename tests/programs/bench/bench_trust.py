@@ -9,8 +9,7 @@ from _pairs import Row, Skipped, paired
 
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.certified_paths import Path, certify_paths, most_accepting
-from confml.measures.conditional import size_strata
-from confml.measures.monitoring import log_martingale, shiryaev_roberts_alarms
+from confml.measures.monitoring import log_martingale
 from confml.methods.conformal.scores import counts_against
 
 CALIBRATION, TEST, CLASSES = 5_000, 5_000, 26
@@ -136,53 +135,6 @@ def bench_simple_jumper() -> Row:
         warnings.simplefilter("ignore")
         small = SimpleJumper(J=0.01).apply(np.full(4000, 1e-6))
     row[4]["crepes_after_4000_small_p"] = float(small[-1])
-    return row
-
-
-def bench_shiryaev_roberts() -> Row:
-    """Alarms of Shiryaev-Roberts statistics beside online-cp: the first alarm is at the same row."""
-    _installed("online_cp")
-    from online_cp.martingale.jumpers import SimpleJumper
-    from online_cp.martingale.wrappers import ShiryaevRobertsWrapper
-
-    rng = np.random.default_rng(2)
-    p = np.concatenate([rng.random(1000), rng.random(1000) ** 2])
-    found = {}
-
-    def ours():
-        found["ours"] = shiryaev_roberts_alarms(p, 10_000)[0].row
-
-    def other():
-        one = ShiryaevRobertsWrapper(SimpleJumper(J=0.01))
-        for value in p:
-            one.update(value)
-        found["other"] = int(np.argmax(np.asarray(one.sr_values) >= 10_000))
-
-    row = paired(f"Shiryaev-Roberts, {len(p)} p-values, beside online-cp", ours, other, 3)
-    row[4].update(first_alarm=found["ours"], first_alarm_of_online_cp=found["other"])
-    return row
-
-
-def bench_strata() -> Row:
-    """Coverage by region size beside MAPIE, whose smallest share is 0 as soon as one region is empty."""
-    _installed("mapie")
-    from mapie.metrics.classification import classification_ssc
-
-    rng = np.random.default_rng(3)
-    region = rng.random((TEST, CLASSES)) < 0.1
-    y = rng.integers(0, CLASSES, TEST)
-    sizes = region.sum(axis=1)
-    found = {}
-
-    def ours():
-        covered, strata = region[np.arange(TEST), y], size_strata(sizes)
-        found["ours"] = min(covered[strata == one].mean() for one in np.unique(strata) if one)
-
-    def other():
-        found["other"] = float(np.nanmin(classification_ssc(y, region[:, :, None])))
-
-    row = paired(f"size-stratified coverage, {TEST} rows, beside MAPIE", ours, other, 3)
-    row[4].update(smallest_share=float(found["ours"]), smallest_share_of_mapie=found["other"])
     return row
 
 
@@ -331,6 +283,5 @@ def _coverage_rows(what: str, coverage: dict[str, list[float]], violated: dict[s
 
 BENCHMARKS = (
     *(bench_split_p_values, bench_split_conformal, bench_cross_conformal, bench_simple_jumper),
-    *(bench_shiryaev_roberts, bench_strata),
     *(bench_certificates, bench_joint_certificates),
 )
