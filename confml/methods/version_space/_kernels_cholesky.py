@@ -18,36 +18,22 @@ def pivoted_cholesky(gram, tolerance):
     The next pivot is the largest remaining diagonal element, the first one of equal ones. The factorisation
     ends when it is at most ``tolerance``, so r is the numerical rank. factor[pivots] is lower triangular.
     """
-    n = gram.shape[0]
-    columns = np.zeros((n, n))  # columns of the factor, as rows
-    rest = np.empty(n)
-    for i in range(n):
-        rest[i] = gram[i, i]
-    pivots = np.empty(n, np.int64)
-    chosen = np.zeros(n, np.bool_)
+    columns = np.zeros_like(gram)  # columns of the factor, as rows
+    rest = np.diag(gram).copy()
+    pivots = np.empty(len(gram), np.int64)
     rank = 0
-    while rank < n:
-        best = -1
-        for i in range(n):
-            if not chosen[i] and (best < 0 or rest[i] > rest[best]):
-                best = i
-        if rest[best] <= tolerance:
-            break
+    while rank < len(gram) and rest.max() > tolerance:
+        pivot = np.argmax(rest)
         column = columns[rank]
-        for i in range(n):
-            column[i] = gram[i, best]
+        column[:] = gram[:, pivot]
         for k in range(rank):
-            factor, other = columns[k, best], columns[k]
-            for i in range(n):
-                column[i] -= factor * other[i]
-        root = math.sqrt(rest[best])
-        for k in range(rank):
-            column[pivots[k]] = 0.0
-        for i in range(n):
-            column[i] /= root
-            rest[i] -= column[i] * column[i]
-        column[best] = root
-        pivots[rank], chosen[best] = best, True
+            column -= columns[k, pivot] * columns[k]
+        column[pivots[:rank]] = 0.0
+        root = math.sqrt(rest[pivot])
+        column /= root
+        rest -= column * column
+        column[pivot], rest[pivot] = root, -np.inf
+        pivots[rank] = pivot
         rank += 1
     return np.ascontiguousarray(columns[:rank].T), pivots[:rank].copy()
 
@@ -55,16 +41,12 @@ def pivoted_cholesky(gram, tolerance):
 @kernel
 def inverse_of_lower(lower):
     """Return the inverse of a lower triangular matrix (r, r)."""
-    r = lower.shape[0]
-    inverse = np.zeros((r, r))
-    for i in range(r):
-        row = inverse[i]
+    inverse = np.zeros_like(lower)
+    for i in range(len(lower)):
+        row = inverse[i, : i + 1]
         for k in range(i):
-            factor, other = lower[i, k], inverse[k]
-            for j in range(k + 1):
-                row[j] -= factor * other[j]
-        for j in range(i):
-            row[j] /= lower[i, i]
+            row -= lower[i, k] * inverse[k, : i + 1]
+        row /= lower[i, i]
         row[i] = 1.0 / lower[i, i]
     return inverse
 

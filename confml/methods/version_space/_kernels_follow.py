@@ -29,6 +29,28 @@ class Recorded(NamedTuple):
 
 
 @kernel
+def _at_anchor(recorded, anchor, step, f, g):
+    """Copy the products of an anchor at this step, if there is one, to f and g (m,); return the next one."""
+    while anchor < recorded.anchor_step.size and recorded.anchor_step[anchor] == step:
+        f[:], g[:] = recorded.at_w[anchor], recorded.at_v[anchor]
+        anchor += 1
+    return anchor
+
+
+@kernel
+def _advance(recorded, step, f, g, new_f, new_g):
+    """Compute f = <w, phi> and g = <v, phi> (m,) at the end of a step and after its bounce."""
+    row = recorded.steps[step]
+    alpha, beta, push = row[0], row[1], row[3]
+    gamma, delta = (0.0, 1.0) if recorded.chord else (-beta, alpha)
+    across = recorded.signed[max(recorded.hit[step], 0)]
+    for j in range(f.size):
+        old, way = f[j], g[j]
+        new_f[j] = alpha * old + beta * way
+        new_g[j] = gamma * old + delta * way - push * across[j]
+
+
+@kernel
 def _until_crossing(f, g, d, s):
     """Return the arc from w to the sign change of <w, phi>, negated if f <= 0; f = <w, phi>, g = <v, phi>."""
     if f > 0.0:
@@ -42,36 +64,21 @@ def follow_signs(recorded, plus):
 
     An arc is at most pi long, so it has at most one sign change.
     """
-    chord, signed, steps, hit, edges, anchor_step, at_w, at_v = recorded
-    m = signed.shape[1]
+    m = plus.shape[1]
     f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
-    flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 per word
-    words = flags.view(np.uint64)
     anchor = 0
-    for batch in range(edges.size - 1):
+    for batch in range(recorded.edges.size - 1):
         total = plus[batch]
-        for step in range(edges[batch], edges[batch + 1]):
-            while anchor < anchor_step.size and anchor_step[anchor] == step:
-                for j in range(m):
-                    f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
-                anchor += 1
-            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-            row = signed[max(hit[step], 0)]
+        for step in range(recorded.edges[batch], recorded.edges[batch + 1]):
+            anchor = _at_anchor(recorded, anchor, step, f, g)
+            _advance(recorded, step, f, g, new_f, new_g)
+            arc, d, s = recorded.steps[step, 2], recorded.steps[step, 4], recorded.steps[step, 5]
             for j in range(m):
-                new = alpha * f[j] + beta * g[j]
-                new_g[j] = gamma * f[j] + delta * g[j] - push * row[j]
-                new_f[j] = new
-                total[j] += arc if new > 0.0 else 0.0
-                flags[j] = (f[j] > 0.0) != (new > 0.0)
-            d, s = steps[step, 4], steps[step, 5]
-            for k in range(words.size):
-                if words[k] != 0:
-                    for j in range(8 * k, min(8 * k + 8, m)):
-                        if flags[j] != 0:
-                            total[j] += _until_crossing(f[j], g[j], d, s)
-            f, new_f = new_f, f
-            g, new_g = new_g, g
+                total[j] += arc if new_f[j] > 0.0 else 0.0
+            for j in range(m):
+                if (f[j] > 0.0) != (new_f[j] > 0.0):
+                    total[j] += _until_crossing(f[j], g[j], d, s)
+            f, g, new_f, new_g = new_f, new_g, f, g
 
 
 @kernel
@@ -103,91 +110,67 @@ def follow_residuals(recorded, scale, freedom, plus):
     freedom: degrees of freedom of T. scale (m,): sqrt(freedom) divided by the standard deviation of the part
     of phi(x) outside the span of the walls. The quadrature nodes are the midpoints of equal parts of a batch.
     """
-    chord, signed, steps, hit, edges, anchor_step, at_w, at_v = recorded
-    m = signed.shape[1]
+    m = plus.shape[1]
     f, g = np.zeros(m), np.zeros(m)
     anchor = 0
-    for batch in range(edges.size - 1):
-        total = plus[batch]
+    for batch in range(recorded.edges.size - 1):
+        first, stop = recorded.edges[batch], recorded.edges[batch + 1]
         length = 0.0
-        for step in range(edges[batch], edges[batch + 1]):
-            length += steps[step, 2]
+        for step in range(first, stop):
+            length += recorded.steps[step, 2]
         nodes = max(int(math.ceil(length / _NODE_ARC)), _LEAST_NODES)
         part = length / nodes
         gone, node = 0.0, 0
-        for step in range(edges[batch], edges[batch + 1]):
-            while anchor < anchor_step.size and anchor_step[anchor] == step:
-                for j in range(m):
-                    f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
-                anchor += 1
-            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-            d, s = steps[step, 4], steps[step, 5]
-            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-            row = signed[max(hit[step], 0)]
+        for step in range(first, stop):
+            anchor = _at_anchor(recorded, anchor, step, f, g)
+            arc, d, s = recorded.steps[step, 2], recorded.steps[step, 4], recorded.steps[step, 5]
             while node < nodes and (node + 0.5) * part < gone + arc:
                 at = (node + 0.5) * part - gone
                 c, e = math.cos(at), math.sin(at) / max(s, _SMALLEST)
                 c -= e * d
                 for j in range(m):
-                    total[j] += part * student_cdf(scale[j] * (c * f[j] + e * g[j]), freedom)
+                    plus[batch, j] += part * student_cdf(scale[j] * (c * f[j] + e * g[j]), freedom)
                 node += 1
             gone += arc
-            for j in range(m):
-                old, way = f[j], g[j]
-                f[j] = alpha * old + beta * way
-                g[j] = gamma * old + delta * way - push * row[j]
+            _advance(recorded, step, f, g, f, g)
 
 
 @kernel
-def follow_labels(recorded, first, stop, f, g, words, lengths):
-    """Cut the arcs of the steps first .. stop at every sign change of m points; return (next step, pieces).
+def follow_labels(recorded, first):
+    """Cut the arcs from step ``first`` on at every sign change of m points.
 
-    Each piece has one labelling and one length. words (p, ceil(m / 64)): bit j is set if point j is positive.
-    The function returns before ``stop`` if the next step might not fit into the buffers. f, g (m,) are the
-    state between calls.
+    Return labels (p, m) bool, whether each point is positive on each piece, and the lengths (p,) of the
+    pieces.
     """
-    chord, signed, steps, hit, _, anchor_step, at_w, at_v = recorded
-    m = f.size
-    when, which = np.empty(m), np.empty(m, np.int64)
-    label = np.zeros(words.shape[1], np.uint64)
-    anchor = np.searchsorted(anchor_step, first)
-    pieces = 0
-    for step in range(first, stop):
-        if pieces + m + 1 > words.shape[0]:
-            return step, pieces
-        while anchor < anchor_step.size and anchor_step[anchor] == step:
+    m = recorded.signed.shape[1]
+    f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
+    size = 2 * recorded.hit.size + m + 1
+    labels, lengths = np.empty((size, m), np.bool_), np.empty(size)
+    when = np.empty(m)
+    anchor, pieces = 0, 0
+    for step in range(recorded.hit.size):
+        anchor = _at_anchor(recorded, anchor, step, f, g)
+        _advance(recorded, step, f, g, new_f, new_g)
+        if step >= first:
+            if pieces + m + 1 > lengths.size:
+                labels = np.concatenate((labels, np.empty_like(labels)))
+                lengths = np.concatenate((lengths, np.empty_like(lengths)))
+            arc, d, s = recorded.steps[step, 2], recorded.steps[step, 4], recorded.steps[step, 5]
             for j in range(m):
-                f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
-            anchor += 1
-        alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-        d, s = steps[step, 4], steps[step, 5]
-        gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-        row = signed[max(hit[step], 0)]
-        label[:] = 0
-        crossings = 0
-        for j in range(m):
-            old, way = f[j], g[j]
-            new = alpha * old + beta * way
-            if old > 0.0:
-                label[j // 64] |= np.uint64(1) << np.uint64(j % 64)
-            if (old > 0.0) != (new > 0.0):
-                when[crossings] = min(abs(_until_crossing(old, way, d, s)), arc)
-                which[crossings] = j
-                crossings += 1
-            f[j] = new
-            g[j] = gamma * old + delta * way - push * row[j]
-        order = np.argsort(when[:crossings])
-        gone = 0.0
-        for place in range(crossings):
-            j = which[order[place]]
-            for word in range(label.size):
-                words[pieces, word] = label[word]
-            lengths[pieces] = when[order[place]] - gone
+                when[j] = np.inf
+                if (f[j] > 0.0) != (new_f[j] > 0.0):
+                    when[j] = min(abs(_until_crossing(f[j], g[j], d, s)), arc)
+            order = np.argsort(when)
+            gone = 0.0
+            labels[pieces] = f > 0.0
+            for j in order:
+                if when[j] == np.inf:
+                    break
+                lengths[pieces], gone = when[j] - gone, when[j]
+                labels[pieces + 1] = labels[pieces]
+                labels[pieces + 1, j] = not labels[pieces, j]
+                pieces += 1
+            lengths[pieces] = arc - gone
             pieces += 1
-            gone = when[order[place]]
-            label[j // 64] ^= np.uint64(1) << np.uint64(j % 64)
-        for word in range(label.size):
-            words[pieces, word] = label[word]
-        lengths[pieces] = arc - gone
-        pieces += 1
-    return stop, pieces
+        f, g, new_f, new_g = new_f, new_g, f, g
+    return labels[:pieces], lengths[:pieces]

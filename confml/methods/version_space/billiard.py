@@ -1,6 +1,5 @@
 """`Trajectory`: a billiard trajectory in version space, from which volumes at test examples are estimated."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,15 +8,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from confml.measures.chains import initial_monotone_sequence
-from confml.methods.version_space import _kernels_billiard as kernels
 from confml.methods.version_space import _kernels_follow as followers
+from confml.methods.version_space._kernels_billiard import trace
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.version_space import VersionSpace, length_of
 from confml.neighbours.checks import check_arrays, check_range
 
 BATCHES = 16  # per chain; the standard error is computed from their means
 _ROUNDING = 1e-12  # a fraction of the trajectory below this counts as 0
-_RENEW = 1000  # bounces after which rounding errors are removed
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,9 @@ class MarkovChain:
 
     steps: np.ndarray
     hit: np.ndarray
-    edges: np.ndarray
     anchors: np.ndarray
     anchor_step: np.ndarray
+    edges: np.ndarray
     centres: np.ndarray
     arcs: np.ndarray
     squares: np.ndarray
@@ -65,12 +63,6 @@ class MarkovChain:
         for name, steps in (("edges", self.edges), ("anchor_step", self.anchor_step)):
             check_range(name, steps, 0, sizes["s"] + 1)
             check_range(name, np.diff(steps), 0, sizes["s"] + 1)
-
-    def products_with_anchors(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the first arguments of the kernels in `_kernels_follow` for examples (r, m)."""
-        at_w = products(np.ascontiguousarray(self.anchors[:, 0]), coordinates)
-        at_v = products(np.ascontiguousarray(self.anchors[:, 1]), coordinates)
-        return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +156,24 @@ class Trajectory:
         known = (error > 0) & (within > 0)
         return float(np.median(within[known] / error[known] ** 2)) if known.any() else float(self.bounces)
 
+    def recorded(self, kernel_block: np.ndarray) -> list[followers.Recorded]:
+        """Return the chains with m examples x, for `_kernels_follow`; kernel_block (n, m): k(x_i, x)."""
+        coordinates = self.version_space.space.coordinates(kernel_block)
+        signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)
+        return [
+            followers.Recorded(
+                self.chord,
+                signed,
+                chain.steps,
+                chain.hit,
+                chain.edges,
+                chain.anchor_step,
+                products(np.ascontiguousarray(chain.anchors[:, 0]), coordinates),
+                products(np.ascontiguousarray(chain.anchors[:, 1]), coordinates),
+            )
+            for chain in self.chains
+        ]
+
     def volumes(self, kernel_block: np.ndarray, lengths: np.ndarray | None = None) -> VolumeEstimate:
         """Estimate the fraction of version space that predicts the positive class for m test examples x.
 
@@ -175,15 +185,12 @@ class Trajectory:
         outside = None if lengths is None else np.maximum(lengths - _sum(coordinates**2), 1e-30)
         if not self.chains:
             return self._single_point(coordinates, outside)
-        signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)
-        freedom = self.version_space.space.rank
-        plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
-        for chain, total in zip(self.chains, plus, strict=True):
-            recorded = followers.Recorded(self.chord, signed, *chain.products_with_anchors(coordinates))
+        plus = np.zeros((len(self.chains), BATCHES + 1, kernel_block.shape[1]))
+        for recorded, total in zip(self.recorded(kernel_block), plus, strict=True):
             if outside is None:
                 followers.follow_signs(recorded, total)
             else:
-                followers.follow_residuals(recorded, np.sqrt(freedom / outside), freedom, total)
+                followers.follow_residuals(recorded, np.sqrt(self.rank / outside), self.rank, total)
         found = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
         if outside is None:
             # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.
@@ -220,80 +227,24 @@ def sample(version_space: VersionSpace, settings: BilliardSettings, seed: int) -
     chord = settings.sampler == "chord"
     if version_space.space.rank == 1:
         return Trajectory(version_space, (), chord)
-    seeds = np.random.SeedSequence(seed).generate_state(settings.chains)
     each = max(-(-settings.bounces // (settings.chains * BATCHES)), 1)
-    burn_in = int(np.ceil(settings.burn_in * each * BATCHES))
-    chains = tuple(_one_chain(version_space, settings, int(one), each, burn_in) for one in seeds)
-    return Trajectory(version_space, chains, chord)
-
-
-def _one_chain(
-    space: VersionSpace, settings: BilliardSettings, seed: int, each: int, burn_in: int
-) -> MarkovChain:
-    chord = settings.sampler == "chord"
-    walls = space.gram.shape[0]
-    w, v = space.start.copy(), np.empty(space.space.rank)
-    F, V = np.empty(walls), np.empty(walls)
-    state, travelled = np.array([-1, 0, 1]), np.zeros(2)
-    kernels.seed_rng(seed)
-    kernels.draw_direction(w, v, not chord)
+    batches = np.array([int(np.ceil(settings.burn_in * each * BATCHES)), *[each] * BATCHES])
     refresh = np.inf if settings.refresh is None else float(settings.refresh)
-    if not chord:
-        travelled[1] = kernels.draw_arc(refresh)
-    ball = w, v, F, V, state, travelled
-    walls_of = space.walls, space.walls_t, space.gram, space.squared
-
-    def trace(bounces: int, *record) -> tuple[int, int, int]:
-        if chord:
-            return kernels.trace_chords(walls_of, bounces, ball, record)
-        return kernels.trace_geodesics(walls_of, bounces, refresh, _RENEW, ball, record)
-
-    return _record(trace, [burn_in, *[each] * BATCHES], space.walls.shape, travelled if chord else None)
-
-
-def _record(
-    trace: Callable[..., tuple[int, int, int]],
-    batches: list[int],
-    shape: tuple[int, int],
-    escapes: np.ndarray | None,
-) -> MarkovChain:
-    """Record a chain batch by batch; the first batch is the burn-in."""
-    walls, rank = shape
-    size = int(1.05 * sum(batches)) + 64
-    steps, hit = np.empty((size, 6)), np.empty(size, np.int32)
-    anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
-    edges, centres, squares, n_steps, n_anchors = [0], [], [], 0, 0
-    for bounces in batches:
-        centre, square = np.zeros(rank), np.zeros(walls + 1)
-        while bounces > 0:
-            if n_steps == len(steps):
-                steps, hit = _doubled(steps), _doubled(hit)
-            if n_anchors == len(anchors):
-                anchors, anchor_step = _doubled(anchors), _doubled(anchor_step)
-            free = steps[n_steps:], hit[n_steps:], anchors[n_anchors:], anchor_step[n_anchors:]
-            new_steps, new_anchors, done = trace(bounces, *free, centre, square)
-            anchor_step[n_anchors : n_anchors + new_anchors] += n_steps
-            n_steps, n_anchors, bounces = n_steps + new_steps, n_anchors + new_anchors, bounces - done
-        edges.append(n_steps)
-        centres.append(centre)
-        squares.append(square)
-    arcs = [_in_order(steps[first:stop, 2]) for first, stop in zip(edges, edges[1:], strict=False)]
-    return MarkovChain(
-        steps=steps[:n_steps],
-        hit=hit[:n_steps],
-        edges=np.array(edges),
-        anchors=anchors[:n_anchors].copy(),
-        anchor_step=anchor_step[:n_anchors].copy(),
-        centres=np.array(centres[1:]),
-        arcs=np.array(arcs[1:]),
-        squares=np.sum(squares[1:], axis=0)[:-1] / np.sum(squares[1:], axis=0)[-1],
-        escapes=0 if escapes is None else int(escapes[0]),
+    space = (
+        version_space.walls,
+        version_space.walls_t,
+        version_space.gram,
+        version_space.squared,
+        version_space.start,
     )
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    """Return the array extended to twice its length."""
-    return np.concatenate([array, np.empty_like(array)])
+    chains = []
+    for chain_seed in np.random.SeedSequence(seed).generate_state(settings.chains):
+        arrays = trace(space, chord, batches, refresh, int(chain_seed))
+        steps, hit, anchors, anchor_step, edges, centres, arcs, squares, escapes = arrays
+        of_walls = np.sum(squares[1:], axis=0)
+        squares = of_walls[:-1] / of_walls[-1]
+        chains.append(MarkovChain(steps, hit, anchors, anchor_step, edges, centres, arcs, squares, escapes))
+    return Trajectory(version_space, tuple(chains), chord)
 
 
 def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> VolumeEstimate:
@@ -348,11 +299,6 @@ def _standard_error(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
     time = np.divide(time, own, out=np.ones_like(own), where=own > 0) - 1.0
     count = chains * batches
     return np.sqrt(own * np.maximum(time, 1.0) * count / max(count - 1, 1)) / total
-
-
-def _in_order(arcs: np.ndarray) -> float:
-    """Return the sum in the order of the kernels: an example that is always positive has exactly this arc."""
-    return float(np.add.accumulate(arcs)[-1]) if len(arcs) else 0.0
 
 
 def _sum(values: np.ndarray) -> np.ndarray:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.methods.version_space import _kernels_follow as kernels
+from confml.methods.version_space._kernels_follow import follow_labels
 from confml.methods.version_space.billiard import Trajectory
-
-_BUFFER_WORDS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,37 +76,19 @@ class JointLabelling:
 def joint_labelling(trajectory: Trajectory, kernel_block: np.ndarray, classes: np.ndarray) -> JointLabelling:
     """Return the labellings of m points visited by a trajectory; kernel_block (n, m): k(x_i, x)."""
     m = kernel_block.shape[1]
-    width = max(-(-m // 64), 1)
     if not trajectory.chains:
         labels = trajectory.volumes(kernel_block).positive > 0.5
         return JointLabelling(classes, labels[None, :], np.ones(1))
-    coordinates = trajectory.version_space.space.coordinates(kernel_block)
-    signed = np.ascontiguousarray(trajectory.version_space.targets[:, None] * kernel_block)
-    size = max(_BUFFER_WORDS // width, 2 * m + 2)
-    words, lengths = np.empty((size, width), np.uint64), np.empty(size)
-    times: dict[bytes, float] = {}
-    for chain in trajectory.chains:
-        recorded = kernels.Recorded(trajectory.chord, signed, *chain.products_with_anchors(coordinates))
-        f, g = np.zeros(m), np.zeros(m)
-        step, counted = 0, int(recorded.edges[1])
-        for stop, count in ((counted, False), (int(recorded.edges[-1]), True)):
-            while step < stop:
-                step, pieces = kernels.follow_labels(recorded, step, stop, f, g, words, lengths)
-                if count:
-                    _add(times, words[:pieces], lengths[:pieces])
-    keys = sorted(times, key=lambda key: (-times[key], key))
-    packed = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), 8 * width)
-    bits = np.unpackbits(packed, axis=1, bitorder="little")[:, :m].astype(bool)
-    probabilities = np.array([times[key] for key in keys])
-    return JointLabelling(classes, bits, probabilities / probabilities.sum())
-
-
-def _add(times: dict[bytes, float], words: np.ndarray, lengths: np.ndarray) -> None:
-    """Add the lengths of pieces to the total length of each labelling."""
-    kept = lengths > 0
-    words, lengths = np.ascontiguousarray(words[kept]), lengths[kept]
-    found, place = np.unique(words, axis=0, return_inverse=True)
-    sums = np.bincount(place.ravel(), weights=lengths, minlength=len(found))
-    for key, length in zip(found, sums, strict=True):
-        name = key.astype("<u8").tobytes()
-        times[name] = times.get(name, 0.0) + float(length)
+    pieces = [follow_labels(recorded, recorded.edges[1]) for recorded in trajectory.recorded(kernel_block)]
+    packed = [np.packbits(labels[lengths > 0], axis=1, bitorder="little") for labels, lengths in pieces]
+    distinct, number = np.unique(np.concatenate(packed), axis=0, return_inverse=True)
+    times, begun = np.zeros(len(distinct)), 0
+    for _, lengths in pieces:
+        lengths = lengths[lengths > 0]
+        of_chain = number.ravel()[begun : begun + len(lengths)]
+        times += np.bincount(of_chain, weights=lengths, minlength=len(distinct))
+        begun += len(lengths)
+    order = np.argsort(-times, kind="stable")  # of equally probable ones, the first in bytes
+    positive = np.unpackbits(distinct[order], axis=1, count=m, bitorder="little").astype(bool)
+    probabilities = times[order]
+    return JointLabelling(classes, positive, probabilities / probabilities.sum())

@@ -8,15 +8,10 @@ Walls and start of a trajectory do not depend on the processor: products, factor
 squares have a fixed order of summation.
 """
 
-import os
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from confml.errors import ConfmlError
 from confml.methods.version_space._kernels_cholesky import (
     inverse_of_lower,
     pivoted_cholesky,
@@ -34,8 +29,6 @@ _LEAST_MARGIN = 1e-10
 # With more walls than this, the start is a point with equal distances to all walls if they are at least this
 # large: it costs one product, while the hard margin takes seconds.
 _MANY_WALLS, _AMPLE_MARGIN = 1000, 1e-4
-# Memory in bytes from which a warning is given.
-_WORTH_SAYING = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +63,6 @@ class RangeSpace:
         check_width(kernel_block.T, len(self.basis))
         return products(np.ascontiguousarray(self.basis.T), np.ascontiguousarray(kernel_block))
 
-    def rows(self, rows: np.ndarray, ridge: float) -> "RangeSpace":
-        """Return the range of some of the training points alone."""
-        part = self.gram[np.ix_(rows, rows)]
-        part[np.diag_indices_from(part)] -= ridge
-        return RangeSpace.of(part, ridge)
-
 
 @dataclass(frozen=True, eq=False)
 class VersionSpace:
@@ -109,27 +96,15 @@ class VersionSpace:
             equal = product(np.ascontiguousarray(space.basis.T), targets * lengths)
             start, margin = _unit(equal, walls, lengths, _AMPLE_MARGIN)
         if start is None:
-            start, margin = _inside(walls / lengths[:, None])
+            of_length_1 = walls / lengths[:, None]
+            weights = least_norm_weights(of_length_1)
+            if weights is not None:  # the hard-margin support vector machine without bias
+                point = product(np.ascontiguousarray(of_length_1.T), weights)
+                start, margin = _unit(point, of_length_1, np.ones(len(walls)), _LEAST_MARGIN)
         if start is None:
             return None
         gram = targets[:, None] * space.gram * targets
         return cls(space, targets, walls, np.ascontiguousarray(walls.T), gram, squared, start, margin)
-
-
-def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """Return the point of the unit sphere with the largest minimum distance to walls (n, r) of length 1.
-
-    It is the hard-margin support vector machine without bias. If it is not found, a point with equal
-    distances to all walls is returned if there is one.
-    """
-    ones = np.ones(len(walls))
-    weights = least_norm_weights(walls)
-    start, margin = None, 0.0
-    if weights is not None:
-        start, margin = _unit(product(np.ascontiguousarray(walls.T), weights), walls, ones, _LEAST_MARGIN)
-    if start is None:
-        start, margin = _unit(np.linalg.lstsq(walls, ones, rcond=None)[0], walls, ones, _LEAST_MARGIN)
-    return start, margin
 
 
 def _unit(
@@ -151,21 +126,11 @@ def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
     """Return weights (n,) >= 0 whose sum of walls has the direction of the smallest x with walls @ x >= 1.
 
     walls: (n, r). Computed by non-negative least squares (Lawson and Hanson, Solving Least Squares Problems,
-    chapter 23), on the walls' products; if they are too nearly dependent for that, on the walls themselves
-    by SciPy, whose last bits depend on the processor. The caller checks that such an x exists. None if it
-    does not converge.
+    chapter 23). The caller checks that such an x exists. None if it does not converge.
     """
-    n, r = walls.shape
     gram = products(walls, np.ascontiguousarray(walls.T)) + 1.0
-    weights, violation = smallest_quadratic(gram, 30 * n)
-    if violation <= _OPTIMAL:
-        return weights
-    try:
-        from scipy.optimize import nnls
-
-        return nnls(np.vstack([walls.T, np.ones(n)]), np.append(np.zeros(r), 1.0), maxiter=30 * n)[0]
-    except RuntimeError:
-        return None
+    weights, violation = smallest_quadratic(gram, 30 * len(walls))
+    return weights if violation <= _OPTIMAL else None
 
 
 def product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
@@ -177,52 +142,3 @@ def length_of(point: np.ndarray) -> float:
     """Return the length of a vector, summed in order."""
     squares = np.ascontiguousarray(point)[None, :]
     return float(np.sqrt(products(squares, np.ascontiguousarray(squares.T))[0, 0]))
-
-
-def state_memory(
-    rows: Sequence[int],
-    working: int,
-    kept: int,
-    trajectory: float = 0.0,
-    fewer_bounces: str = "lower n_bounces",
-) -> None:
-    """Warn before a fit that needs much memory.
-
-    rows: training rows of each binary problem. working: number of matrices of the largest problem's size in
-    memory during its fit. kept: number of matrices that each problem keeps. trajectory: bytes of one
-    trajectory. fewer_bounces: what makes it smaller. Raises ConfmlError if the fit needs more memory than is
-    free.
-    """
-    largest, squares = max(rows), [float(n) ** 2 for n in rows]
-    matrices = 8.0 * ((working - kept) * max(squares) + kept * sum(squares))
-    trajectories = trajectory * len(rows)
-    if matrices + trajectories < _WORTH_SAYING:
-        return
-    if matrices > trajectories:
-        subject, need = f"{largest} training rows", f"{_gigabytes(matrices)} for kernel matrices"
-        remedy = (
-            "train on fewer rows (a smaller training part), use a machine with more memory, or set "
-            "multiclass: ovo if there are many classes"
-        )
-    else:
-        subject, need = "so many bounces", f"{_gigabytes(trajectories)} to store the trajectory"
-        remedy = fewer_bounces
-    free = _free_memory()
-    if matrices + trajectories > free:
-        raise ConfmlError(f"{subject} need about {need}, and {_gigabytes(free)} are free", hint=remedy)
-    warnings.warn(f"{subject} need about {need}", UserWarning, stacklevel=3)
-
-
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.1f} GB"
-
-
-def _free_memory() -> float:
-    """Return the available memory in bytes, infinity if it is unknown."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():  # counts page caches as available
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * float(line.split()[1])
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from confml.data.memory import require_memory
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
@@ -23,7 +24,7 @@ from confml.methods.version_space.kernel_functions import (
     KernelFunction,
     median_distance,
 )
-from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
+from confml.methods.version_space.version_space import RangeSpace, VersionSpace
 from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Number, or_null
 
 FOUR_PI = 4 * math.pi
@@ -165,13 +166,12 @@ class VersionSpaceMethod(Method):
         problems = PROBLEMS[self.multiclass](codes, classes)
         by_hoeffding = self.stopping == HOEFFDING
         bounces = hoeffding_draws(self.epsilon, self.eta) if by_hoeffding else self.n_bounces
-        # Numbers of matrices as measured. With one-vs-one each problem has its own coordinates.
-        state_memory(
-            [len(problem.rows) for problem in problems],
-            working=8,
-            kept=6 if self.multiclass == "ovo" else 3,
-            trajectory=trajectory_bytes(bounces, self.burn_in),
-            fewer_bounces="raise epsilon or eta" if by_hoeffding else "lower n_bounces",
+        # Eight matrices of the training rows are in memory during a fit, and one trajectory per problem.
+        squares = 8 * 8 * max(len(problem.rows) for problem in problems) ** 2
+        require_memory(
+            squares + int(len(problems) * trajectory_bytes(bounces, self.burn_in)),
+            f"{self.name} with {len(X)} training rows and {bounces} bounces",
+            hint="train on fewer rows, or sample fewer bounces",
         )
         self.X_ = X
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
