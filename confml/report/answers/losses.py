@@ -94,17 +94,17 @@ class CellLosses(NamedTuple):
 
 def losses_of(variant: Variant) -> list[CellLosses]:
     """Return the losses of the test rows of each split of a variant."""
-    return [_of_cell(variant, result) for result in variant.splits]
+    return [_of_cell(variant, result, cases) for result, cases in variant.cells]
 
 
-def _of_cell(variant: Variant, result: CellResult) -> CellLosses:
+def _of_cell(variant: Variant, result: CellResult, every_case: Mapping[str, Case]) -> CellLosses:
     order = np.argsort(result.rows, kind="stable")
     rows, truth = np.asarray(result.rows)[order], np.asarray(result.truth)[order]
-    cases = {view: case for view, case in variant.of_split(result) if len(case.truth)}
+    cases = {view: case for view, case in every_case.items() if len(case.truth)}
     digest = hashlib.sha256(rows.tobytes())
     digest.update(repr(truth.tolist()).encode("utf-8", "surrogatepass"))
     views = {view: _of_view(result, case, order, variant.run) for view, case in cases.items()}
-    for name, (metric, costs) in variant.costs_of_constants(result).items():
+    for name, (metric, costs) in variant.costs_of_constants(every_case).items():
         views[name] = ViewLosses(np.packbits(np.zeros(len(rows), bool)), {metric: costs[order]})
     tuned = float((result.tuning or {}).get("seconds") or 0.0)
     return CellLosses(

@@ -58,45 +58,50 @@ class Variant:
         return self.run.label(self.splits[0].cell)
 
     @cached_property
-    def views(self) -> dict[str, list[Split]]:
-        """The splits of each view."""
-        config = self.run.config
-        levels, thresholds = tuple(config.levels), tuple(config.thresholds)
-        views: dict[str, list[Split]] = {}
+    def cells(self) -> list[tuple[CellResult, dict[str, Case]]]:
+        """Each split, with the cases of its views by name."""
+        levels, thresholds = tuple(self.run.config.levels), tuple(self.run.config.thresholds)
+        cells = []
         for result in self.splits:
             params = result.cell.params
             context = Context(result.train_rows, result.train_class_counts, params, self.run.costs)
-            for view, prediction in result.views.items():
-                case = Case(prediction, result.truth, levels, thresholds, context)
+            cases = {
+                view: Case(prediction, result.truth, levels, thresholds, context)
+                for view, prediction in result.views.items()
+            }
+            cells.append((result, cases))
+        return cells
+
+    @cached_property
+    def views(self) -> dict[str, list[Split]]:
+        """The splits of each view."""
+        views: dict[str, list[Split]] = {}
+        for result, cases in self.cells:
+            for view, case in cases.items():
                 views.setdefault(view, []).append(Split(result, case))
         return views
 
-    def of_split(self, result: CellResult) -> Iterator[tuple[str, Case]]:
-        """Yield the views of one split."""
-        for view, splits in self.views.items():
-            yield from ((view, case) for own, case in splits if own is result)
-
-    def costs_of_constants(self, result: CellResult) -> dict[str, tuple[str, np.ndarray]]:
+    def costs_of_constants(self, cases: Mapping[str, Case]) -> dict[str, tuple[str, np.ndarray]]:
         """Return metric and costs (n,) of the constant decisions on one split, by name; none but for the
         baseline, whose class frequencies they depend on.
         """
-        case = dict(self.of_split(result)).get("probability") if result.cell.method == BASELINE else None
-        return {} if case is None else constant_costs(case)
+        is_baseline = self.splits[0].cell.method == BASELINE and "probability" in cases
+        return constant_costs(cases["probability"]) if is_baseline else {}
 
 
 def cell_metrics(variant: Variant) -> list[CellMetrics]:
     """Return every metric of each split: those of `confml.measures`, then those of the method."""
-    found = []
-    for result in variant.splits:
+    cells = []
+    for result, cases in variant.cells:
         values: dict[MetricName, float] = {}
-        for view, case in variant.of_split(result):
+        for view, case in cases.items():
             values |= {(view, metric, level): value for metric, level, value in rows_of(case)}
-        for name, (metric, costs) in variant.costs_of_constants(result).items():
+        for name, (metric, costs) in variant.costs_of_constants(cases).items():
             values[name, metric, None] = float(costs.mean())
         of_method = sorted(result.views.fit_metrics.items())
         values |= {("", metric, None): float(value) for metric, value in of_method}
-        found.append(CellMetrics(result.cell, values))
-    return found
+        cells.append(CellMetrics(result.cell, values))
+    return cells
 
 
 @dataclass(eq=False)

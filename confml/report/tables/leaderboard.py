@@ -71,10 +71,10 @@ def split_values(variant: Variant) -> list[SplitValue]:
             for split, point in zip(having, points, strict=True):
                 certified.setdefault((split.result.cell.split, view), {})[risk] = point.coverage
     values = []
-    for result in variant.splits:
+    for result, cases in variant.cells:
         seconds = result.views.fit_seconds + result.views.predict_seconds
         seconds += result.tuning["seconds"] if result.tuning else 0.0
-        for view, case in variant.of_split(result):
+        for view, case in cases.items():
             if not len(case.truth):
                 continue
             columns = {SECONDS: seconds}

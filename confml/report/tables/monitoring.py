@@ -52,8 +52,8 @@ def rows(variant: Variant) -> Iterator[Row]:
     each one, and estimate where the change is; one line per alarm, or one line that there is none.
     ``meaning`` explains each line.
     """
-    for result in variant.splits:
-        for view, case in variant.of_split(result):
+    for result, cases in variant.cells:
+        for view, case in cases.items():
             p = online_p_values(case)
             if p is not None and len(p):
                 key = *variant.key, result.cell.split, view
