@@ -37,9 +37,8 @@ def print_run(
     if (table := short_table(results)) is not None:
         print_shown(table, stream)
     if everything:
-        for output in outputs_of(results):
-            for table in output.shown(results, folder):
-                print_shown(table, stream)
+        for summary in summaries(results):
+            print_shown(shown_summary(summary, results), stream)
     lines = _answer(folder)
     notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):

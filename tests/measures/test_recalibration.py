@@ -14,7 +14,7 @@ from confml.measures.bins import Bins
 from confml.measures.isotonic import IsotonicFit
 from confml.measures.prediction import Prediction
 from confml.measures.recalibration import ChanceErrors, Event, Slope, event_of
-from confml.report.figures.reliability import Diagram, binned
+from confml.report.figures.reliability import Diagram
 
 
 def shares(seed, n=40, c=3, grid=5):
@@ -98,12 +98,3 @@ def test_the_band_holds_calibrated_outcomes_and_not_others():
     wrong = Diagram.of(Event(p, rng.random(2000) < p**3), 200)
     inside = (wrong.fit.fitted >= wrong.low) & (wrong.fit.fitted <= wrong.high)
     assert inside.mean() < 0.3
-
-
-def test_bins_have_clopper_pearson_intervals():
-    event = Event(np.repeat([0.2, 0.9], [10, 10]), np.repeat([False, True], 10))
-    mean, share, low, high = binned(event)
-    np.testing.assert_allclose(mean, [0.2, 0.9])
-    assert share.tolist() == [0.0, 1.0]
-    assert low[0] == 0.0 and high[0] == pytest.approx(1 - 0.05**0.1)
-    assert high[1] == 1.0 and low[1] == pytest.approx(0.05**0.1)

@@ -6,10 +6,6 @@ import numpy as np
 import pandas as pd
 import processes
 import pytest
-from report.report_cases import make_config, make_run
-from scipy.stats import beta
-
-from confml.report.tables import groups
 
 CONFIG = """
 name: groups
@@ -66,23 +62,6 @@ def test_table_of_groups(folder):
     assert "groups.csv" in (folder / "res" / "report.html").read_text()
     rows = table[table.label == "plain"].groupby(["by", "level"]).rows.sum()
     assert rows.nunique() == 1
-    printed = command("report", folder / "res", "--all").stdout
-    start = printed.index("group of by with the highest error")
-    worst = table[(table.by == "site") & (table.level == 0.3) & (table.label == "plain")].error.max()
-    assert f"{100 * worst:.2f}" in printed[start : printed.index("\n\n", start)]
-
-
-def test_the_interval_of_the_worst_group_is_that_of_a_chosen_maximum(tmp_path):
-    """The largest error of ten groups has an interval at 95 % for all of them together."""
-    names = (
-        "dataset by group method label view level guaranteed calibration_rows rows error low high mean_size"
-    )
-    lines = [f"d,site,g{k},m,m,p-value,0.1,1,50,40,{0.1 if k else 0.3},0,1,1.0" for k in range(10)]
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables/groups.csv").write_text("\n".join([names.replace(" ", ","), *lines]) + "\n")
-    (table,) = groups.shown(make_run(make_config([]), None, {}, ()), tmp_path)
-    low, high = (beta.ppf(tail, *ab) for tail, ab in ((0.0025, (12, 29)), (0.9975, (13, 28))))
-    assert f"{100 * low:.2f} to {100 * high:.2f}" in table.frame.iloc[0].tolist()
 
 
 @pytest.mark.parametrize("method", ["largest", "tcm"])

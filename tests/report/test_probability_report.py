@@ -72,10 +72,9 @@ def test_bounds_beside_frequencies(tmp_path):
     assert list(frame)[-4:] == ["lower[a]", "lower[b]", "upper[a]", "upper[b]"]
 
 
-@pytest.mark.parametrize("options", [{}, {"bins": True}])
-def test_reliability_counts_every_test_row_once(options):
+def test_reliability_counts_every_test_row_once():
     """Both splits have the same rows, so the second adds none."""
-    run = run_of(figures=(figure("reliability", **options),))
+    run = run_of(figures=(figure("reliability"),))
     (picture,) = pictures(run)
     with style():
         drawn = picture.draw()
@@ -83,7 +82,6 @@ def test_reliability_counts_every_test_row_once(options):
     assert titles == ["knn k=3 venn=inductive, n = 400"]
     labels = {text.get_text() for text in drawn.legends[0].get_texts()}
     assert {"isotonic fit", "90 % band of calibrated probabilities"} <= labels
-    assert ("bins with 90 % intervals" in labels) == bool(options)
 
 
 def test_reliability_needs_probabilities():

@@ -137,7 +137,7 @@ def test_figures_are_drawn(tmp_path, splits):
         figure("accuracy-rejection"),
         figure("accuracy-rejection", form="risk", panels="method"),
         figure("accuracy-rejection", together=True, views=["envelope"]),
-        figure("accuracy-rejection", together=True, without="adaptive", band="none"),
+        figure("accuracy-rejection", together=True, without="adaptive"),
         figure("chain-traces"),
     )
     write_report(run_by_hand(splits, figures=specs), tmp_path)

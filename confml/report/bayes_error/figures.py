@@ -1,4 +1,4 @@
-"""Figures of a Bayes error study: heat map, errors of classes, selection."""
+"""Figures of a Bayes error study: heat map and errors of classes."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,6 @@ import numpy as np
 
 from confml.bayes_error.rates import WIDE_BAND
 from confml.report.bayes_error.study import Study
-from confml.report.bayes_error.tables import selection_rows
 from confml.report.figures.style import (
     BLUE,
     COLUMN,
@@ -99,22 +98,6 @@ def draw_classes(axes, study: Study) -> dict[str, Any]:
     return handles
 
 
-def selection(study: Study):
-    """Draw the criterion after each feature of the forward selection."""
-    rows = selection_rows(study)
-    names = [short_name(row["attribute"], 2 * LONG) for row in rows][:NAMED]
-    values = [row["criterion"] for row in rows]
-    figure = new_figure(COLUMN if len(rows) <= 15 else PAGE, 2.8)
-    axes = figure.add_subplot()
-    axes.plot(range(len(rows)), values, "o-", color=BLUE)
-    axes.set_xticks(range(len(names)), names, **_ticks(names, 35))
-    axes.set_ylim(0, 1.08 * max(values) or 1)
-    axes.set_xlabel("selected feature, in order")
-    axes.set_ylabel(f"{study.request.criterion} estimate of the pairs")
-    axes.set_title(f"{study.name}: forward selection")
-    return figure
-
-
 def _ticks(names: list[str], room: int) -> dict[str, float]:
     """Return size and rotation of the names of ticks. room: characters that fit on the axis."""
     longest = max(map(len, names), default=0)
@@ -122,13 +105,13 @@ def _ticks(names: list[str], room: int) -> dict[str, float]:
     return {"rotation": 90 * is_upright, "fontsize": 7 if len(names) <= 15 else 5}
 
 
-def short_name(name, most: int = LONG) -> str:
-    """Return a name with at most so many characters."""
+def short_name(name) -> str:
+    """Return a name with at most `LONG` characters."""
     text = str(name)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
 
-DRAWN = {"heat-map": heat_map, "one-vs-rest": one_vs_rest, "selection": selection}
+DRAWN = {"heat-map": heat_map, "one-vs-rest": one_vs_rest}
 FIGURES = tuple(f"figures/{name}.{ending}" for name in DRAWN for ending in FORMATS)
 """Figures that a study may write below its folder."""
 
@@ -137,7 +120,6 @@ def draw_study(study: Study, folder: Path) -> list[Path]:
     """Draw the figures of a study below ``figures/``."""
     paths = []
     for name, draw in DRAWN.items():
-        if name != "selection" or study.selection is not None:
-            with style():
-                paths += save(draw(study), folder / "figures" / name)
+        with style():
+            paths += save(draw(study), folder / "figures" / name)
     return paths

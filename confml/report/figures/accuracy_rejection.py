@@ -54,7 +54,6 @@ def draw(
     panels: str = "view",
     together: bool = False,
     by: str = "",
-    band: str = "sd",
     without: str = "",
 ):
     """Errors of the accepted predictions over all thresholds on the confidence; lower is better. A line is
@@ -95,7 +94,7 @@ def draw(
             dashes = DASHES[list(lines).index(line) % len(DASHES)]
             looks[line] |= {"linestyle": dashes, "marker": ""}
             grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": "black"})[0])
-        for line, handle in _draw_panel(axes, drawn, looks, form, band == "sd").items():
+        for line, handle in _draw_panel(axes, drawn, looks, form).items():
             grid.handles.setdefault(line, handle)
         if form == "sure-incorrect" and (points := rejections_of(*key)):
             x, y = 100 * np.array([(point.x, point.y) for point in points]).T
@@ -107,12 +106,12 @@ def draw(
         axes.margins(x=0)
         axes.set(ylim=(0, None), xlim=(0, None if together and len(columns) == 1 else 100))
     title = [note if not together else columns[0] if len(columns) == 1 else ""]
-    if band == "sd" and len({cell.split for cell in data.run.cells}) > 1:
+    if len({cell.split for cell in data.run.cells}) > 1:
         title.append(f"band of the best line: {BAND}")
     return grid.finish("; ".join(filter(None, title)), *LABELS[form][1:])
 
 
-def _draw_panel(axes, curves, looks, form: str, with_band: bool) -> dict[str, Any]:
+def _draw_panel(axes, curves, looks, form: str) -> dict[str, Any]:
     """Draw the mean of each line over the splits, and the band of the one with the smallest area.
 
     curves: of the splits by line. Returns the lines by name.
@@ -122,7 +121,7 @@ def _draw_panel(axes, curves, looks, form: str, with_band: bool) -> dict[str, An
     for line, splits in curves.items():
         means = band(splits, RATES, what=LABELS[form][0])
         x = 100 * (1 - means.grid if form == "risk" else means.grid)
-        if line == best and with_band and len(splits) > 1:
+        if line == best and len(splits) > 1:
             low, high = rate_band(100 * means.mean, 100 * means.sd)
             axes.fill_between(x, low, high, color=looks[line]["color"], alpha=0.13, linewidth=0)
         is_defined = ~np.isnan(means.mean)
@@ -183,7 +182,6 @@ ACCURACY_REJECTION = Figure(
             "threshold: error against rejection rate at common thresholds of Bayesian transduction and SVM",
             ("threshold",),
         ),
-        "band": Choice("band around the mean over splits; default sd", ("sd", "none")),
         "without": Word("omit methods whose label contains this text"),
     },
 )

@@ -4,13 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures.bins import bin_starts
-from confml.measures.distributions import beta_quantile
 from confml.measures.isotonic import IsotonicFit, isotonic
 from confml.measures.recalibration import Event
-from confml.plugins.parameters import Flag
 from confml.report.figures.figure import DatasetResults, Figure, of_views
-from confml.report.figures.style import BLUE, VERMILION, Panels
+from confml.report.figures.style import BLUE, Panels
 from confml.report.numbers.outcomes import probability_events
 
 PANELS = 12
@@ -36,19 +33,7 @@ class Diagram(NamedTuple):
         return cls(fit, *np.quantile(fits, [0.05, 0.95], axis=0))
 
 
-def binned(event: Event) -> tuple[np.ndarray, ...]:
-    """Return the mean probability, the frequency and its 90 % Clopper-Pearson interval of each bin."""
-    order = np.argsort(event.p)
-    first = bin_starts(event.p[order])
-    counts = np.diff(np.append(first, len(order)))
-    happened = np.add.reduceat(event.happened[order].astype(np.int64), first)
-    low = np.where(happened > 0, beta_quantile(0.05, np.maximum(happened, 1), counts - happened + 1), 0.0)
-    rest = np.maximum(counts - happened, 1)
-    high = np.where(happened < counts, beta_quantile(0.95, happened + 1, rest), 1.0)
-    return np.add.reduceat(event.p[order], first) / counts, happened / counts, low, high
-
-
-def draw(data: DatasetResults, *, bins: bool = False):
+def draw(data: DatasetResults):
     """Isotonic regression of the event on its probability: the second of two classes, or a correct
     prediction. Each test row counts once. Grey: 90 % band, at each probability by itself, of outcomes drawn
     with these probabilities (none for data with groups). Bars: distribution of the probabilities.
@@ -67,11 +52,6 @@ def draw(data: DatasetResults, *, bins: bool = False):
         if not grouped:
             band = axes.fill_between(p, diagram.low, diagram.high, color="0.6", alpha=0.35, linewidth=0)
             handles["90 % band of calibrated probabilities"] = band
-        if bins:
-            mean, share, low, high = binned(event)
-            ends = None if grouped else np.maximum([share - low, high - share], 0.0)
-            bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
-            handles["bins" if grouped else "bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
         counted = axes.stairs(
             0.12 * counts / max(counts.max(), 1), edges, fill=True, color="black", alpha=0.25
@@ -88,5 +68,4 @@ RELIABILITY = Figure(
     about="frequency of an event against its probability, with a band of calibrated probabilities",
     draw=draw,
     collects=of_views(probability_events),
-    options={"bins": Flag("also draw bins of equal mass with 90 % intervals")},
 )

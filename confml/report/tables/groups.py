@@ -1,16 +1,14 @@
 """``groups.csv``: errors and sizes of regions in the groups of ``by``."""
 
 import functools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from confml.data.text_table import counted, number_text
+from confml.data.text_table import counted
 from confml.measures import Case
 from confml.measures.conditional import GroupCoverage
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
@@ -18,7 +16,6 @@ from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.plugins.by import BY_KEYS
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
-from confml.report.shown_table import ShownTable
 from confml.report.tables.table import Row, Table
 from confml.runner.results import CellResult
 
@@ -30,12 +27,6 @@ ERROR = Metric(
     "Vovk, Gammerman and Shafer (2005), section 4.5, for the guarantee",
     unit=SHARE,
     per=LEVEL,
-)
-
-
-WORST = (
-    *("data set", "by", "method", "view", "level", "group"),
-    *("rows", "error (%)", "95 %, all groups", "size"),
 )
 UNSEEN = "no calibration row"
 NO_GROUPS = pd.DataFrame(columns=["by", "split", "row", "group"])
@@ -167,31 +158,6 @@ def notes(report: Report) -> Iterator[str]:
             )
 
 
-def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
-    """Yield the worst group of each method and division, at each level.
-
-    Its interval is simultaneous for all groups of the division (Bonferroni), because the group is chosen.
-    """
-    worst: dict[tuple, dict[str, str]] = {}
-    groups: Counter[tuple] = Counter()
-    for row in TABLE.read(folder):
-        key = row["dataset"], row["by"], row["label"], row["view"], number_text(float(row["level"]))
-        if row["group"] == UNSEEN:
-            continue
-        groups[key] += 1
-        if key not in worst or float(row["error"]) > float(worst[key]["error"]):
-            worst[key] = row
-    if worst:
-        rows = []
-        for key, row in worst.items():
-            error, size, n = (float(row[name] or "nan") for name in ("error", "mean_size", "rows"))
-            found = GroupCoverage.of(int(n), round(error * n), groups[key])
-            ends = f"{ERROR.text(found.low)} to {ERROR.text(found.high)}"
-            rows.append((*key, row["group"], row["rows"], ERROR.text(error), ends, f"{size:.2f}"))
-        frame = pd.DataFrame(rows, columns=WORST)
-        yield ShownTable("group of by with the highest error", frame, keys=6)
-
-
 TABLE = Table(
     "groups.csv",
     "error with interval and size of the regions in each group of by, for every method",
@@ -203,5 +169,4 @@ TABLE = Table(
     of_run=True,
     collects=lambda run: (regions_of,),
     notes=notes,
-    shown=shown,
 )

@@ -17,7 +17,7 @@ OUTPUTS = (
     *("certified:TABLE", "certified_jointly:TABLE", "regions:REGIONS"),
     *("shift:TABLE", "shift:OF_CLASSES", "monitoring:TABLE", "dropped:TABLE"),
     *("threshold_curves:TABLE", "published_tables:PUBLISHED", "ranks:RANKS", "leaderboard:LEADERBOARD"),
-    *("page:TREES", "notes:NOTES", "page:FIGURES", "page:PAGE"),
+    *("notes:NOTES", "page:FIGURES", "page:PAGE"),
 )
 
 

@@ -1,4 +1,4 @@
-"""The page of a run, its figures, and the class trees: ``report.html``, ``figures/`` and class trees."""
+"""The page of a run and its figures: ``report.html`` and ``figures/``."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,23 +12,7 @@ from confml.report.page.answer import answer_of
 from confml.report.page.page import run_page
 from confml.report.report import Picture, Report
 from confml.report.run.results import RunResults
-from confml.report.tables import class_trees
 from confml.report.tables.table import Files
-
-
-def write_trees(report: Report) -> None:
-    """Write the class tree of each split, each node with its cut and its test error on that split."""
-    for path, text in class_trees.files(report.run):
-        report.write(path, text)
-
-
-TREES = Files(
-    "class-trees",
-    {"tables/class-trees": "class trees"},
-    write_trees,
-    needs="smart-svm",
-    collects=lambda run: (class_trees.tree_of_label,),
-)
 
 
 def has_figures(run: RunResults) -> bool:

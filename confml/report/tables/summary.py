@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from confml._json import to_json
@@ -13,7 +12,7 @@ from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, sum
 from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.report import Report
 from confml.report.run.results import RunResults
-from confml.report.shown_table import ShownTable, to_latex
+from confml.report.shown_table import to_latex
 from confml.report.tables.notes import notes_of
 from confml.report.tables.table import Files, Row, Table
 
@@ -27,18 +26,12 @@ def rows(report: Report) -> Iterator[Row]:
         yield row.dataset, row.method, *row[3:]
 
 
-def shown(run: RunResults, folder: Path) -> Iterator[ShownTable]:
-    for summary in summaries(run):
-        yield shown_summary(summary, run)
-
-
 TABLE = Table(
     "summary.csv",
     "means over the splits",
     "dataset method params view metric level mean sd n",
     rows,
     of_run=True,
-    shown=shown,
 )
 
 

@@ -11,7 +11,6 @@ from confml.measures import Case, Metric
 from confml.report.files import place_of, read_csv
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
-from confml.report.shown_table import ShownTable
 
 KEY = ("dataset", "method", "params", "view")
 """Columns that identify a view of a method variant on a data set."""
@@ -32,8 +31,7 @@ class Table:
     condition for the table to have rows, shown by ``confml describe``. applies: whether a run can have rows.
     metrics: declarations of the numbers that the table alone has. collects: the functions of a `Variant`
     whose values ``rows`` of a whole run reads with `RunResults.collected`. notes: function of the report that
-    yields sentences for the notes. shown: function of the results of a run and the folder of its report that
-    yields tables for ``confml run --all``.
+    yields sentences for the notes.
     """
 
     path: str
@@ -46,7 +44,6 @@ class Table:
     of_run: bool = False
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
     notes: Callable[[Report], Iterable[str]] = lambda report: ()
-    shown: Callable[[RunResults, Path], Iterable[ShownTable]] = lambda run, folder: ()
 
     def __post_init__(self):
         if isinstance(self.columns, str):
@@ -107,7 +104,6 @@ class Files:
     of_variant: Callable[[Report, Variant], None] = lambda report, variant: None
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
     notes: Callable[[Report], Iterable[str]] = lambda report: ()
-    shown: Callable[[RunResults, Path], Iterable[ShownTable]] = lambda run, folder: ()
 
     @property
     def text(self) -> str:
