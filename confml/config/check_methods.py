@@ -118,7 +118,7 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Lo
     inner: dict[str, Any] = {}
     for key, spec in entry.wrappers.items():
         noted = draft.problems.noted
-        declared = WRAPPERS[key].declared().items()
+        declared = WRAPPERS[key].parameters.items()
         rules = {hyphenated(name): rule for name, rule in declared if name != "random_state"}
         draft.check_each((*loc, key), spec.as_dict(), functools.partial(check_parameters, key, rules))
         if draft.problems.noted == noted:

@@ -52,7 +52,7 @@ def json_schema(figures: Mapping[str, Any], tables: Iterable[str]) -> dict[str, 
         models[model]["allOf"] = [_with_parameters(key, name, rules) for name, rules in choices.items()]
     for key, wrapper in WRAPPERS.items():
         wrapper_schema = models[f"{key.capitalize()}Spec"]
-        wrapper_schema["properties"] |= _properties(wrapper.declared(), default_parameters(wrapper))
+        wrapper_schema["properties"] |= _properties(wrapper.parameters, default_parameters(wrapper))
         del wrapper_schema["properties"]["random-state"], wrapper_schema["properties"]["params"]
     _suggest(models["DatasetSpec"], "card", known_cards())
     _suggest(models["PaperSpec"], "table", tables)

@@ -161,10 +161,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     # ---- to override where a method can do better than the default
 
-    def scored_views(self, X, rng: np.random.Generator | None = None) -> Mapping[str, Prediction]:
-        """Return `confident_predict` for a caller that needs the scores alone, not the predicted labels."""
-        return self.confident_predict(X, rng)
-
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
         """Return work on one outer training set that all its tasks share, as named arrays; None for none.
 

@@ -93,9 +93,9 @@ def _numbers(
 class Divisions:
     """The groups of one fit.
 
-    by: as the parameter. columns: those of the values (m, k) that `learn` and `codes` get. classes: (c,)
-    labels. cuts_: for each division and part the cuts of a numeric column, None for values. keys_: for each
-    division the combinations that occur, (G, parts).
+    by: as the parameter, or None for one group of all examples. columns: those of the values (m, k) that
+    `learn` and `codes` get. classes: (c,) labels. cuts_: for each division and part the cuts of a numeric
+    column, None for values. keys_: for each division the combinations that occur, (G, parts).
     """
 
     def __init__(self, by: Any, columns: Sequence[Column], classes: np.ndarray):
@@ -106,7 +106,7 @@ class Divisions:
     @property
     def parts(self) -> tuple[tuple[Part, ...], ...]:
         """The parts of each division."""
-        return divisions_in(self.by)
+        return ((),) if self.by is None else divisions_in(self.by)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -160,7 +160,15 @@ class Divisions:
 
     def learn(self, values: np.ndarray, predicted: np.ndarray | None) -> None:
         """Store the groups that occur among calibration examples; predicted: (m,) codes or None."""
-        self.keys_ = [np.unique(rows, axis=0) for rows in self._combinations(values, predicted)]
+        self.keys_ = [
+            np.zeros((1, len(parts))) if self._is_whole(parts) else np.unique(rows, axis=0)
+            for parts, rows in zip(self.parts, self._combinations(values, predicted), strict=True)
+        ]
+
+    @staticmethod
+    def _is_whole(parts: Sequence[Part]) -> bool:
+        """Return whether all examples have one code, because no part but the label divides them."""
+        return all(part.name == LABEL for part in parts)
 
     def codes(self, values: np.ndarray, predicted: np.ndarray | None) -> np.ndarray:
         """Return the group (n, D) of examples in each division, `UNKNOWN` if no calibration row is in it.
@@ -169,6 +177,9 @@ class Divisions:
         """
         codes = np.empty((len(values), len(self)), dtype=np.int64)
         for division, combinations in enumerate(self._combinations(values, predicted)):
+            if self._is_whole(self.parts[division]):
+                codes[:, division] = 0
+                continue
             keys = self.keys_[division]
             rows = np.concatenate([keys, combinations])
             numbered = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
@@ -189,15 +200,15 @@ class Divisions:
                     combinations[:, column] = np.where(np.isnan(numbers), -np.inf, bins)
             yield combinations
 
-    def groups_of_labels(self, codes: np.ndarray, division: int) -> np.ndarray:
-        """Return the number (n, c) of the group of each label in a division, `UNKNOWN` without one.
+    def groups(self, codes: np.ndarray, labels: np.ndarray, division: int) -> np.ndarray:
+        """Return the numbers of the groups in a division of examples with ``codes`` under ``labels``.
 
-        codes: (n,) of the division. Groups of a division with the label are numbered ``code * c + label``.
+        Both arrays are broadcast. Without a group it is `UNKNOWN`. Groups of a division with the label are
+        numbered ``code * c + label``.
         """
-        c = len(self.classes)
-        labels = np.arange(c) if self.has_label(division) else np.zeros(c, dtype=np.int64)
-        step = c if self.has_label(division) else 1
-        return np.where(codes[:, None] == UNKNOWN, UNKNOWN, codes[:, None] * step + labels)
+        with_label = self.has_label(division)
+        groups = codes * len(self.classes) + labels if with_label else codes + np.zeros_like(labels)
+        return np.where(codes == UNKNOWN, UNKNOWN, groups)
 
     def size(self, division: int) -> int:
         """Return the number of groups of a division."""

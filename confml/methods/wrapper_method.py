@@ -1,16 +1,13 @@
-"""`WrapperMethod`: a method around a classifier, which a config names by a key, and its settings.
+"""`WrapperMethod`: a method around a classifier, which a config names by a key, and its settings."""
 
-key: name of the kind in a config, such as ``conformal``; other settings have the prefix ``<key>__``.
-"""
-
-import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from confml.errors import ConfigError
 from confml.methods.base import Method
 from confml.methods.sklearn.sklearn_method import SklearnMethod
-from confml.plugins.docstrings import described_text
+from confml.plugins.docstrings import add_sections
 from confml.plugins.parameters import (
     Integer,
     MissingParameter,
@@ -19,18 +16,59 @@ from confml.plugins.parameters import (
     check_parameters,
     or_null,
 )
+from confml.plugins.registry import default_parameters, describe_class
+
+_ESTIMATOR = """\
+estimator : classifier
+    Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
+    examples calibrate a fitted one, ``FrozenEstimator(classifier)``."""
+OF_A_GRID = ("tune", "inner")  # keys of a run that a point of a grid has, with the prefix of the wrapper
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Parts of a run that a wrapper uses in its own training parts.
+
+    tune: grid of classifier parameters, from which inner cross-validation on the proper training part chooses
+    a point (not with ``cross``). inner: its folds, as ``{"folds": 10, "stratify": True, "select_by":
+    "accuracy"}``. steps: the steps before the classifier, fitted to each proper training part: a step that
+    saw the calibration examples could make them look more ordinary than test examples. Its ``learn(X, y,
+    *part, groups)`` returns (chain, X, y, kept rows). groups: (m,) groups of the training examples.
+    by_columns: (name, texts) of the last columns of X, which hold the columns of ``by`` and are no features.
+    """
+
+    tune: Sequence[Mapping[str, Any]] = ()
+    inner: Mapping[str, Any] | None = None
+    steps: Any = None
+    groups: Any = None
+    by_columns: Sequence[tuple[Any, Sequence[str] | None]] | None = None
 
 
 class WrapperMethod(Method):
     """A method around a classifier, the constructor parameter ``estimator``.
 
-    key: name of the parameter ``kind`` in a config; other settings have the prefix ``<key>__``. settings:
-    declarations of the settings by their names in a config.
+    key: name of the parameter ``kind`` in a config; the other settings have the prefix ``<key>__``. needs:
+    for a setting, another setting and the values of it that the first needs. settings: declarations of the
+    parameters by their names in a config. run: set by `in_run`, and kept by copies.
     """
 
     key: ClassVar[str]
+    needs: ClassVar[Mapping[str, tuple[str, Sequence[Any]]]] = {}
     settings: ClassVar[Mapping[str, Parameter]]
     estimator: Any
+    kind: str
+    run = RunSettings()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "key" in vars(cls):
+            rules = cls.parameters.items()
+            cls.settings = {cls.key if name == "kind" else f"{cls.key}__{name}": rule for name, rule in rules}
+
+    @classmethod
+    def _document(cls) -> None:
+        if "key" in vars(cls):
+            add_sections(cls, cls.parameters, _ESTIMATOR)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -40,99 +78,91 @@ class WrapperMethod(Method):
                 tags.classifier_tags.multi_class = of_estimator.multi_class
         return tags
 
-    @staticmethod
-    def check_config(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Raise ConfigError for settings that a method ``name`` with these views cannot have."""
+    def __sklearn_clone__(self) -> Self:
+        copy = super().__sklearn_clone__()
+        return copy.in_run(**vars(self.run)) if "run" in vars(self) else copy
+
+    def in_run(self, **settings: Any) -> Self:
+        """Set fields of `RunSettings`; a run does so before it calls `fit`."""
+        self.run = replace(self.run, **settings)
+        return self
 
     @classmethod
-    def declared(cls) -> dict[str, Parameter]:
-        """Return the declarations of the settings by their names in the constructor."""
-        return {parameter_name(setting, cls.key): rule for setting, rule in cls.settings.items()}
+    def check_config(cls, name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
+        """Raise ConfigError for settings that a method ``name`` with these views cannot have."""
+        of_grid = [f"{cls.key}__{setting}" for setting in OF_A_GRID]
+        given = {setting: value for setting, value in settings.items() if setting not in of_grid}
+        check_parameters(name, cls.settings, given)
+        if cls.key not in settings:
+            raise MissingParameter(min(settings), cls.key, hint=f"add {cls.key}: {cls.kind}")
+        cls.check_together(constructor_parameters(given, cls.key))
+        cls.check_classifier(name, constructor_parameters(given, cls.key), views)
+
+    @classmethod
+    def check_together(cls, given: Mapping[str, Any]) -> None:
+        """Raise ConfigError for settings, by their names in the constructor, that cannot be combined."""
+        for name, (other, values) in cls.needs.items():
+            if given.get(name) is not None and given.get(other) not in values:
+                raise ConfigError(f"{name} needs {other}: {' or '.join(values)}")
+
+    @classmethod
+    def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
+        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
 
     def check_settings(self) -> None:
-        """Raise a `ParameterError` for a setting that is wrong alone."""
-        rules = self.declared()
-        check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
+        """Raise ConfigError for settings that are wrong, alone or together."""
+        given = {name: getattr(self, name) for name in self.parameters}
+        check_parameters(type(self).__name__, self.parameters, given)
+        defaults = default_parameters(type(self)) | {"kind": None}
+        part = part_parameters("")  # in Python, those of another kind have no effect
+        changed = {name: value for name, value in given.items() if value != defaults[name]}
+        self.check_together({name: value for name, value in changed.items() if name not in part})
 
     @classmethod
     def description(cls) -> dict[str, Any]:
         """Return the description of the wrapper as plain data, with the keys that it can have in a config."""
-        signature = inspect.signature(cls).parameters
-        text = described_text(cls)
-        names = {setting: parameter_name(setting, cls.key) for setting in cls.settings}
-        parameters = [
-            {"name": names[setting], "about": rule.about}
-            | {"expected": rule.expected(), "default": signature[names[setting]].default}
-            for setting, rule in cls.settings.items()
-            if names[setting] != "random_state"  # a run has its seed
-        ]
-        return {
-            "name": cls.key,
-            "summary": text.partition("\n")[0],
-            "text": text,
-            "source": "confml",
-            "version": cls.version,
-            "views": list(cls.views),
-            "parameters": parameters,
-        }
+        described = describe_class(cls.key, cls, "confml")
+        # Without random_state: a run has its seed.
+        named = [entry for entry in described["parameters"] if entry["name"] != "random_state"]
+        return described | {"views": list(cls.views), "parameters": named}
 
     @classmethod
     def around(cls, method: Method, settings: Mapping[str, Any]) -> Self:
         """Return the wrapper of a method with settings named as in a config, which are checked already."""
-        return cls(method, **constructor_parameters(settings, cls.key))
+        return WrapperMethod.set_point(cls(method), settings)
 
     def set_point(self, point: Mapping[str, Any]) -> Self:
         """Set parameters with their names in a config: ``k`` is the classifier's, ``<key>__k`` is not."""
-        return self.set_params(**constructor_parameters(point, self.key))
+        named = constructor_parameters(point, self.key)
+        self.in_run(**{name: named.pop(name) for name in OF_A_GRID if name in named})
+        return self.set_params(**named)
 
     def classifier(self) -> Method:
         """Return the classifier as a confml method, not a copy."""
-        return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
+        return as_method(self.estimator)
 
 
-def part_parameters(key: str, kind: str) -> dict[str, Parameter]:
-    """Return the settings of the calibration part, which ``kind`` has, and of the folds of ``cross``."""
+def as_method(estimator: Any) -> Method:
+    """Return a classifier as a confml method, not a copy."""
+    return estimator if isinstance(estimator, Method) else SklearnMethod(estimator)
+
+
+def part_parameters(kind: str) -> dict[str, Parameter]:
+    """Return the parameters of the calibration part, which ``kind`` has, and of the folds of ``cross``."""
     about = f"fraction of the training examples in the calibration part of {kind}"
     return {
-        f"{key}__calibration": Number(about, low=0, high=1, low_open=True, high_open=True),
-        f"{key}__folds": Integer("number of folds of cross", low=2),
+        "calibration": Number(about, low=0, high=1, low_open=True, high_open=True),
+        "folds": Integer("number of folds of cross", low=2),
     }
 
 
-def seed_parameter(key: str) -> dict[str, Parameter]:
-    """Return the setting of the random seed."""
-    seed = or_null("random seed if no generator is given", Integer("a seed", low=0))
-    return {f"{key}__random_state": seed}
-
-
-def parameter_name(setting: str, key: str) -> str:
-    """Return the constructor's name of a setting: ``kind`` of ``conformal``, ``k`` of ``conformal__k``."""
-    return "kind" if setting == key else setting.removeprefix(f"{key}__")
+SEED = or_null("random seed if no generator is given", Integer("a seed", low=0))
 
 
 def constructor_parameters(params: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return parameters named as in a config with their names in the wrapper; others are the classifier's."""
-    return {
-        parameter_name(name, key) if name.partition("__")[0] == key else f"estimator__{name}": value
-        for name, value in params.items()
-    }
-
-
-def check_given(
-    name: str, key: str, kind: str, parameters: Mapping[str, Parameter], settings: Mapping[str, Any]
-) -> None:
-    """Raise ConfigError for settings of the method ``name`` that are wrong alone; kind: one to suggest."""
-    set_by_a_run = (f"{key}__tune", f"{key}__inner")
-    check_parameters(name, parameters, {one: settings[one] for one in settings if one not in set_by_a_run})
-    if key not in settings:
-        raise MissingParameter(min(settings), key, hint=f"add {key}: {kind}")
-
-
-def check_needed(settings: Mapping[str, Any], only_for: Mapping[str, tuple[str, Sequence[str]]]) -> None:
-    """Raise ConfigError for a setting that has no effect.
-
-    only_for: by setting, another setting and the values of it with which the first has an effect.
-    """
-    for setting, (other, wanted) in only_for.items():
-        if settings.get(setting) is not None and settings.get(other) not in wanted:
-            raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
+    named = {}
+    for name, value in params.items():
+        prefix, _, setting = name.partition("__")
+        named[(setting or "kind") if prefix == key else f"estimator__{name}"] = value
+    return named

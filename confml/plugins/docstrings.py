@@ -45,14 +45,12 @@ def add_sections(
     cls: type,
     declared: Mapping[str, Parameter],
     undeclared: str = "",
-    others: str = "",
     attributes: str = _ATTRIBUTES,
 ) -> None:
     """Add the sections Parameters and Attributes to the docstring of a class that has neither.
 
-    declared: the declaration of each constructor argument. undeclared: entries before theirs. others: a
-    section that follows the section ``attributes``. A method of confml with ``example``, the arguments of its
-    constructor, also has the section Examples.
+    declared: the declaration of each constructor argument. undeclared: entries before theirs. A method of
+    confml with ``example``, the arguments of its constructor, also has the section Examples.
     """
     text = inspect.cleandoc(vars(cls).get("__doc__") or "")
     if not text or re.search(r"^Parameters\n-", text, re.MULTILINE):
@@ -71,7 +69,7 @@ def add_sections(
     attributes = "" if "\nAttributes\n" in rest else attributes
     given = vars(cls).get("example")
     example = "" if given is None else _EXAMPLE.format(name=cls.__name__, arguments=given)
-    parts = (lead.strip(), parameters, attributes, others, rest, example)
+    parts = (lead.strip(), parameters, attributes, rest, example)
     cls.__doc__ = "\n\n".join(part for part in parts if part)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from confml.methods.base import Method
 from confml.methods.registry import methods
-from confml.methods.wrapper_method import WrapperMethod
 from confml.plugins.parameters import check_parameters
 from confml.predictions.support_vectors import check_support_vectors
 from confml.predictions.trees import check_trees
@@ -25,10 +24,8 @@ _BY_MODULE = {
     "confml.methods.bayes_knn.adaptive": "Draws MetricPosterior",
     "confml.methods.bayes_knn.bayes_knn": "BayesKNN",
     "confml.methods.bayes_knn.posterior": "BetaDensity NodePosterior Nodes Training",
-    "confml.methods.conformal.calibrated": "FittedPart",
-    "confml.methods.conformal.conformal": "Conformal",
-    "confml.methods.conformal.grouped": "GroupCalibration PartScores",
-    "confml.methods.conformal.shifted": "CalibrationPart",
+    "confml.methods.conformal.conformal": "Conformal Labelled PartScores",
+    "confml.methods.conformal.selection": "FittedPart",
     "confml.methods.divisions": "Column Divisions",
     "confml.methods.knn.knn": "KNN",
     "confml.methods.knn.weighted_knn": "WeightedKNN",
@@ -62,6 +59,7 @@ _BY_MODULE = {
     "confml.methods.version_space.kernel_svm": "KernelSVM",
     "confml.methods.version_space.version_space": "RangeSpace VersionSpace",
     "confml.methods.version_space.version_space_method": "Machine",
+    "confml.methods.wrapper_method": "RunSettings",
     "confml.neighbours.distance_kinds": "MahalanobisRows MinkowskiRows PolarRows",
     "confml.neighbours.mixed_rows": "MixedRows",
     "confml.neighbours.nearest_rows": "NearestRows Neighbours",
@@ -117,9 +115,7 @@ def objects_in(value: Any) -> Iterator[Any]:
 def check_objects(model: Any) -> None:
     """Raise ValueError for parameters that a fit refuses, and arrays that do not fit compiled code."""
     for value in objects_in(model):
-        if isinstance(value, WrapperMethod):
-            value.check_settings()
-        elif isinstance(value, Method | Step) and value.parameters:
+        if isinstance(value, Method | Step) and value.parameters:
             names = [name for name in value.parameters if hasattr(value, name)]
             given = {name: getattr(value, name) for name in names}
             check_parameters(type(value).__name__, value.parameters, given)

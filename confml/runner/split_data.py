@@ -16,6 +16,7 @@ from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method, takes_sparse
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
+from confml.methods.wrapper_method import WrapperMethod
 from confml.methods.wrappers import wrapper_of
 from confml.plugins.by import BEST_OF, BY_KEYS, names_in
 from confml.runner.external_files import open_table
@@ -82,21 +83,20 @@ class SplitData:
         A conformal or Venn-Abers method also gets the groups, and the steps, which it fits to each of its
         training parts.
         """
-        method = build(self.context.method, point)
+        method: Any = build(self.context.method, point)
         if self.by:
             names, known = self.data.table_attributes, self.data.categories
-            method.set_params(by_columns=[(names[place], known[place]) for place in self.by])
+            set_columns = method.in_run if isinstance(method, WrapperMethod) else method.set_params
+            set_columns(by_columns=[(names[place], known[place]) for place in self.by])
         if self._form == "numbers":
             of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
             return method
         if self._steps_in_method and self.data.groups is not None:
-            method.set_params(groups=np.asarray(self.data.groups)[self.train_rows])
+            method.in_run(groups=np.asarray(self.data.groups)[self.train_rows])
         if self._steps_in_method and self.context.steps:
-            raw = self._raw["X"].shape[1]
-            method.set_params(
-                steps=_StepsPerPart(self.context.steps, self._columns(raw), self._generator("steps"))
-            )
+            nominal = self._columns(self._raw["X"].shape[1])
+            method.in_run(steps=_StepsPerPart(self.context.steps, nominal, self._generator("steps")))
         return method
 
     def with_nominal_columns(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -18,19 +18,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from confml.config import restore_config
-from confml.data.folds import (
-    calibration_rows,
-)
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.conformal import Conformal
 from confml.methods.conformal.scores import (
     ROUNDING,
-    add_counts,
     aps_scores,
     counts_against,
-    lac_scores,
     margin_scores,
     margin_scores_of_shares,
 )
@@ -97,38 +92,14 @@ def literal_counts(calibration, score, size):
         lambda rng, n: np.full(n, np.inf),
     ],
 )
-@pytest.mark.parametrize("size", [0.0, 1.0, 7.5])
-def test_counts_are_those_of_comparisons(draw, size, monkeypatch):
-    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
+@pytest.mark.parametrize("size", [0.0, 7.5])
+def test_counts_are_those_of_comparisons(draw, size):
     rng = np.random.default_rng(3)
-    groups = [np.sort(draw(rng, n)) for n in (0, 1, 400)]
-    scores, places = draw(rng, 300).reshape(60, 5), np.array([0, 1, 2, 2, 1])
-    scores[0] = draw(np.random.default_rng(3), 5)
-    greater, equal = np.full((60, 5), 10), np.full((60, 5), 20)
-    add_counts(groups, places, scores, size, greater, equal)
-    for column, place in enumerate(places):
-        above, ties = counts_against(groups[place], scores[:, column], size)
-        assert (greater[:, column] == above + 10).all() and (equal[:, column] == ties + 20).all()
-        expected = [literal_counts(groups[place], score, size) for score in scores[:, column]]
-        assert expected == list(zip(above, ties, strict=True))
-
-
-@pytest.mark.parametrize("kind", ["split", "cross"])
-@pytest.mark.parametrize("mondrian", [True, False])
-def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
-    X, y = blobs(5, 200)
-    X = X.round(1)
-    model = Conformal(LogisticRegression(), kind, mondrian=mondrian, random_state=1).fit(X[:120], y[:120])
-    one_by_one = model.confident_predict(X[120:])["p-value"]
-    monkeypatch.setattr("confml.methods.conformal.scores.MANY", 0)
-    at_once = model.confident_predict(X[120:])["p-value"]
-    for name in ("n_greater", "n_equal", "nonconformity"):
-        assert (at_once.extra[name] == one_by_one.extra[name]).all()
-    assert (at_once.scores == one_by_one.scores).all() and (at_once.labels == one_by_one.labels).all()
-
-
-def test_lac():
-    assert lac_scores(np.array([[0.2, 0.8]])).tolist() == [[-0.2, -0.8]]
+    for n in (0, 1, 400):
+        calibration = np.sort(draw(rng, n))
+        scores = np.append(draw(rng, 60), calibration[:20])
+        expected = [literal_counts(calibration, score, size) for score in scores]
+        assert expected == list(zip(*counts_against(calibration, scores, size), strict=True))
 
 
 @pytest.mark.parametrize("randomised", [True, False])
@@ -190,44 +161,37 @@ def test_p_values_are_counted(kind, score, mondrian):
     """The counts of each fold, from its classifier, its examples and the scores' definitions."""
     X, y = blobs(3, 60)
     X_test, _ = blobs(4, 20)
-    method = Conformal(
-        Seen(), kind, nonconformity=score, folds=3, mondrian=mondrian, randomised=False, random_state=5
-    )
+    folds = {"folds": 3} if kind == "cross" else {}
+    method = Conformal(Seen(), kind, nonconformity=score, mondrian=mondrian, random_state=5, **folds)
     prediction = method.fit(X, y).confident_predict(X_test)["p-value"]
+    rng = method._generator("fit")
+    parts = method._calibration_parts(y, None, rng)
+    u, (u_test, _) = rng.random(60), method._generator("predict").random((2, 20))
 
-    def scores(fitted, X_new):
+    def scores(fitted, X_new, u):
         shares = fitted.confident_predict(X_new)["probability"].scores
         return {
             "lac": lambda: -shares,
-            "aps": lambda: aps_scores(shares),
-            "raps": lambda: aps_scores(shares, None, 0.01, 1),
+            "aps": lambda: aps_scores(shares, u),
+            "raps": lambda: aps_scores(shares, u, 0.01, 1),
             "margin": lambda: margin_scores_of_shares(shares),
         }[score]()
 
     greater, equal, counted = np.zeros((20, 3), int), np.ones((20, 3), int), np.ones((20, 3), int)
-    used = []
-    for fitted, *_ in method.fitted_:
-        seen = {tuple(row) for row in fitted.X_seen_}
-        kept_back = [i for i in range(60) if tuple(X[i]) not in seen]
-        used += kept_back
-        alphas = scores(fitted, X[kept_back])
-        new = scores(fitted, X_test)
-        for row, i in enumerate(kept_back):
-            for j in range(3):
-                if mondrian and y[i] != j:
-                    continue
+    for (fitted, *_), rows in zip(method.fitted_, parts, strict=True):
+        assert {*map(tuple, fitted.X_seen_)} == {*map(tuple, np.delete(X, rows, axis=0))}
+        alphas, new = scores(fitted, X[rows], u[rows]), scores(fitted, X_test, u_test)
+        for row, i in enumerate(rows):
+            for j in [y[i]] if mondrian else range(3):
                 alpha = alphas[row, y[i]]
                 same = np.isclose(alpha, new[:, j], rtol=0, atol=1e-12) | (alpha == new[:, j])
                 greater[:, j] += (alpha > new[:, j]) & ~same  # sums of shares are 1 up to rounding only
                 equal[:, j] += same
                 counted[:, j] += 1
-    assert sorted(used) == (list(range(60)) if kind == "cross" else sorted(used)) and len(set(used)) == len(
-        used
-    )
     assert np.array_equal(prediction.extra["n_greater"], greater)
     assert np.array_equal(prediction.extra["n_equal"], equal)
     assert np.array_equal(prediction.scores, (greater + equal) / counted)
-    assert method.fit_metrics_["calibration_rows"] == len(used) == (60 if kind == "cross" else 18)
+    assert method.fit_metrics_["calibration_rows"] == (60 if kind == "cross" else 18)
 
 
 class Rounded(Method):
@@ -251,12 +215,12 @@ class Rounded(Method):
 
 
 @pytest.mark.parametrize(
-    "view, score", [("probability", "lac"), ("probability", "aps"), ("margin", "margin")]
+    "view, score", [("probability", "lac"), ("probability", "margin"), ("margin", "margin")]
 )
 def test_scores_of_equal_examples_are_equal_in_every_batch(view, score):
     """Examples without differences have p-values of at least the share of their label, not 1 / (n + 1)."""
     X, y = np.ones((60, 1)), np.arange(60) % 2
-    settings = {"nonconformity": score, "randomised": False, "calibration": 0.5, "random_state": 1}
+    settings = {"nonconformity": score, "calibration": 0.5, "random_state": 1}
     conformal = Conformal(Rounded(view), **settings).fit(X, y)
     alone = conformal.confident_predict(X[:1])["p-value"]
     many = conformal.confident_predict(X)["p-value"]
@@ -273,31 +237,6 @@ def test_smoothed_p_values():
     assert np.array_equal(extra["n_greater"], plain.confident_predict(X)["p-value"].extra["n_greater"])
     expected = (extra["n_greater"] + extra["tau"][:, None] * extra["n_equal"]) / 19
     assert np.array_equal(smooth.scores, expected) and 0 <= extra["tau"].min() < extra["tau"].max() < 1
-
-
-@pytest.mark.parametrize(
-    "name, params",
-    [
-        ("knn", {"k": 5}),
-        (GAUSSIAN, {"conformal__nonconformity": "aps"}),
-        (GAUSSIAN, {"conformal__nonconformity": "raps", "conformal__penalty": 0.1}),
-        (GAUSSIAN, {"conformal__mondrian": True}),
-        ("ovr-svm", {}),
-        ("naive-bayes", {"conformal": "cross"}),
-    ],
-)
-def test_coverage_on_exchangeable_data(name, params, exhaustive):
-    """Draws of calibration and one test example each: binomial, but for the share of 0.1 %."""
-    levels, trials = (0.1, 0.3), 150 if exhaustive else 60
-    errors = np.zeros(2)
-    for seed in range(trials):
-        X, y = blobs(seed, 81)
-        method = build(name, {"conformal": "split", **params, "conformal__random_state": seed})
-        p = method.fit(X[:80], y[:80]).predict_p_values(X[80:])[0, np.searchsorted(method.classes_, y[80])]
-        errors += [p <= level for level in levels]
-    for error, level in zip(errors, levels, strict=True):
-        assert error <= binom.ppf(0.999, trials, level)
-        assert error >= binom.ppf(0.001, trials, max(level - 0.06, 0)), "and the regions are no larger for it"
 
 
 class Weighted(Method):
@@ -404,42 +343,6 @@ def test_a_proper_training_part_of_one_class(kind, score):
     assert replaced
 
 
-def test_mondrian_covers_the_rare_class():
-    low = 0
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        y = (rng.random(201) < 0.15).astype(int)
-        y[200] = 1
-        X = rng.normal(size=(201, 1)) + 1.0 * y[:, None]
-        settings = {"conformal": "split", "conformal__mondrian": True, "conformal__random_state": seed}
-        p = build(GAUSSIAN, settings).fit(X[:200], y[:200]).predict_p_values(X[200:])[0, 1]
-        low += p <= 0.2
-    assert low <= binom.ppf(0.999, 100, 0.2)
-
-
-def test_test_examples_never_count():
-    """A prediction does not depend on which other examples are asked."""
-    X, y = blobs(3, 60)
-    X_test, _ = blobs(4, 20)
-    settings = {"k": 3, "conformal": "split", "conformal__random_state": 2}
-    method = build("knn", settings).fit(X, y)
-    together = method.confident_predict(X_test)["p-value"]
-    for i in range(20):
-        alone = method.confident_predict(X_test[i : i + 1])["p-value"]
-        assert np.array_equal(alone.scores[0], together.scores[i])
-
-
-def test_what_is_calibrated_on_is_not_fitted_to():
-    X, y = blobs(6, 90)
-    method = Conformal(Seen(), random_state=1).fit(X, y)
-    ((fitted, *_),) = method.fitted_
-    moved = X.copy()
-    kept_back = ~np.isin(X[:, 0], fitted.X_seen_[:, 0])
-    moved[kept_back] += 3
-    ((again, *_),) = Conformal(Seen(), random_state=1).fit(moved, y).fitted_
-    assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
-
-
 @pytest.mark.parametrize("kind", ["split", "cross"])
 @pytest.mark.parametrize("sizes", [(1,), (7,), (1, 1), (2, 2), (1, 9), (2, 1, 30)])
 def test_tiny_classes_and_one_class(kind, sizes):
@@ -501,12 +404,7 @@ def test_seeds():
         ("knn", {"conformal__nonconformity": "aps"}, "needs the parameter 'conformal'"),
         ("tcm-nn", {"conformal": "split"}, "already conformal"),
         ("ovr-svm", {"conformal": "split", "conformal__nonconformity": "aps"}, "has margins"),
-        ("knn", {"conformal": "split", "conformal__folds": 3}, "needs conformal: cross"),
-        (
-            "knn",
-            {"conformal": "split", "conformal__nonconformity": "aps", "conformal__k_reg": 3},
-            "nonconformity: raps",
-        ),
+        ("knn", {"conformal": "split", "conformal__folds": 3}, "folds needs kind: cross"),
     ],
 )
 def test_settings_that_do_not_fit(name, params, message):
@@ -517,8 +415,8 @@ def test_settings_that_do_not_fit(name, params, message):
 def test_tuning_never_sees_the_calibration_part():
     X, y = blobs(8, 90)
     grid = [{"k": 1}, {"k": 15}, {"k": 40}]
-    rows = calibration_rows(90, 0.3, build_generator())
-    one = tuned("split", grid).fit(X, y)
+    one = clone(tuned("split", grid)).fit(X, y)
+    (rows,) = one._calibration_parts(y, None, one._generator("fit"))
     assert one.tuning_["chosen"] in grid and len(one.tuning_["scores"]) == 3
     assert np.array_equal(one.calibration_counts_, np.bincount(y[rows]))
     moved = X.copy()
@@ -531,12 +429,7 @@ def test_tuning_never_sees_the_calibration_part():
 
 def tuned(kind, grid):
     inner = {"folds": 4, "stratify": True, "select_by": "accuracy"}
-    return Conformal(build("knn"), kind, random_state=3, tune=grid, inner=inner)
-
-
-def build_generator():
-    """The generator that a fit with random_state=3 starts from."""
-    return Conformal(build("knn"), random_state=3)._generator("fit")
+    return Conformal(build("knn"), kind, random_state=3).in_run(tune=grid, inner=inner)
 
 
 @pytest.mark.parametrize("select_by", ["accuracy", "error", "ari"])
@@ -595,14 +488,14 @@ GOOD = {"name": "one", "datasets": ["wine"], "protocol": "holdout"}
 def test_a_config_can_say_it():
     methods = [
         {"name": "knn", "k": 3, "conformal": "split"},
-        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "nonconformity": "aps", "k-reg": 2}},
+        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "nonconformity": "aps", "folds": 3}},
         {"name": "knn", "conformal": {"nonconformity": "aps"}, "sweep": {"k": [1, 2]}},
         {"name": "knn", "k": 3},
     ]
     config = restore_config({**GOOD, "methods": methods})
     assert [entry.given for entry in config.methods] == [
         {"k": 3, "conformal": "split"},
-        {"k": 3, "conformal": "cross", "conformal__nonconformity": "aps", "conformal__k_reg": 2},
+        {"k": 3, "conformal": "cross", "conformal__nonconformity": "aps", "conformal__folds": 3},
         {"conformal": "split", "conformal__nonconformity": "aps"},
         {"k": 3},
     ]
@@ -656,41 +549,6 @@ levels: [0.2]
         assert words.count("tomek-links makes training examples conform better than test examples") == 1
 
 
-def test_a_run(tmp_path):
-    from click.testing import CliRunner
-
-    from confml.cli import cli
-
-    text = """
-name: made
-datasets: [{generate: two-gaussians, n: 120}]
-methods:
-  - {name: knn, k: 3, conformal: split}
-  - {name: knn, conformal: {nonconformity: aps}, tune: {k: [1, 9]}}
-  - {name: knn, k: 3, conformal: {kind: cross, mondrian: true}, label: crossed}
-  - {name: knn, k: 3}
-protocol: {kind: holdout, repeats: 2, inner-folds: 3}
-baseline: false
-figures: [coverage-by-level, efficiency]
-"""
-    path = tmp_path / "made.yaml"
-    path.write_text(text)
-    for out, more in (("a", []), ("b", ["--set", "figures=[]"])):
-        given = ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet", *more]
-        ran = CliRunner().invoke(cli, given)
-        assert ran.exit_code == 0, ran.output
-    metrics, again = ((tmp_path / out / "metrics.csv").read_text() for out in ("a", "b"))
-    assert metrics == again
-    assert "k=3;conformal=split,r0,p-value,coverage,0.05," in metrics
-    assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_statistic," in metrics
-    tuning = (tmp_path / "a" / "tables/tuning.csv").read_text()
-    assert tuning.count("conformal=split;conformal__nonconformity=aps,r0,accuracy,k=") == 2
-    assert tuning.count(",true,") == 2
-    assert (tmp_path / "a" / "figures" / "coverage-by-level-two-gaussians.svg").is_file()
-    document = json.loads((tmp_path / "a" / "summary.json").read_text())
-    assert document["cells"] == {"planned": 8, "done": 8, "failed": 0}
-
-
 # ---- groups
 
 
@@ -715,8 +573,7 @@ def test_groups_are_kept_back_whole(settings):
             view = method.fit(X, y, groups=names).confident_predict(X_test)["p-value"]
             found.append(np.mean(view.scores[np.arange(len(y_test)), y_test] <= 0.2))
             if told:
-                for part in method.scores_:
-                    assert sum(map(len, part)) % 6 == 0  # whole groups of six rows
+                assert not any(len(part.lists[0][0]) % 6 for part in method.scores_)  # whole groups
     assert np.mean(errors[True]) < 0.25
     assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
 

@@ -34,7 +34,7 @@ def test_split_p_values_are_their_definition(by, ties):
     rng = np.random.default_rng(len(str(by)) + ties)
     X, y = sample(rng, 150, ties)
     T, _ = sample(rng, 20, ties)
-    model = Conformal(GaussianNB(), by=by, by_columns=COLUMNS, random_state=3).fit(X, y)
+    model = Conformal(GaussianNB(), by=by, random_state=3).in_run(by_columns=COLUMNS).fit(X, y)
     plain = Conformal(GaussianNB(), random_state=3).fit(X[:, :2], y)
     (rows,) = plain._calibration_parts(np.searchsorted([0, 1, 2], y), None, plain._generator("fit"))
     proper = np.setdiff1d(np.arange(len(y)), rows)
@@ -99,7 +99,8 @@ def test_the_largest_p_value_covers_every_group(exhaustive):
     for draw in range(draws):
         (X, y), (T, truth) = sample(rng, 120), sample(rng, 30)
         for row, by in enumerate((None, [["site"], [{"age": [40]}]])):
-            model = Conformal(GaussianNB(), by=by, by_columns=COLUMNS, random_state=draw, calibration=0.5)
+            model = Conformal(GaussianNB(), by=by, random_state=draw, calibration=0.5)
+            model.in_run(by_columns=COLUMNS)
             held = model.fit(X, y).confident_predict(T)["p-value"].region(0.2)
             wrong = ~held[np.arange(30), np.minimum(truth, held.shape[1] - 1)] & (truth < held.shape[1])
             missed[row] += [
@@ -131,32 +132,22 @@ def test_errors_say_what_to_do():
         TCMNN(by="age", by_columns=COLUMNS).fit(X, y)
     with pytest.raises(ConfmlError, match="needs a classifier that is fitted to other examples"):
         TCMNN(by="predicted", by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfmlError, match="by and mondrian cannot be combined"):
-        Conformal(GaussianNB(), by="site", mondrian=True, by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfmlError, match="needs kind 'split'"):
-        Conformal(GaussianNB(), kind="cross", by="predicted", by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfigError, match="has categories, not numbers"):
-        Conformal(GaussianNB(), by={"site": 2}, by_columns=COLUMNS).fit(X, y)
+    for settings, message in (
+        ({"by": "site", "mondrian": True}, "by and mondrian cannot be combined"),
+        ({"by": "predicted", "kind": "cross"}, "by: predicted needs kind: split"),
+        ({"by": {"site": 2}}, "has categories, not numbers"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            Conformal(GaussianNB(), **settings).in_run(by_columns=COLUMNS).fit(X, y)
     with pytest.raises(ConfigError, match="by and mondrian cannot be combined"):
         build("naive-bayes", {"conformal": "split", "conformal__by": "a", "conformal__mondrian": True})
     for wrong in ("", [], [[]], {"a": 1}, {"a": [2, 1]}, {"label": 2}, ["a", "a"], [["a"], ["a"]], 1.5):
         assert not By("").accepts(wrong)
 
 
-def test_names_of_groups():
-    columns = split_columns(np.array([[0, 1.0], [1, 40.0], [np.nan, 3.0]]), "site", COLUMNS)[2]
-    found = Divisions(["site", {"age": [30]}], columns, np.array(["p", "q"]))
-    values = np.array([[0, 1.0], [1, 40.0], [np.nan, 3.0]])
-    found.cut(values, quantiles=False)
-    found.learn(values, None)
-    (details,) = found.details([np.ones(3)])
-    assert details["name"] == "site and age cut at 30"
-    assert details["groups"] == ["site missing, age < 30", "site = a, age < 30", "site = b, 30 <= age"]
-
-
 @pytest.mark.parametrize("bins", [None, (10012345.5, 10012346.5)])
 def test_names_of_groups_have_all_digits_of_their_numbers(bins):
-    from confml.methods.divisions import Column, Divisions
+    from confml.methods.divisions import Column
 
     by = "store" if bins is None else {"store": list(bins)}
     groups = Divisions(by, [Column("store")], np.array([0, 1]))

@@ -168,7 +168,7 @@ SCALED_SVM = make_pipeline(StandardScaler(), LinearSVC())
 # Each class of wrappers, both kinds of conformal prediction, and a pipeline. The checks are about parameters,
 # input and what a fit leaves behind, which wrappers share.
 WRAPPERS = [
-    Conformal(LogisticRegression(), nonconformity="raps", randomised=False),
+    Conformal(LogisticRegression(), nonconformity="raps", random_state=1),
     Conformal(CLASSES["naive-bayes"](), "cross", folds=2, mondrian=True),
     VennAbers(LogisticRegression()),
     Samples(CLASSES["naive-bayes"](), draws=50),

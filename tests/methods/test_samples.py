@@ -221,7 +221,7 @@ def test_what_has_no_draws_is_refused():
         ("sklearn.linear_model.RidgeClassifier", {"samples": "ensemble"}, "needs an ensemble"),
         ("knn", {"samples": "ensemble"}, "needs an ensemble"),
         (forest, {"samples": "laplace"}, "LogisticRegression"),
-        (forest, {"samples": "ensemble", "samples__draws": 9}, "samples__draws needs samples: bootstrap"),
+        (forest, {"samples": "ensemble", "samples__draws": 9}, "draws needs kind: bootstrap"),
         ("bayes-knn", {"samples": "bootstrap"}, "posterior of its parameters"),
         ("tcm-nn", {"samples": "bootstrap"}, "no posterior"),
         ("external", {"samples": "bootstrap", "probabilities": "p.csv"}, "not fitted"),

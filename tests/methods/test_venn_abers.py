@@ -25,7 +25,7 @@ def blobs(seed, rows, c=3):
     return rng.normal(size=(rows, 2)) + 1.3 * np.stack([y, y == 1], axis=1), y
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_tables_equal_the_max_min_definition(seed):
     """Scores full of ties, few distinct values, one label only, and new scores at, between and beyond."""
     rng = np.random.default_rng(seed)
@@ -77,15 +77,6 @@ def test_infinite_scores_are_the_ends_of_the_order():
     np.testing.assert_allclose(rest, [2 / 3, 1 / 2, 1 / 3])
 
 
-def test_only_the_order_of_scores_matters():
-    rng = np.random.default_rng(1)
-    scores, labels = rng.normal(size=60), rng.random(60) < 0.4
-    new = rng.normal(size=20)
-    one = VennAbersTable.of(scores, labels).probabilities(new)
-    other = VennAbersTable.of(np.exp(scores), labels).probabilities(np.exp(new))
-    np.testing.assert_array_equal(one, other)
-
-
 @pytest.mark.parametrize("c", [2, 3])
 @pytest.mark.parametrize("kind", ["inductive", "cross"])
 def test_equals_the_definition_on_the_classifiers_scores(c, kind):
@@ -114,12 +105,6 @@ def test_equals_the_definition_on_the_classifiers_scores(c, kind):
     np.testing.assert_allclose(view.scores, points / points.sum(axis=1, keepdims=True), atol=1e-12)
     np.testing.assert_allclose(view.scores.sum(axis=1), 1.0)
     assert (view.scores > 0).all()
-
-
-def test_margins_serve_as_scores():
-    X, y = blobs(4, 90)
-    view = VennAbers(LinearSVC(), random_state=1).fit(X, y).confident_predict(X[:5])["venn"]
-    assert np.all(view.extra["lower"] < view.extra["upper"])
 
 
 def test_decision_values_are_preferred_to_votes():
@@ -166,7 +151,7 @@ def test_calibration_part_groups_and_seeds_are_those_of_conformal():
     [
         ({"venn__folds": 3}, "venn"),
         ({"venn": "split"}, "inductive"),
-        ({"venn": "inductive", "venn__folds": 3}, "venn__folds needs venn: cross"),
+        ({"venn": "inductive", "venn__folds": 3}, "folds needs kind: cross"),
         ({"venn": "inductive", "conformal": "split"}, "settings of conformal and venn"),
     ],
 )

@@ -1,7 +1,7 @@
 """`CalibratedMethod`: a classifier with a calibration part, the base of `Conformal` and `VennAbers`."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -20,89 +20,38 @@ from confml.data.folds import (
 from confml.data.memory import is_sparse
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
-from confml.measures.prediction import Prediction, columns_of_p_values
+from confml.measures.prediction import Prediction
 from confml.methods.base import Method, class_codes, takes_sparse
 from confml.methods.conformal.scores import on_all_classes
-from confml.methods.conformal.selection import InnerSelection, choose, prepare
+from confml.methods.conformal.selection import FittedPart, InnerSelection, choose, learn_steps
 from confml.methods.details import FitDetails
 from confml.methods.known_labels import check_known_labels
-from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.methods.sklearn.sklearn_method import SklearnMethod, scored_views
 from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
-from confml.methods.wrapper_method import WrapperMethod
-from confml.plugins.by import BEST_OF
-from confml.plugins.docstrings import add_sections
-
-_ESTIMATOR = """\
-estimator : classifier
-    Classifier of scikit-learn or confml, whose clones are fitted; it gets data frames as they are. All
-    examples calibrate a fitted one, ``FrozenEstimator(classifier)``."""
-_SET_BY_A_RUN = """\
-Other Parameters
-----------------
-tune : sequence of dict, default=()
-    Grid of classifier parameters (not with ``cross``); inner cross-validation on the proper training part
-    chooses one point. Set by ``confml run``.
-inner : dict, optional
-    Folds of ``tune``, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
-steps : pipeline, optional
-    Steps before the classifier, fitted to each proper training part (and to each inner training part): a
-    step that saw the calibration examples could make them look more ordinary than test examples.
-groups : array of shape (n_samples,), optional
-    Default of the groups of `fit`."""
-_BY_COLUMNS = """
-by_columns : sequence of (name, texts) pairs, optional
-    The last columns of X, which hold the columns of ``by`` and are no features."""
-
-
-class FittedPart(NamedTuple):
-    """A classifier fitted to a training part after the steps.
-
-    chain: the learnt steps, or None without steps.
-    """
-
-    method: Method
-    chain: Any
-
-    @property
-    def name(self) -> str:
-        return self.method.name if hasattr(self.method, "name") else repr(self.method)
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return further examples (n, d) after the steps."""
-        return X if self.chain is None else self.chain.transform(X)
+from confml.methods.wrapper_method import WrapperMethod, as_method
 
 
 class CalibratedMethod(WrapperMethod):
     """A classifier that is fitted to one part of the training examples and calibrated on the other part.
 
     With kind ``cross``, every fold is the calibration part of a classifier fitted to the other folds. A
-    subclass has the constructor parameters ``estimator``, ``kind``, ``calibration``, ``folds``,
-    ``random_state``, ``tune``, ``inner``, ``steps`` and ``groups``; it sets ``calibration_counts_`` and
-    ``fitted_`` in ``fit``.
+    subclass has the constructor parameters ``estimator``, ``kind``, ``calibration``, ``folds`` and
+    ``random_state``; it sets ``calibration_counts_`` and ``fitted_`` in ``fit``.
 
-    mondrian: whether calibration parts are drawn within each class.
+    mondrian: whether calibration parts are drawn within each class. best_of: further classifiers.
     """
 
     metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
 
-    kind: str
     calibration: float
     folds: int
     random_state: int | None
-    tune: Any
-    inner: Mapping[str, Any] | None
-    steps: Any  # learn(X, y, *part, groups) returns (chain, X, y, kept rows)
-    groups: Any
     mondrian: bool = False
+    best_of: Any = None
+    shift: str | None = None
 
     fitted_: list[FittedPart]
     calibration_counts_: np.ndarray  # (c,) calibration examples of each class
-
-    @classmethod
-    def _document(cls) -> None:
-        if "settings" in vars(cls):
-            more = _BY_COLUMNS if hasattr(cls, "by_columns") else ""
-            add_sections(cls, cls.declared(), _ESTIMATOR, _SET_BY_A_RUN + more)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -120,16 +69,10 @@ class CalibratedMethod(WrapperMethod):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        shift = getattr(self, "shift", None)
-        tags.input_tags.sparse = shift is None and all(map(takes_sparse, self._candidates()))
+        tags.input_tags.sparse = self.shift is None and all(map(takes_sparse, self._candidates()))
         return tags
 
     # ---- grids and seeds of a run
-
-    def set_point(self, point: Mapping[str, Any]) -> Self:
-        """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
-        own = {name: value for name, value in point.items() if name != BEST_OF}  # it is built, and not swept
-        return super().set_point(own)
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
@@ -145,47 +88,31 @@ class CalibratedMethod(WrapperMethod):
             return rng if seed is None else derived_generator(rng, self.key, purpose)
         return derived_generator(seed, self.key, purpose)
 
-    @property
-    def label_conditional(self) -> bool:
-        """Whether the p-value of a label counts calibration examples of this label only."""
-        return self.mondrian
-
     # ---- for subclasses: parts of fit and confident_predict
-
-    def _p_value_view(
-        self, p: np.ndarray, extra: dict[str, Any], columns: np.ndarray | None = None
-    ) -> dict[str, Prediction]:
-        """Return the view of p-values (n, c), with the labels of `columns_of_p_values`.
-
-        columns: (n,) of the labels with the largest p-values, where they are known.
-        """
-        if columns is None or self.label_conditional:
-            columns = columns_of_p_values(p, extra["nonconformity"], self.label_conditional)
-        return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
         """Check settings and training data; return X (m, d), y (m,), class codes (m,) and group numbers."""
         self.check_settings()
-        if self.tune and self.kind == "cross":
-            one = next(kind for kind in self.settings[self.key].options if kind != "cross")  # type: ignore[attr-defined]
-            hint = f"use {one}, or fix the parameters"
-            raise ConfmlError(f"tune needs kind '{one}', got 'cross'", hint=hint)
+        run = self.run
+        if run.tune and self.kind == "cross":
+            hint = f"use {type(self).kind}, or fix the parameters"
+            raise ConfmlError(f"tune needs kind '{type(self).kind}', got 'cross'", hint=hint)
         if not (isinstance(self.estimator, Method) or is_classifier(self.estimator)):
             raise ConfmlError(
                 f"estimator must be a classifier, got {self.estimator!r}",
                 hint=f"for example {type(self).__name__}(LogisticRegression())",
             )
-        if self.is_fitted_before and (self.kind == "cross" or self.tune or self.steps is not None):
+        fits = self.kind == "cross" or run.tune or run.steps is not None or self.best_of or self.shift
+        if self.is_fitted_before and fits:
             raise ConfmlError(
-                "a fitted classifier (FrozenEstimator) is only calibrated: it has no folds, tune or steps",
+                "a fitted classifier (FrozenEstimator) is only calibrated: it has no folds, tune, steps, "
+                "best_of or shift",
                 hint=f"use {type(self).__name__}(FrozenEstimator(classifier)) with the default kind",
             )
         if self._keeps_frame(X):
             X, y = checked_frame(self, X, y)
         else:
-            X, y = validated_training(
-                self, X, y, ensure_all_finite=self._finite, accept_sparse=self._sparse(X)
-            )
+            X, y = validated_training(self, X, y, **self._accepts(X))
         self.classes_, codes = class_codes(y)
         if self.is_fitted_before:  # it may know classes that the calibration examples do not have
             check_is_fitted(self.estimator.estimator)
@@ -198,14 +125,14 @@ class CalibratedMethod(WrapperMethod):
             self.classes_ = np.union1d(self.classes_, self.estimator.classes_)
             codes = np.searchsorted(self.classes_, y)
         self.tuning_: dict[str, Any] | None = None
-        return X, y, codes, _group_numbers(self.groups if groups is None else groups, len(y))
+        return X, y, codes, _group_numbers(run.groups if groups is None else groups, len(y))
 
     def _checked_test(self, X) -> np.ndarray:
         """Check that the method is fitted; return the test examples X (n, d)."""
         check_is_fitted(self)
         if self._keeps_frame(X) and hasattr(self, "feature_names_in_"):
             return checked_frame(self, X)[0]
-        return validated_test(self, X, ensure_all_finite=self._finite, accept_sparse=self._sparse(X))
+        return validated_test(self, X, **self._accepts(X))
 
     @property
     def is_fitted_before(self) -> bool:
@@ -214,14 +141,12 @@ class CalibratedMethod(WrapperMethod):
 
     def _keeps_frame(self, X: Any) -> bool:
         """Return whether the classifier gets a data frame as it is, because it selects columns by name."""
-        return is_frame(X) and self.steps is None and not isinstance(self.estimator, Method)
+        return is_frame(X) and self.run.steps is None and not isinstance(self.estimator, Method)
 
-    @property
-    def _finite(self) -> bool | str:
-        return self.steps is None or "allow-nan"  # steps may impute missing values
-
-    def _sparse(self, X: Any) -> str | bool:
-        return "csr" if is_sparse(X) and takes_sparse(self) else False
+    def _accepts(self, X: Any) -> dict[str, Any]:
+        """Return the options of scikit-learn's checks for examples X: steps may impute missing values."""
+        sparse = "csr" if is_sparse(X) and takes_sparse(self) else False
+        return {"ensure_all_finite": self.run.steps is None or "allow-nan", "accept_sparse": sparse}
 
     def _calibration_parts(
         self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
@@ -244,38 +169,34 @@ class CalibratedMethod(WrapperMethod):
 
     def _candidates(self) -> list[Method]:
         """Return the classifier, and those of ``best_of``, as confml methods, not copies."""
-        others = getattr(self, "best_of", None) or ()
-        own = self.classifier()
-        return [own, *(one if isinstance(one, Method) else SklearnMethod(one) for one in others)]
+        return [self.classifier(), *map(as_method, self.best_of or ())]
 
     def _fitted_without(
         self, rows: np.ndarray, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None
     ) -> FittedPart:
-        """Return steps and classifier fitted to the examples outside the calibration part ``rows``."""
+        """Return steps and classifier fitted to the examples outside the calibration part ``rows``, with the
+        point of the grid that inner folds of these examples choose."""
         rest = rows_outside(rows, len(y))
-        return self._fitted(rows_of(X, rest), y[rest], number, None if groups is None else groups[rest])
-
-    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> FittedPart:
-        """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""
+        X, y, groups = rows_of(X, rest), y[rest], None if groups is None else groups[rest]
         candidates = self._candidates()
         which = min(number, len(candidates) - 1)
         method = clone(candidates[which])
         if self.random_state is not None:
             method.seed_random_states(self._generator("estimator"))
-        if self.tune and which == 0 and len(np.unique(y)) > 1:
-            inner = InnerSelection(self.tune, **(self.inner or {}))
-            rng = self._generator("tune")
-            tuning = choose(method, X, y, inner, rng=rng, groups=groups, steps=self.steps)
-            method.set_params(**tuning["chosen"])
-            self.tuning_ = tuning
-        part = prepare(method, self.steps, X, y, number - which, groups=groups)
-        if len(np.unique(part.y)) == 1 < len(self.classes_):
-            method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
-        return FittedPart(method.fit(part.X, part.y), part.chain)
+        run = self.run
+        if run.tune and which == 0 and len(np.unique(y)) > 1:
+            inner, rng = InnerSelection(run.tune, **(run.inner or {})), self._generator("tune")
+            self.tuning_ = choose(method, X, y, inner, rng=rng, groups=groups, steps=run.steps)
+            method.set_params(**self.tuning_["chosen"])
+        part, X, y = learn_steps(method, run.steps, X, y, number - which, groups=groups)
+        if len(np.unique(y)) == 1 < len(self.classes_):
+            part = part._replace(method=SklearnMethod(DummyClassifier()))  # many refuse to learn one class
+        part.method.fit(X, y)
+        return part
 
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
-        return part.method.scored_views(part.transform(X), self._generator("inner"))
+        return scored_views(part.method, part.transform(X), self._generator("inner"))
 
     def classifier_probabilities(self, X) -> Prediction | None:
         """Return the probabilities of the classifier for X (n, d), the mean over folds; None without any.

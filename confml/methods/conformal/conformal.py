@@ -1,43 +1,68 @@
 """`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction
+from confml.errors import ConfigError
+from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import PValueMethod
 from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
-from confml.methods.conformal.calibrated import FittedPart
-from confml.methods.conformal.grouped import Grouped
+from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import (
-    add_counts,
+    OF_SHARES,
     counts_against,
     label_scores,
     on_all_classes,
-    p_values_of_counts,
     posterior_view,
     usual_size,
     values_for,
 )
-from confml.methods.conformal.settings import (
-    KEY,
-    MONDRIAN_LABEL,
-    PARAMETERS,
-    SPLIT_ONLY,
-    check_combined,
-    check_settings,
-)
-from confml.methods.conformal.shifted import CalibrationPart, Shifted
-from confml.methods.shift import COVARIATE, LABEL, SHIFT_METRICS
+from confml.methods.conformal.selection import FittedPart
+from confml.methods.conformal.settings import KEY, NEEDS, PARAMETERS, check_combined
+from confml.methods.details import FitDetails
+from confml.methods.divisions import DIVISION, DIVISIONS, GROUP, UNKNOWN, Divisions, split_columns
+from confml.methods.label_shift import bbse_intervals
+from confml.methods.shift import COVARIATE, SHIFT_METRICS, ShiftWeights, covariate_weights, label_weights
 from confml.methods.validation import rows_of
+from confml.plugins.by import BEST_OF
 
 LEVEL = 0.1  # of best_of
+CLASS_SHIFT = "class_shift"  # in the details of a fit
+
+
+class PartScores(NamedTuple):
+    """Nonconformity scores of the calibration examples of one classifier.
+
+    lists: for each division the sorted scores of each of its groups. places: likewise, of the calibration
+    examples with these scores. size: see `usual_size`. every: the sorted scores of all labels, for best_of.
+    """
+
+    lists: list[list[np.ndarray]]
+    places: list[list[np.ndarray]]
+    size: float
+    every: np.ndarray
+
+
+class Labelled(NamedTuple):
+    """The calibration part with what weights need.
+
+    X: (m, d) training examples before the steps. rows, codes, predicted: (k,) rows, class codes and predicted
+    classes of the calibration part.
+    """
+
+    X: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    predicted: np.ndarray
 
 
 @dataclass(eq=False, repr=False)
-class Conformal(Grouped, Shifted, PValueMethod):
+class Conformal(CalibratedMethod, PValueMethod):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
     Notes
@@ -84,10 +109,10 @@ class Conformal(Grouped, Shifted, PValueMethod):
     """
 
     version = 7
-    metrics = {**Grouped.metrics, **SHIFT_METRICS, **BEST_OF_METRICS}
+    metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS, **BEST_OF_METRICS}
     key = KEY
-    settings = PARAMETERS
-    check_config = staticmethod(check_settings)
+    parameters = PARAMETERS
+    needs = NEEDS
 
     estimator: Any
     kind: str = "split"
@@ -100,143 +125,217 @@ class Conformal(Grouped, Shifted, PValueMethod):
     best_of: Any = None
     best_of_level: Any = None
     shift: Any = None
-    randomised: bool = True
-    penalty: float = 0.01
-    k_reg: int = 1
     random_state: Any = None
-    tune: Any = ()
-    inner: Any = None
-    steps: Any = None  # learn(X, y, *part) returns (chain, X, y, kept rows)
-    groups: Any = None
-    by_columns: Any = None
     view: Any = None
+
+    @classmethod
+    def check_together(cls, given: Mapping[str, Any]) -> None:
+        """Raise ConfigError for settings, by their names in the constructor, that cannot be combined."""
+        super().check_together(given)
+        check_combined(given)
+
+    @classmethod
+    def check_classifier(cls, name: str, given: Mapping[str, Any], views: Any) -> None:
+        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
+        if list(views) == ["p-value"]:
+            raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
+        score, view = given.get("nonconformity"), given.get("view")
+        if view is not None and "reject" not in views and name != "external":  # whose file decides
+            raise ConfigError(
+                f"view: {view} needs a posterior, and {name} has the view {', '.join(views)}",
+                hint="add samples: bootstrap, or remove view",
+            )
+        if list(views) == ["margin"] and score in OF_SHARES:
+            message = f"nonconformity {score} needs probabilities, and {name} has margins"
+            raise ConfigError(message, hint="use nonconformity: margin")
+
+    def set_point(self, point: Mapping[str, Any]) -> Self:
+        """Set parameters with their names in a config; the candidates of best_of are built already."""
+        return super().set_point({name: value for name, value in point.items() if name != BEST_OF})
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
-        X, values, columns = self._split_columns(X)
+        X, values, columns = split_columns(X, self.by, self.run.by_columns)
         X, y, codes, groups = self._checked(X, y, groups)
-        self._check_combination()
-        if self.by is not None:
-            self._new_groups(columns)
+        values = np.empty((len(y), 0)) if self.by is None else values
+        self.divisions_ = Divisions("label" if self.mondrian else self.by, columns, self.classes_)
         rng = self._generator("fit")
-        calibration_parts = self._calibration_parts(codes, groups, rng) * len(self._candidates())
+        calibration = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
-        self.fitted_, self.scores_, self.sizes_, self.every_ = [], [], [], []
-        counts = np.zeros(len(self.classes_), dtype=np.int64)
-        for number, rows in enumerate(calibration_parts):
+        self.fitted_, self.scores_ = [], []
+        for number, rows in enumerate(calibration * len(self._candidates())):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
-            scores, name = self._scores(part, rows_of(X, rows), u[rows])
+            X_rows = rows_of(X, rows)
+            scores, name = self._scores(part, X_rows, u[rows])
             if self.shift:
                 known = X if self.shift == COVARIATE else np.empty((0, 0))
-                self.calibration_ = CalibrationPart(known, rows, codes[rows], scores.argmin(axis=1))
-            own = scores[np.arange(len(rows)), codes[rows]]
-            if self.by is not None:
-                self._add_groups(part, X, values, rows, own, codes[rows], name)
-            self.sizes_.append(usual_size(name, own))
-            if self.best_of:
-                self.every_.append(np.sort(scores, axis=None))
-                counts[:] = 0  # the candidates share the calibration part
-            order = np.argsort(own, kind="stable")
-            groups_of_scores = [order]
-            if self.mondrian:
-                groups_of_scores = [order[codes[rows[order]] == code] for code in range(len(counts))]
-            self.scores_.append([own[group] for group in groups_of_scores])
-            if self.shift:
-                self.members_ = groups_of_scores
-            counts += np.bincount(codes[rows], minlength=len(counts))
-        self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
+                self.labelled_ = Labelled(known, rows, codes[rows], scores.argmin(axis=1))
+            predicted = self._predicted(part, X_rows)
+            if number == 0:
+                self._learn_groups(values, rows, predicted)
+            group_codes = self.divisions_.codes(values[rows], predicted)
+            self.scores_.append(self._part_scores(scores, name, codes[rows], group_codes))
+        # The candidates of best_of share the calibration part.
         counted = self.scores_[:1] if self.best_of else self.scores_
-        sizes = np.array([sum(map(len, of_group)) for of_group in zip(*counted, strict=True)])
-        self.places_ = np.arange(len(counts)) if self.mondrian else np.zeros(len(counts), dtype=np.int64)
-        self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
-        if self.by is not None:
-            self.counted_[:] = min(int(rows.min()) for rows in self.grouped_.rows()) + 1
+        labels = codes[np.concatenate(calibration)]
+        self.calibration_counts_ = np.bincount(labels, minlength=len(self.classes_))
+        self.group_rows_ = [
+            np.sum([[len(group) for group in part.lists[division]] for part in counted], axis=0)
+            for division in range(len(self.divisions_))
+        ]
         return self
+
+    def _learn_groups(self, values: np.ndarray, rows: np.ndarray, predicted: np.ndarray | None) -> None:
+        """Choose the cuts of the columns of ``by``, values (m, k), and the groups that occur."""
+        proper = np.delete(values, rows, axis=0) if self.kind == "split" else values
+        self.divisions_.cut(proper, quantiles=self.kind == "split" and len(proper) > 0)
+        self.divisions_.learn(values if self.kind == "cross" else values[rows], predicted)
+
+    def _part_scores(
+        self, scores: np.ndarray, name: str, labels: np.ndarray, codes: np.ndarray
+    ) -> PartScores:
+        """Return the scores of calibration examples with scores (k, c), labels (k,) and groups (k, D)."""
+        own = scores[np.arange(len(labels)), labels]
+        lists, places = [], []
+        for division in range(len(self.divisions_)):
+            groups = self.divisions_.groups(codes[:, division], labels, division)
+            order = np.lexsort((own, groups))
+            ends = np.searchsorted(groups[order], np.arange(self.divisions_.size(division) + 1))
+            places.append([order[first:last] for first, last in pairwise(ends)])
+            lists.append([own[group] for group in places[-1]])
+        every = np.sort(scores, axis=None) if self.best_of else np.empty(0)
+        return PartScores(lists, places, usual_size(name, own), every)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
         rng = self._generator("predict") if rng is None else rng
-        if self.by is not None:
-            return self._group_views(X, rng)
-        if self.best_of:
-            return self._best_views(X, rng)
+        check_is_fitted(self)
+        X, values, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
         X = self._checked_test(X)
-        n, c = X.shape[0], len(self.classes_)
-        u, tau = rng.random((2, n))
-        greater, equal = np.zeros((n, c), np.int64), np.ones((n, c), np.int64)
-        total: Any = None
-        counted: np.ndarray = self.counted_
-        weights = None
-        for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
-            scores, _ = self._scores(part, X, u)
-            total = scores if total is None else scores + total
-            if not (self.shift and n):
-                add_counts(groups, self.places_, scores, size, greater, equal)
-                continue
-            weights = self._shift_weights(X, scores)
-            equal[:] = weights.new
-            sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
-            counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
-            for column, place in enumerate(self.places_.tolist()):
-                above, ties = counts_against(groups[place], scores[:, column], size, sums[place])
-                greater[:, column] += above
-                equal[:, column] += ties
-        nonconformity = total / len(self.fitted_) if len(self.fitted_) > 1 else total
-        extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
-        if self.shift:
-            own = np.ones((n, c)) if weights is None else weights.new / counted
-            extra["own_share"] = own
-        if self.smoothed:
-            extra["tau"] = tau
-            return self._p_value_view((greater + tau[:, None] * equal) / counted, extra)
-        p, columns = p_values_of_counts(greater, equal, counted, nonconformity)
-        return self._p_value_view(p, extra, columns)
-
-    def _best_views(self, X: Any, rng: np.random.Generator) -> dict[str, Prediction]:
-        """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
-        X = self._checked_test(X)
+        values = np.empty((X.shape[0], 0)) if self.by is None else values
         u, tau = rng.random((2, X.shape[0]))
+        if self.best_of:
+            return self._best_views(X, u, tau)
+        codes = self.divisions_.codes(values, self._predicted(self.fitted_[0], X))
+        n, c, divisions = len(codes), len(self.classes_), range(len(self.divisions_))
+        greater, equal = np.zeros((len(divisions), n, c), np.int64), np.ones((len(divisions), n, c), np.int64)
+        total: Any = None
+        weights: ShiftWeights | None = None
+        for part, known in zip(self.fitted_, self.scores_, strict=True):
+            scores, _ = self._scores(part, X, u)
+            total = scores if total is None else total + scores
+            if self.shift and n:
+                weights = self._shift_weights(X, scores)
+                equal[:] = weights.new
+            for division in divisions:
+                counts = greater[division], equal[division]
+                self._add_counts(known, division, scores, codes[:, division], weights, *counts)
+        extra: dict[str, Any] = {"nonconformity": total / len(self.fitted_)}
+        share: Any = 1
+        if self.smoothed:
+            extra["tau"], share = tau, tau[:, None]
+        p, best = np.zeros((n, c)), np.zeros((n, c), dtype=np.int64)
+        for division in divisions:
+            groups = self.divisions_.groups(codes[:, [division]], np.arange(c), division)
+            counted = np.append(self.group_rows_[division], 0)[groups] + 1
+            if weights is not None:
+                sums = [weights.weights[group].sum() for group in self.scores_[0].places[division]]
+                counted = np.array(sums)[groups] + weights.new
+            in_division = (greater[division] + share * equal[division]) / counted
+            in_division[groups == UNKNOWN] = 1.0
+            best[in_division > p] = division
+            np.maximum(p, in_division, out=p)
+        if len(divisions) == 1:
+            extra |= {"n_greater": greater[0], "n_equal": equal[0]}
+        else:
+            extra[DIVISION] = best
+        if self.by is not None:
+            extra[GROUP] = codes
+        if self.shift:
+            extra["own_share"] = np.ones((n, c)) if weights is None else weights.new / counted
+        return self._view(p, extra)
+
+    def _add_counts(
+        self,
+        known: PartScores,
+        division: int,
+        scores: np.ndarray,
+        codes: np.ndarray,
+        weights: ShiftWeights | None,
+        greater: np.ndarray,
+        equal: np.ndarray,
+    ) -> None:
+        """Add to ``greater`` and ``equal`` (n, c) the numbers of calibration scores greater than and equal to
+        scores (n, c), in the groups of examples with codes (n,); sums of ``weights`` if there are any."""
+        lists, totals = known.lists[division], None
+        for code in np.unique(codes[codes != UNKNOWN]).tolist():
+            rows: Any = codes == code
+            rows = slice(None) if rows.all() else rows
+            groups = self.divisions_.groups(np.array(code), np.arange(len(self.classes_)), division)
+            for column, group in enumerate(groups.tolist()):
+                if weights is not None:
+                    totals = np.append(0, np.cumsum(weights.weights[known.places[division][group]]))
+                above, ties = counts_against(lists[group], scores[rows, column], known.size, totals)
+                greater[rows, column] += above
+                equal[rows, column] += ties
+
+    def _best_views(self, X: Any, u: np.ndarray, tau: np.ndarray) -> dict[str, Prediction]:
+        """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
         scores = [self._scores(part, X, u)[0] for part in self.fitted_]
-        own, level = [groups[0] for groups in self.scores_], self.best_of_level or LEVEL
-        chosen = smallest_regions(own, self.every_, self.sizes_, scores, level)
+        own, every = [part.lists[0][0] for part in self.scores_], [part.every for part in self.scores_]
+        sizes, level = [part.size for part in self.scores_], self.best_of_level or LEVEL
+        chosen = smallest_regions(own, every, sizes, scores, level)
         self.chosen_ = np.bincount(chosen.ravel(), minlength=len(own)) / max(chosen.size, 1)
-        greater, equal = best_counts(own, self.sizes_, scores, chosen)
+        greater, equal = best_counts(own, sizes, scores, chosen)
         extra = {"n_greater": greater, "n_equal": equal + 1, "chosen": chosen}
-        extra["nonconformity"] = scores[smallest_alone(own, self.every_, level)]
+        extra["nonconformity"] = scores[smallest_alone(own, every, level)]
         if self.smoothed:
             extra["tau"] = tau
         ties = tau[:, None] if self.smoothed else 1
-        return self._p_value_view((greater + ties * extra["n_equal"]) / self.counted_, extra)
+        return self._view((greater + ties * extra["n_equal"]) / (len(own[0]) + 1), extra)
+
+    def _view(self, p: np.ndarray, extra: dict[str, Any]) -> dict[str, Prediction]:
+        """Return the view of p-values (n, c), with the labels of `columns_of_p_values`."""
+        columns = columns_of_p_values(p, extra["nonconformity"], self.divisions_.label_conditional)
+        return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
+
+    def _predicted(self, part: FittedPart, X: np.ndarray) -> np.ndarray | None:
+        """Return the codes (n,) of the labels that a classifier predicts; None if no group needs them."""
+        if not self.divisions_.uses_predictions:
+            return None
+        if not len(X):
+            return np.empty(0, dtype=np.int64)
+        first = next(iter(self._views(part, X).values()))
+        return on_all_classes(first, self.classes_).argmax(axis=1)
+
+    def _shift_weights(self, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+        """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
+        part = self.labelled_
+        if self.shift == COVARIATE:
+            weights = covariate_weights(part.X, X, part.rows)
+        else:
+            self.shift_inputs_ = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
+            weights = label_weights(*self.shift_inputs_)
+        self.shift_metrics_ = weights.metrics
+        return weights
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
         """Those of the classifier, and of the last prediction (``shift``, ``best_of``)."""
         shares = zip(BEST_OF_METRICS, getattr(self, "chosen_", []), strict=False)
-        found = {name: float(share) for name, share in shares}
-        return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {}), **found}
+        chosen = {name: float(share) for name, share in shares}
+        return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {}), **chosen}
 
-    # ---- parts of fit and confident_predict
-
-    def _check_combination(self) -> None:
-        self._check_groups()
-        for name in SPLIT_ONLY:
-            if getattr(self, name) and self.kind != "split":
-                raise ConfmlError(f"{name} needs kind 'split', got 'cross'", hint="use split")
-        check_combined(vars(self))
-        if self.is_fitted_before and self.best_of:
-            raise ConfmlError(
-                "best_of fits its classifiers, and a fitted one (FrozenEstimator) cannot be among them",
-                hint="give the classifier itself",
-            )
-        if self.is_fitted_before and self.shift:
-            raise ConfmlError(
-                "shift needs the training examples of the classifier, which a fitted one (FrozenEstimator) "
-                "does not have",
-                hint="give the classifier itself",
-            )
-        if self.shift == LABEL and self.mondrian:
-            raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
+    @property
+    def fit_details_(self) -> FitDetails:
+        """Those of the classifier, the groups of ``by``, and with label shift the class frequencies."""
+        details, other = super().fit_details_, dict[str, Any]()
+        if self.by is not None:
+            other = {DIVISIONS: self.divisions_.details(self.group_rows_)}
+        if hasattr(self, "shift_inputs_"):
+            other = {CLASS_SHIFT: bbse_intervals(*self.shift_inputs_).rows(self.classes_)}
+        return replace(details, other=other)
 
     def _keeps_frame(self, X: Any) -> bool:
         return super()._keeps_frame(X) and self.shift != COVARIATE
@@ -250,6 +349,4 @@ class Conformal(Grouped, Shifted, PValueMethod):
             return np.empty((0, len(self.classes_))), self.nonconformity or "lac"
         views = posterior_view(self._views(part, X), self.view, part.name)
         score, view = values_for(views, self.nonconformity, part.name)
-        values = on_all_classes(view, self.classes_)
-        u_or_none = u if self.randomised else None
-        return label_scores(score, values, view.kind, u_or_none, self.penalty, self.k_reg), score
+        return label_scores(score, on_all_classes(view, self.classes_), view.kind, u), score

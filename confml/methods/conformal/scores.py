@@ -1,23 +1,20 @@
 """Nonconformity scores of the labels of an example, computed from the predictions of a classifier."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.prediction import Prediction, columns_of_p_values
-from confml.neighbours.checks import check_range, check_width
+from confml.measures.prediction import Prediction
 
 SCORES = ("lac", "aps", "raps", "margin")
 OF_SHARES = ("lac", "aps", "raps")
-RANDOMISED = ("aps", "raps")
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
 # Kinds with scores from 0 to 1, preferred first; all but exceedances sum to 1.
 SHARES = ("probability", "posterior", "vote", "envelope", "exceedance")
 SUM_TO_ONE = SHARES[:-1]
 _SIZE_OF_PENALTIES = 1e-3
-_ROWS_PER_BUCKET = 1
-MANY = 50_000  # scores from which compiled code is faster, with the time to load it
+RAPS = 0.01, 1  # penalty for each rank, and the number of ranks without it
 
 
 def lac_scores(shares: np.ndarray) -> np.ndarray:
@@ -79,15 +76,13 @@ def margin_scores_of_shares(shares: np.ndarray) -> np.ndarray:
         return np.log(above) - np.log(below)
 
 
-def label_scores(
-    score: str, values: np.ndarray, kind: str, u: np.ndarray | None, penalty: float, k_reg: int
-) -> np.ndarray:
+def label_scores(score: str, values: np.ndarray, kind: str, u: np.ndarray) -> np.ndarray:
     """Return the score named ``score`` of each label (n, c), from ``values`` (n, c) of a view of ``kind``."""
     if score == "lac":
         return lac_scores(values)
     if score == "margin":
         return margin_scores_of_shares(values) if kind in SUM_TO_ONE else margin_scores(values)
-    return aps_scores(values, u, *((penalty, k_reg) if score == "raps" else ()))
+    return aps_scores(values, u, *(RAPS if score == "raps" else ()))
 
 
 def values_for(views: Mapping[str, Prediction], score: str | None, name: str) -> tuple[str, Prediction]:
@@ -183,58 +178,13 @@ def counts_against(
     raise p-values that are not smoothed, so their bounds hold.
 
     totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
-    are then returned in place of numbers."""
+    are then returned in place of numbers.
+    """
     near = rounding_errors(scores, size)
     up_to = np.searchsorted(calibration, scores + near, side="right")
-    below = np.searchsorted(calibration, scores - near, side="left")
+    lowest, below = scores - near, up_to.copy()
+    tied = np.append(-np.inf, calibration)[up_to] >= lowest  # few
+    below[tied] = np.searchsorted(calibration, lowest[tied], side="left")
     if totals is not None:
         return totals[-1] - totals[up_to], totals[up_to] - totals[below]
     return len(calibration) - up_to, up_to - below
-
-
-def p_values_of_counts(
-    greater: np.ndarray, equal: np.ndarray, counted: np.ndarray, nonconformity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return p-values (n, c) from counts, and the column of the largest one in each row (n,).
-
-    counted: (c,) or (n, c). Equal p-values are ordered by the smallest ``nonconformity`` (n, c).
-    """
-    p = np.empty(greater.shape)
-    if greater.size >= MANY and counted.ndim == 1:
-        from confml.methods.conformal import _kernels_counts as kernels
-
-        columns = np.empty(len(p), dtype=np.intp)
-        counts = greater, equal, counted.astype(np.float64), np.ascontiguousarray(nonconformity)
-        if kernels.fill_p_values(*counts, p, columns):
-            return p, columns
-    np.divide(np.add(greater, equal, out=p), counted, out=p)
-    return p, columns_of_p_values(p, nonconformity, label_conditional=False)
-
-
-def add_counts(
-    calibration: Sequence[np.ndarray],
-    places: np.ndarray,
-    scores: np.ndarray,
-    size: float,
-    greater: np.ndarray,
-    equal: np.ndarray,
-) -> None:
-    """Add to ``greater`` and ``equal`` (n, c) the numbers of `counts_against` for scores (n, c).
-
-    calibration: sorted scores of each group. places: (c,) the group that each label counts.
-    """
-    if scores.size < MANY or not any(map(len, calibration)):
-        for column, place in enumerate(places.tolist()):
-            above, ties = counts_against(calibration[place], scores[:, column], size)
-            greater[:, column] += above
-            equal[:, column] += ties
-        return
-    from confml.methods.conformal import _kernels_counts as kernels
-
-    check_width(scores, len(places))
-    check_range("places", places, 0, len(calibration))
-    ends = np.append(0, np.cumsum([len(group) for group in calibration]))
-    joined = np.concatenate(calibration)
-    buckets = kernels.bucket_starts(joined, ends, len(joined) // (_ROWS_PER_BUCKET * len(calibration)) + 1)
-    scores = np.ascontiguousarray(scores)
-    kernels.add_counts(scores, places, joined, ends, ROUNDING, size, *buckets, greater, equal)

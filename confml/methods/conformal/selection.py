@@ -13,39 +13,43 @@ from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 
 
-class Prepared(NamedTuple):
-    """A training part after the steps of a run.
+class FittedPart(NamedTuple):
+    """A classifier of a training part after the steps.
 
-    X (m', d'), y (m',): the training examples. chain: the learnt steps, or None without steps.
+    chain: the learnt steps, or None without steps.
     """
 
-    X: np.ndarray
-    y: np.ndarray
+    method: Method
     chain: Any
+
+    @property
+    def name(self) -> str:
+        return self.method.name if hasattr(self.method, "name") else repr(self.method)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d) after the steps."""
         return X if self.chain is None else self.chain.transform(X)
 
 
-def prepare(
+def learn_steps(
     method: Method,
     steps: Any,
     X: np.ndarray,
     y: np.ndarray,
     *part: Any,
     groups: np.ndarray | None = None,
-) -> Prepared:
-    """Fit the steps to one training part with groups (m,) or None, and set the nominal columns of ``method``.
+) -> tuple[FittedPart, np.ndarray, np.ndarray]:
+    """Fit the steps to one training part; return the unfitted classifier, and X (m', d'), y (m',) after them.
 
-    part: identifies it; each part has its own random numbers.
+    The nominal columns of ``method`` are set. part: identifies the training part; each part has its own
+    random numbers. groups: (m,) or None.
     """
     if steps is None:
-        return Prepared(X, y, None)
+        return FittedPart(method, None), X, y
     chain, X, y, _ = steps.learn(X, y, *part, groups=groups)
     if method.takes_nominal:
         method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
-    return Prepared(X, y, chain)
+    return FittedPart(method, chain), X, y
 
 
 class InnerSelection(NamedTuple):
@@ -83,10 +87,10 @@ def choose(
     for fold in np.unique(numbers[numbers >= 0]).tolist():
         test = numbers == fold
         rest = None if groups is None else groups[~test]
-        part = prepare(method, steps, X[~test], y[~test], "inner", fold, groups=rest)
+        part, X_part, y_part = learn_steps(method, steps, X[~test], y[~test], "inner", fold, groups=rest)
         X_test = part.transform(X[test])
         for number, point in enumerate(grid):
-            path = method.evaluate_path(part.X, part.y, X_test, [point], derived_generator(rng, fold))
+            path = method.evaluate_path(X_part, y_part, X_test, [point], derived_generator(rng, fold))
             try:
                 ((_, views),) = path
             except Exception as error:  # the point is excluded, whatever the reason

@@ -26,57 +26,30 @@ from confml.methods.base import Method, class_codes
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.samples import laplace
 from confml.methods.sklearn.names import find_classifier
-from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.methods.sklearn.sklearn_method import SklearnMethod, scored_views
 from confml.methods.validation import validated_training
-from confml.methods.wrapper_method import (
-    WrapperMethod,
-    check_given,
-    check_needed,
-    constructor_parameters,
-    seed_parameter,
-)
-from confml.plugins.docstrings import add_sections
+from confml.methods.wrapper_method import SEED, WrapperMethod, constructor_parameters
 from confml.plugins.parameters import Choice, Flag, Integer, Number, Parameter, or_null
-
-_ESTIMATOR = """\
-estimator : classifier
-    Classifier of scikit-learn or confml, whose clones are fitted."""
 
 KEY = "samples"  # the kind, in a config; the other parameters have the prefix KEY__
 ENSEMBLE, BOOTSTRAP, LAPLACE = "ensemble", "bootstrap", "laplace"
 DRAWS = {BOOTSTRAP: 60, LAPLACE: 1000}  # by default
 PARAMETERS: dict[str, Parameter] = {
-    KEY: Choice(
+    "kind": Choice(
         "source of the draws: the members of an ensemble, fits to bootstrap weights, or Laplace's "
         "approximation of logistic regression",
         options=(ENSEMBLE, BOOTSTRAP, LAPLACE),
     ),
-    f"{KEY}__draws": or_null(
-        "number of draws; null: 60 of bootstrap, 1000 of laplace", Integer("a number", low=2)
-    ),
-    f"{KEY}__exceeding": Number(
+    "draws": or_null("number of draws; null: 60 of bootstrap, 1000 of laplace", Integer("a number", low=2)),
+    "exceeding": Number(
         "threshold t of the view exceedance, the posterior probability that a class probability exceeds t",
         low=0.0,
         high=1.0,
         high_open=True,
     ),
-    f"{KEY}__entropies": Flag("views total-entropy, expected-entropy and mutual-information too"),
-    **seed_parameter(KEY),
+    "entropies": Flag("views total-entropy, expected-entropy and mutual-information too"),
+    "random_state": SEED,
 }
-ONLY_FOR = {f"{KEY}__draws": (KEY, tuple(DRAWS))}
-
-
-def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
-    """Raise ConfigError for settings that a method cannot have, alone or together."""
-    check_given(name, KEY, BOOTSTRAP, PARAMETERS, settings)
-    check_needed(settings, ONLY_FOR)
-    if "reject" in views:
-        raise ConfigError(f"{name} has a posterior of its parameters already", hint=f"remove {KEY}")
-    if list(views) == ["p-value"]:
-        raise ConfigError(
-            f"{name} computes p-values, which have no posterior", hint=f"remove {KEY}, or name a classifier"
-        )
-    check_source(name, settings[KEY], find_classifier(name) if name.startswith("sklearn.") else None)
 
 
 def check_source(name: str, kind: str, cls: type | None) -> None:
@@ -178,8 +151,8 @@ class Samples(WrapperMethod):
     views = VIEWS
     metrics = DRAW_METRICS
     key = KEY
-    settings = PARAMETERS
-    check_config = staticmethod(check_settings)
+    parameters = PARAMETERS
+    needs = {"draws": ("kind", tuple(DRAWS))}
 
     estimator: Any
     kind: str = BOOTSTRAP
@@ -189,8 +162,16 @@ class Samples(WrapperMethod):
     random_state: Any = None
 
     @classmethod
-    def _document(cls) -> None:
-        add_sections(cls, cls.declared(), _ESTIMATOR)
+    def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
+        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
+        if "reject" in views:
+            raise ConfigError(f"{name} has a posterior of its parameters already", hint=f"remove {KEY}")
+        if list(views) == ["p-value"]:
+            raise ConfigError(
+                f"{name} computes p-values, which have no posterior",
+                hint=f"remove {KEY}, or name a classifier",
+            )
+        check_source(name, given["kind"], find_classifier(name) if name.startswith("sklearn.") else None)
 
     @property
     def takes_nominal(self) -> bool:  # type: ignore[override]  # of a class elsewhere
@@ -219,7 +200,7 @@ class Samples(WrapperMethod):
         self.votes_ = False
         if self.kind == BOOTSTRAP:
             self.members_ = [self._member(X, y, rng, number) for number in range(self._wanted)]
-            kinds = {view.kind for view in self.members_[0].scored_views(X[:1], rng).values()}
+            kinds = {view.kind for view in scored_views(self.members_[0], X[:1], rng).values()}
             self.votes_ = not kinds & set(PROBABILITY_KINDS)
         else:
             self.members_ = [_fitted(clone(base), X, y)]
@@ -297,7 +278,7 @@ class Samples(WrapperMethod):
             yield from _member_probabilities(self.members_[0].estimator_, X)
             return
         for member in self.members_:
-            views = member.scored_views(X, rng).values()
+            views = scored_views(member, X, rng).values()
             view = next((one for one in views if one.kind in PROBABILITY_KINDS), None)
             if view is None or self.votes_:
                 labels = next(iter(views)).labels

@@ -90,11 +90,7 @@ class SklearnMethod(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views of the classifier for test examples X (n, d)."""
-        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X, labelled=True)
-
-    def scored_views(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the views without calling ``predict``; labels are the likeliest classes."""
-        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X, labelled=False)
+        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X)
 
     def _own_views(self, X, rng: np.random.Generator | None) -> dict[str, Prediction]:
         """Return the result of ``confident_predict`` of the classifier, with the labels of the fit."""
@@ -110,7 +106,7 @@ class SklearnMethod(Method):
             return dict(views)
         return {view: self.codes_.labelled(prediction, name) for view, prediction in views.items()}
 
-    def _view(self, X, labelled: bool) -> dict[str, Prediction]:
+    def _view(self, X, labelled: bool = True) -> dict[str, Prediction]:
         check_is_fitted(self)
         fitted, c = self.estimator_, len(self.classes_)
         view = view_of(fitted)
@@ -172,6 +168,16 @@ class SklearnMethod(Method):
                 f"{wrong.sum()} of {len(scores)} examples"
             )
         return scores
+
+
+def scored_views(method: Method, X: Any, rng: np.random.Generator | None) -> Mapping[str, Prediction]:
+    """Return the views of a method for a caller of the scores alone.
+
+    ``predict`` of a classifier is not called; the labels are the likeliest classes.
+    """
+    if isinstance(method, SklearnMethod) and not _method_inside(method.estimator):
+        return method._view(X, labelled=False)
+    return method.confident_predict(X, rng)
 
 
 def _name_of(estimator: Any) -> str:

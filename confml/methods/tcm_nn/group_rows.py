@@ -29,9 +29,8 @@ class GroupRows:
         """Return the groups with their numbers of training examples, whose label codes are ``labels``."""
         rows = []
         for division in range(len(self.divisions)):
-            groups = self.divisions.groups_of_labels(self.codes[:, division], division)
-            own = groups[np.arange(len(labels)), labels]
-            rows.append(np.bincount(own, minlength=self.divisions.size(division)))
+            groups = self.divisions.groups(self.codes[:, division], labels, division)
+            rows.append(np.bincount(groups, minlength=self.divisions.size(division)))
         return {DIVISIONS: self.divisions.details(rows)}
 
     def views(

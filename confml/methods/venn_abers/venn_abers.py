@@ -12,33 +12,10 @@ from confml.methods.base import ProbabilityMethod
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, rounding_errors, usual_size
 from confml.methods.validation import rows_of
-from confml.methods.wrapper_method import (
-    check_given,
-    check_needed,
-    part_parameters,
-    seed_parameter,
-)
-from confml.plugins.parameters import Choice, Parameter
+from confml.methods.wrapper_method import SEED, part_parameters
+from confml.plugins.parameters import Choice
 
 _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
-
-KEY = "venn"  # the kind, in a config; the other parameters have the prefix KEY__
-PARAMETERS: dict[str, Parameter] = {
-    KEY: Choice("use a calibration part (inductive), or folds (cross)", options=("inductive", "cross")),
-    **part_parameters(KEY, "inductive"),
-    **seed_parameter(KEY),
-}
-# A setting that has no effect unless another setting has one of these values.
-ONLY_FOR = {f"{KEY}__calibration": (KEY, ("inductive",)), f"{KEY}__folds": (KEY, ("cross",))}
-
-
-def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
-    """Raise ConfigError for settings that a method cannot have, alone or together."""
-    check_given(name, KEY, "inductive", PARAMETERS, settings)
-    if list(views) == ["venn"]:
-        message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
-        raise ConfigError(message, hint=f"remove {KEY}")
-    check_needed(settings, ONLY_FOR)
 
 
 @dataclass(eq=False, repr=False)
@@ -81,19 +58,28 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     version = 2
     views = ("venn",)
-    key = KEY
-    settings = PARAMETERS
-    check_config = staticmethod(check_settings)
+    key = "venn"
+    parameters = {
+        "kind": Choice(
+            "use a calibration part (inductive), or folds (cross)", options=("inductive", "cross")
+        ),
+        **part_parameters("inductive"),
+        "random_state": SEED,
+    }
+    needs = {"calibration": ("kind", ("inductive",)), "folds": ("kind", ("cross",))}
 
     estimator: Any
     kind: str = "inductive"
     calibration: float = 0.3
     folds: int = 5
     random_state: Any = None
-    tune: Any = ()
-    inner: Any = None
-    steps: Any = None
-    groups: Any = None
+
+    @classmethod
+    def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
+        """Raise ConfigError for a method ``name`` that is a Venn predictor itself."""
+        if list(views) == ["venn"]:
+            message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
+            raise ConfigError(message, hint=f"remove {cls.key}")
 
     def fit(self, X, y, groups=None) -> Self:
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""

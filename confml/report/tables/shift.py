@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from confml.measures import Case
-from confml.methods.conformal.shifted import CLASS_SHIFT
+from confml.methods.conformal.conformal import CLASS_SHIFT
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import Split, Variant

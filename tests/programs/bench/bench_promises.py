@@ -23,7 +23,7 @@ def bench_many_rows_in_groups() -> Row:
     ``ms_per_row``."""
     rng = np.random.default_rng(0)
     (X, y), (T, _) = _data(rng, 20_000, 10), _data(rng, 100_000, 10)
-    grouped = Conformal(GaussianNB(), by=TWO, by_columns=COLUMNS, random_state=1).fit(X, y)
+    grouped = Conformal(GaussianNB(), by=TWO, random_state=1).in_run(by_columns=COLUMNS).fit(X, y)
     plain = Conformal(GaussianNB(), random_state=1).fit(X[:, :FEATURES], y)
     plain.predict_p_values(T[:, :FEATURES])
     name = "p-values in 20 groups, 10^5 new rows, beside plain p-values"

@@ -86,12 +86,15 @@ def choice(X: np.ndarray, y: np.ndarray, number: int) -> Iterator[dict[str, Any]
         labels = codes_of(model, y[test])
         region = region_of(model, X[test])
         shares, u = model.chosen_, np.zeros(len(test))
-        own = [groups[0] for groups in model.scores_]
+        own = [part.lists[0][0] for part in model.scores_]
         alone = []
-        for part, known, size in zip(model.fitted_, own, model.sizes_, strict=True):
-            greater, equal = counts_against(known, model._scores(part, X[test], u)[0], size)
+        for part, known, scores in zip(model.fitted_, own, model.scores_, strict=True):
+            greater, equal = counts_against(known, model._scores(part, X[test], u)[0], scores.size)
             alone.append((greater + equal + 1) / (len(known) + 1) > LEVEL)
-        naive, best = smallest_alone(own, model.every_, LEVEL), np.argmin([one.sum() for one in alone])
+        naive, best = (
+            smallest_alone(own, [part.every for part in model.scores_], LEVEL),
+            np.argmin([one.sum() for one in alone]),
+        )
         found.add("best-of", region, labels, chosen=1.0)
         found.add("naive choice (no guarantee)", alone[naive], labels, chosen=1.0)
         found.add("best in hindsight (no guarantee)", alone[best], labels, chosen=1.0)

@@ -31,14 +31,8 @@ def p_value(rng, rows, classes, method, by, group=3):
         model = TCMNN(by=by, by_columns=COLUMNS)
     else:
         seed = int(rng.integers(2**31))
-        model = Conformal(
-            GaussianNB(),
-            method,
-            calibration=0.5,
-            by=by,
-            by_columns=COLUMNS,
-            random_state=seed,
-        )
+        model = Conformal(GaussianNB(), method, calibration=0.5, by=by, random_state=seed)
+        model.in_run(by_columns=COLUMNS)
     model.fit(X, y)
     p = model.predict_p_values(T[place : place + 1])[0]
     known = model.classes_ == truth[place]
