@@ -1,17 +1,18 @@
 """Audit a data set: mistakes in the data that make results look better or worse than they are."""
 
+import hashlib
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from confml.data.dataset import DataSet, label_variants
 from confml.data.findings import HAS, MOST, Finding, of_columns
 from confml.data.identifiers import identifiers
-from confml.data.memory import is_sparse
-from confml.data.text_table import at_lines, counted, quoted, short
+from confml.data.text_table import at_lines, counted, listed, quoted, short
 
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
 _FIRST = 500  # rows that are looked at first for a conflict
@@ -33,8 +34,8 @@ def audit(data: DataSet, coded: bool = True) -> list[Finding]:
     before coding.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
-    rows = row_groups([*_columns(data.table), y])
-    features = row_groups(_columns(data.table))
+    features = row_groups(data.table)
+    rows = row_groups(np.column_stack([features, y]))
     train = np.arange(len(data)) if data.train_rows is None else data.train_rows
     return [
         *_duplicate_rows(data, rows, features, y),
@@ -43,7 +44,7 @@ def audit(data: DataSet, coded: bool = True) -> list[Finding]:
         *identifiers(data, train),
         *_given_away(data, rows, y, train),
         *_constant_and_duplicate(data, train),
-        *_unscaled(data, train, coded and not is_sparse(data.X)),
+        *_unscaled(data, train, coded),
     ]
 
 
@@ -51,69 +52,39 @@ def audited_rows(data: DataSet, most: int = MOST_VALUES) -> DataSet:
     """Return the data set, or about ``most`` / (number of features) of its rows if it has more than ``most``
     values.
 
-    The rows are chosen by a hash of their values in the 16 features that vary most, so that equal rows are
-    all chosen or all left out: their share stays the same, and the time does not grow with the number of
-    features.
+    Equal rows are all chosen or all left out: their share stays the same.
     """
     n, a = data.table.shape
     if n * a <= most:
         return data
-    some = data.table[:: max(1, n // 1000)]
-    varied = [len(np.unique(some[:, j])) for j in range(a)]
-    mixed = _mixed([_bits(data.table[:, j]) for j in np.argsort(varied)[::-1][:4]])
-    kept = np.flatnonzero(mixed % np.uint64(-(-n * a // most)) == 0)
-    if not 0 < len(kept) * a < 2 * most:  # the features hardly vary
-        kept = np.arange(0, n, -(-n * a // most))
-    train, test = data.train_rows, data.test_rows
+    step = -(-n * a // most)
+    kept = np.flatnonzero(row_groups(data.table) % step == 0)
+    if len(kept) * a > 2 * most:  # the features hardly vary
+        kept = np.arange(0, n, step)
     table = data.table[kept]
-    return replace(
-        data,
-        X=table if data.X is data.table else data.X[kept],
-        y=data.y[kept],
-        table=table,
-        train_rows=None if train is None else np.flatnonzero(np.isin(kept, train)),
-        test_rows=None if test is None else np.flatnonzero(np.isin(kept, test)),
-        groups=None if data.groups is None else data.groups[kept],
-        lines=None if data.lines is None else data.lines[kept],
-        ids=None if data.ids is None else data.ids[kept],
-    )
+    changed: dict[str, Any] = {"y": data.y[kept], "table": table}
+    changed["X"] = table if data.X is data.table else data.X[kept]
+    for name in ("groups", "lines", "ids"):
+        changed[name] = None if getattr(data, name) is None else getattr(data, name)[kept]
+    for name in ("train_rows", "test_rows"):
+        part = getattr(data, name)
+        changed[name] = None if part is None else np.flatnonzero(np.isin(kept, part))
+    return replace(data, **changed)
 
 
 # ---- rows
 
 
-def _columns(table: np.ndarray) -> list[np.ndarray]:
-    return [table[:, j] for j in range(table.shape[1])]
+def row_groups(table: np.ndarray) -> np.ndarray:
+    """Return (n,) the first row that equals each row of a table (n, a); missing values are equal to each
+    other.
 
-
-def row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Return (n,) the first row that equals each row; missing values are equal to each other.
-
-    Rows are compared by a hash of 64 bits, and those with equal hashes value by value.
+    Rows are compared by a hash of 64 bits.
     """
-    bits = [_bits(column) for column in columns]
-    mixed = _mixed(bits)
-    _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
-    group = first[inverse.reshape(-1)]
-    own = np.arange(len(group))
-    for column in bits:
-        group = np.where(column == column[group], group, own)  # equal hashes of different rows
-    return group
-
-
-def _mixed(bits: Sequence[np.ndarray]) -> np.ndarray:
-    """Return (n,) a hash of the bits of all columns."""
-    mixed = np.zeros(len(bits[0]), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in bits:
-            mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(32)
-    return mixed
-
-
-def _bits(column: np.ndarray) -> np.ndarray:
-    values = np.asarray(column, dtype=np.float64) + 0.0  # -0 is 0
-    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+    values = np.asarray(table, dtype=np.float64) + 0.0  # -0 is 0
+    values[np.isnan(values)] = np.nan
+    first: dict[int, int] = {}
+    return np.array([first.setdefault(hash(row.tobytes()), at) for at, row in enumerate(values)], dtype=int)
 
 
 def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
@@ -124,37 +95,31 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
     times = math.gcd(*counts[counts > 0].tolist()) if len(train) else 1
     repeated = train[_repeats(rows[train])]
     if times > 1 and np.count_nonzero(counts) >= _DOUBLED:
-        findings.append(
-            Finding(
-                "doubled-file",
-                f"every row occurs {times} times or a multiple of it: the file seems to hold its rows "
-                f"{times} times",
-                "keep each row once",
-            )
-        )
+        sentence = f"every row occurs {times} times or a multiple of it"
+        sentence += f": the file seems to hold its rows {times} times"
+        findings.append(Finding("doubled-file", sentence, "keep each row once"))
     elif len(repeated):
-        verb = "repeats" if len(repeated) == 1 else "repeat"
-        findings.append(
-            Finding(
-                "duplicate-rows",
-                f"{counted(len(repeated), 'row')} of {len(train)} {verb} an earlier row, "
-                f"label included ({_at(data, repeated)})",
-                "set duplicates: drop to leave them out, or groups: to keep equal rows in one part",
-                lines=_lines(data, repeated[:MOST]),
-            )
+        sentence = (
+            f"{counted(len(repeated), 'row')} of {len(train)} {_verb(repeated, 'repeat')} an earlier row"
         )
+        remedy = "set duplicates: drop to leave them out, or groups: to keep equal rows in one part"
+        findings.append(_of_rows("duplicate-rows", data, repeated, f"{sentence}, label included", remedy))
     other = own[(features != own) & (y != y[features])]
     if len(other):
-        findings.append(
-            Finding(
-                "contradictory-rows",
-                f"{counted(len(other), 'row')} {'has' if len(other) == 1 else 'have'} the features of an "
-                f"earlier row and another label ({_at(data, other)})",
-                "correct the labels, or expect that no method predicts these rows",
-                lines=_lines(data, other[:MOST]),
-            )
-        )
+        sentence = f"{counted(len(other), 'row')} {HAS[len(other) > 1]} the features of an earlier row and"
+        remedy = "correct the labels, or expect that no method predicts these rows"
+        findings.append(_of_rows("contradictory-rows", data, other, f"{sentence} another label", remedy))
     return findings
+
+
+def _verb(rows: np.ndarray, verb: str) -> str:
+    return f"{verb}s" if len(rows) == 1 else verb
+
+
+def _of_rows(code: str, data: DataSet, rows: np.ndarray, sentence: str, remedy: str) -> Finding:
+    lines = tuple((rows + 1 if data.lines is None else data.lines[rows]).tolist())
+    at = at_lines(lines, "row" if data.lines is None else "line")
+    return Finding(code, f"{sentence} ({at})", remedy, lines=lines[:MOST])
 
 
 def _repeats(groups: np.ndarray) -> np.ndarray:
@@ -176,18 +141,11 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
     )
     if len(both) == len(data.test_rows):
         sentence = f"all {len(both)} test rows are training rows too"
-        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both[:MOST]))]
-    count = f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows"
-    sentence = f"{count} {'is' if len(both) == 1 else 'are'} training rows too ({_at(data, both)})"
-    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both[:MOST]))]
-
-
-def _lines(data: DataSet, rows: np.ndarray) -> tuple[int, ...]:
-    return tuple((rows + 1 if data.lines is None else data.lines[rows]).tolist())
-
-
-def _at(data: DataSet, rows: np.ndarray) -> str:
-    return at_lines(_lines(data, rows), "row" if data.lines is None else "line")
+        return [_of_rows("test-rows-in-training-file", data, both, sentence, remedy)]
+    sentence = (
+        f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows {'is' if len(both) == 1 else 'are'}"
+    )
+    return [_of_rows("rows-in-train-and-test", data, both, f"{sentence} training rows too", remedy)]
 
 
 # ---- labels
@@ -231,13 +189,8 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
         there = ~np.isnan(values)
         if not there.all():
             continue
-        if len(values) > 2 * _FIRST:  # a few rows refute most features
-            conflict, first_runs = _runs(values[:_FIRST], labels[:_FIRST])
-            if conflict:
-                continue
-            repeated = len(values) - len(np.unique(values)) if first_runs > len(sizes) else len(values)
-            if repeated * alike + among >= _CHANCE:
-                continue
+        if len(values) > 2 * _FIRST and _runs(values[:_FIRST], labels[:_FIRST])[0]:
+            continue  # a few rows refute most features
         conflict, runs = _runs(values, labels)
         if conflict:
             continue
@@ -265,31 +218,26 @@ def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
 
 def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
     constant, same = [], []
-    seen: dict[int, list[int]] = {}
+    first: dict[tuple[bool, bytes], str] = {}
     for j, name in enumerate(data.table_attributes):
-        values = _bits(data.table[train, j])
-        if np.all(values == values[:1]):
+        values = data.table[train, j] + 0.0
+        if np.array_equal(values, np.full(len(values), values[0]), equal_nan=True):
             constant.append(name)
             continue
-        key = (bool(data.nominal[j]), values.tobytes())
-        first = seen.setdefault(hash(key), []) if len(values) else []
-        equal = (k for k in first if np.array_equal(_bits(data.table[train, k]), values))
-        twin = next(equal, None)
-        if twin is None:
-            first.append(j)
-        else:
-            same.append((name, data.table_attributes[twin]))
+        values[np.isnan(values)] = np.nan
+        key = bool(data.nominal[j]), hashlib.sha256(values.tobytes()).digest()
+        if first.setdefault(key, name) != name:
+            same.append((name, first[key]))
     findings = []
     if constant:
         rest = "the same value in every training row"
         findings.append(of_columns("constant-columns", constant, HAS, rest, "leave it out by ignore:"))
     if same:
-        pairs = ", ".join(f"'{short(a, 40)}' as '{short(b, 40)}'" for a, b in same[:5])
-        more = f", ... ({len(same)} in all)" if len(same) > 5 else ""
+        pairs = listed((f"'{short(a, 25)}' as '{short(b, 25)}'" for a, b in same))
         findings.append(
             Finding(
                 "duplicate-columns",
-                f"columns have the values of another column: {pairs}{more}",
+                f"columns have the values of another column: {pairs}",
                 "leave one of each pair out by ignore:; distances count both",
                 columns=tuple(name for name, _ in same[:MOST]),
             )
@@ -297,37 +245,31 @@ def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
     return findings
 
 
-def _ranges(names: Sequence[str], X: np.ndarray) -> tuple[list[str], list[float]]:
-    """Return names, and the range of each column (n, d) without missing values."""
-    columns = (X[:, j][~np.isnan(X[:, j])] for j in range(X.shape[1]))
-    return list(names), [float(np.ptp(values)) if len(values) else 0.0 for values in columns]
-
-
-def _ranges_of_table(data: DataSet, train: np.ndarray) -> tuple[list[str], list[float]]:
-    """Return `_ranges` of the columns that the table will be coded to: 1 for each category of some rows."""
-    names, ranges = _ranges(data.table_attributes, data.table[train])
-    for j in np.flatnonzero(data.nominal)[::-1]:
-        values, known = data.table[train, j], data.categories[j] or ()
-        values = values[~np.isnan(values)]
-        counts = np.bincount(values[values >= 0].astype(np.intp), minlength=len(known))
-        ranges[j : j + 1] = ((counts > 0) & (counts < len(values))).astype(float).tolist()
-        names[j : j + 1] = [f"{names[j]}={category}" for category in known]
-    return names, ranges
-
-
 def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
-    names, ranges = _ranges(data.attributes, data.X[train]) if coded else _ranges_of_table(data, train)
+    """Return the features of the widest ranges; one of 0 and 1 for each category that some rows have."""
+    names: list[str] = []
+    ranges: list[float] = []
+    for j, (name, known) in enumerate(zip(data.table_attributes, data.categories, strict=True)):
+        values = data.table[train, j]
+        values = values[~np.isnan(values)]
+        if known is None or (coded and data.X is data.table):
+            names.append(name)
+            ranges.append(float(np.ptp(values)) if len(values) else 0.0)
+        else:
+            counts = np.bincount(values[values >= 0].astype(np.intp), minlength=len(known))
+            names += [f"{name}={category}" for category in known]
+            ranges += ((counts > 0) & (counts < len(values))).astype(float).tolist()
     spread = np.array([value for value in ranges if 0 < value < np.inf])
     if len(spread) < 2:
         return []
     typical = float(np.quantile(spread, 0.25, method="lower"))
-    if spread.max() < RANGES * typical:
-        return []
     wide = [names[j] for j in np.argsort(ranges)[::-1] if ranges[j] >= RANGES * typical]
+    if not wide:
+        return []
     return [
         Finding(
             "unscaled-features",
-            f"features have very different ranges: {quoted(wide, 3)} {'has' if len(wide) == 1 else 'have'} "
+            f"features have very different ranges: {quoted(wide, 3)} {HAS[len(wide) > 1]} "
             f"{RANGES:g} times the range of others or more",
             "steps: [standardise] for distance and margin methods, unless all features have one unit",
             columns=tuple(wide[:MOST]),
@@ -340,8 +282,22 @@ def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
 
 def column_findings(data: DataSet) -> list[Finding]:
     """Return findings on rare classes, on dates, and on categorical features with at least 50 values."""
-    dates = _dates(data)
-    return [*_rare_classes(data), *_date_finding(dates), *_many_categories(data, dates)]
+    known = {n: k for n, k in zip(data.table_attributes, data.categories, strict=True) if k is not None}
+    columns = {**known, **{name: texts.tolist() for name, texts in data.identifiers().items()}}
+    dates = [name for name, texts in columns.items() if are_dates(texts)]
+    findings = _rare_classes(data)
+    if dates:
+        rest = "dates as text, which are not used as times"
+        remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
+        findings.append(of_columns("dates", dates, ("holds", "hold"), rest, remedy))
+    many = {n: len(k) for n, k in known.items() if len(k) >= MANY_VALUES and n not in dates}
+    if many:
+        names = sorted(many, key=lambda name: -many[name])
+        shown = listed(f"'{short(name, 40)}' ({many[name]})" for name in names)
+        sentence = f"categorical features have many values in {len(data)} rows: {shown}"
+        remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
+        findings.append(Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST])))
+    return findings
 
 
 def are_dates(texts: Sequence[str]) -> bool:
@@ -358,44 +314,11 @@ def _rare_classes(data: DataSet) -> list[Finding]:
     if not len(few):
         return []
     few = few[np.argsort(counts[few], kind="stable")]
-    shown = ", ".join(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few[:5])
-    more = f", ... ({len(few)} in all)" if len(few) > 5 else ""
+    shown = listed(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few)
     smallest = int(counts.min())
-    sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}{more}"
+    sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}"
     remedy = (
         f"merge classes or collect rows; a label-conditional p-value of a class with "
         f"{counted(smallest, 'row')} is at least {1 / (smallest + 1):.2g}"
     )
     return [Finding("rare-classes", sentence, remedy)]
-
-
-def _dates(data: DataSet) -> list[str]:
-    """Return the features and identifiers whose values are dates."""
-    pairs = zip(data.table_attributes, data.categories, strict=True)
-    columns = [(name, list(known)) for name, known in pairs if known is not None]
-    columns += [(name, texts.tolist()) for name, texts in data.identifiers().items()]
-    return [name for name, texts in columns if are_dates(texts)]
-
-
-def _date_finding(dates: list[str]) -> list[Finding]:
-    if not dates:
-        return []
-    rest = "dates as text, which are not used as times"
-    remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
-    return [of_columns("dates", dates, ("holds", "hold"), rest, remedy)]
-
-
-def _many_categories(data: DataSet, dates: Sequence[str]) -> list[Finding]:
-    counts = {
-        name: len(known)
-        for name, known in zip(data.table_attributes, data.categories, strict=True)
-        if known is not None and len(known) >= MANY_VALUES and name not in dates
-    }
-    if not counts:
-        return []
-    names = sorted(counts, key=lambda name: -counts[name])
-    shown = ", ".join(f"'{short(name, 40)}' ({counts[name]})" for name in names[:5])
-    more = f", ... ({len(names)} in all)" if len(names) > 5 else ""
-    sentence = f"categorical features have many values in {len(data)} rows: {shown}{more}"
-    remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
-    return [Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST]))]

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
 SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")  # between thousands
-_NAMES = {"%": "percent signs", ",": "commas", ".": "points", "'": "apostrophes", "’": "apostrophes"}
 Marks = tuple[str, ...]
 CODINGS = ("dummy", "dummy-drop-first", "integer")
 FEWEST_SPARSE = 1000  # columns from which X may be sparse
 SPARSENESS = 10  # it is if at most one of so many values is stored
-_BLOCK = 2048  # rows coded at a time, so that they stay in the processor's cache
 
 
 def sort_categories(texts: Iterable[str]) -> tuple[str, ...]:
@@ -65,18 +63,16 @@ def code_columns(
         return _sparse_columns(table, categories, starts, skipped), tuple(columns)
     require_memory_to_code(len(table), len(columns), names, categories)
     X = np.zeros((len(table), len(columns)))
-    for first in range(0, len(table), _BLOCK):
-        block, coded = table[first : first + _BLOCK], X[first : first + _BLOCK]
-        for j, known in enumerate(categories):
-            values, start = block[:, j], starts[j]
-            if known is None:
-                coded[:, start] = values
-                continue
-            missing = np.isnan(values)
-            places = np.where(missing, 0, values).astype(np.intp) - skipped
-            ones = np.flatnonzero(~missing & (places >= 0))
-            coded[ones, start + places[ones]] = 1.0
-            coded[missing, start : starts[j + 1]] = np.nan
+    for j, known in enumerate(categories):
+        values, start = table[:, j], starts[j]
+        if known is None:
+            X[:, start] = values
+            continue
+        missing = np.isnan(values)
+        places = np.where(missing, -1, values).astype(np.intp) - skipped
+        ones = np.flatnonzero(places >= 0)
+        X[ones, start + places[ones]] = 1.0
+        X[missing, start : starts[j + 1]] = np.nan
     return X, tuple(columns)
 
 
@@ -221,14 +217,14 @@ class Numbers(NamedTuple):
     """A column of one or more files, read as numbers.
 
     values: per file its numbers, NaN where one is missing. wrong: per file (n,) bool, the rows that are no
-    numbers. marks: signs and thousands separators, which are removed. unclear: (n,) bool, rows of the first
-    file with commas that may be decimal commas.
+    numbers. marks: signs and thousands separators, which are removed. is_unclear: whether commas between
+    thousands may be decimal commas; then the numbers with commas are wrong.
     """
 
     values: list[np.ndarray]
     wrong: list[np.ndarray]
     marks: Marks
-    unclear: np.ndarray
+    is_unclear: bool
 
 
 _TOGETHER = 1 << 20  # fields that are read as numbers at a time
@@ -290,19 +286,19 @@ def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.
 def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
     """Return a column of one or more files as numbers."""
     decimal, thousands = form
-    plain = [numbers_of(texts.distinct, decimal) for texts in columns]
-    marks, unclear = None, False
-    if any(wrong for _, wrong in plain):
+    read = [numbers_of(texts.distinct, decimal) for texts in columns]
+    marks, is_unclear = None, False
+    if any(wrong for _, wrong in read):
         marks = marks_of({text for texts in columns for text in texts.distinct}, decimal)
-    if marks and (thousands is None or not {*marks} & {*SEPARATORS} - {thousands}):
-        unclear = thousands is None and is_ambiguous(columns[0].distinct, marks, decimal)
-        first_wrong = plain[0][1]
-        plain = [numbers_of(without_marks(texts.distinct, marks, decimal), decimal) for texts in columns]
-    else:
-        marks, first_wrong = (), []
-    values = [found[texts.codes] for (found, _), texts in zip(plain, columns, strict=True)]
-    wrong = [texts.among(places) for (_, places), texts in zip(plain, columns, strict=True)]
-    return Numbers(values, wrong, marks, columns[0].among(first_wrong if unclear else ()))
+    if marks and thousands is not None and {*marks} & {*SEPARATORS} - {thousands}:
+        marks = None
+    elif marks and thousands is None and read[0][1]:
+        is_unclear = is_ambiguous(columns[0].distinct, marks, decimal)
+    if marks and not is_unclear:
+        read = [numbers_of(without_marks(texts.distinct, marks, decimal), decimal) for texts in columns]
+    pairs = list(zip(columns, read, strict=True))
+    values = [numbers[texts.codes] for texts, (numbers, _) in pairs]
+    return Numbers(values, [texts.among(wrong) for texts, (_, wrong) in pairs], marks or (), is_unclear)
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
@@ -341,22 +337,15 @@ def marks_of(texts: Iterable[str], decimal: str) -> Marks | None:
     None if a text is no number, if two signs or separators occur, or if a percent sign stands at some numbers
     only.
     """
-    found: set[str] = set()
-    whole: list[Marks] = []
-    for text in texts:
-        if not text:
-            continue
-        parts = _parts(text, decimal)
-        if parts is None:
-            return None
-        found.update(parts[1])
-        whole.append(parts[1])
-    signs = [mark for mark in found if mark not in SEPARATORS]
-    if len(signs) > 1 or len(found) - len(signs) > 1:
+    parts = [_parts(text, decimal) for text in texts if text]
+    if None in parts:
         return None
-    if "%" in found and not all("%" in marks for marks in whole):
+    of_texts = [part[1] for part in parts if part is not None]
+    marks = {mark for of_text in of_texts for mark in of_text}
+    signs = marks - {*SEPARATORS}
+    if len(signs) > 1 or len(marks - signs) > 1 or ("%" in marks and not all("%" in of for of in of_texts)):
         return None
-    return tuple(sorted(found))
+    return tuple(sorted(marks))
 
 
 def is_ambiguous(texts: Iterable[str], marks: Marks, decimal: str) -> bool:
@@ -374,26 +363,10 @@ def is_ambiguous(texts: Iterable[str], marks: Marks, decimal: str) -> bool:
     return not lengths or max(lengths) > 3
 
 
-def has_point_decimals(texts: Iterable[str]) -> bool:
-    """Return whether a text is a number with a decimal point that separates no thousands."""
-    return any(re.fullmatch(r"[+-]?(\d*\.(\d{1,2}|\d{4,})|\d{4,}\.\d+|0\.\d+)", text) for text in texts)
-
-
 def without_marks(texts: Sequence[str], marks: Marks, decimal: str) -> list[str]:
     """Return numbers without these marks, with a decimal point replaced by ``decimal``; others unchanged."""
-    allowed = set(marks)
-    plain = []
-    for text in texts:
-        parts = _parts(text, decimal)
-        fits = parts is not None and set(parts[1]) <= allowed
-        plain.append(parts[0].replace(".", decimal) if parts is not None and fits else text)
-    return plain
-
-
-def marks_in_words(marks: Marks) -> str:
-    """Return ``commas between thousands and $``."""
-    words = [
-        f"{_NAMES.get(mark, 'blanks')} between thousands" if mark in SEPARATORS else _NAMES.get(mark, mark)
-        for mark in marks
+    parts = [(text, _parts(text, decimal)) for text in texts]
+    return [
+        text if part is None or not {*part[1]} <= {*marks} else part[0].replace(".", decimal)
+        for text, part in parts
     ]
-    return " and ".join(words)

@@ -13,8 +13,6 @@ from confml.data.coding import (
     NumberFormat,
     Numbers,
     categories_in,
-    has_point_decimals,
-    marks_in_words,
     numbers_in,
     numbers_of,
     without_marks,
@@ -22,7 +20,6 @@ from confml.data.coding import (
 from confml.data.identifiers import ID_ROWS, identifier_finding, is_like_identifier
 from confml.data.large_integers import rounded_texts
 from confml.data.text_table import (
-    HAS_HEADER,
     Texts,
     TextTable,
     at_lines,
@@ -66,7 +63,6 @@ def read_columns(
     plain: Sequence[Plain],
     nominal: Collection[str],
     form: NumberFormat,
-    has_header: bool,
     notes: list[str],
 ) -> Columns:
     """Return the features as numbers and categories.
@@ -78,89 +74,76 @@ def read_columns(
     train, nominal = files[0], set(nominal)
     values = plain[0].values if len(files) == 1 else np.concatenate([part.values for part in plain])
     is_plain = np.all([part.is_plain for part in plain], axis=0) & ~(np.abs(values) >= 2**53).any(axis=0)
-    names: list[str] = []
-    kept: list[int] = []  # places of the names among the features
-    categories: list[tuple[str, ...] | None] = []
-    found: list[str] = []  # columns taken as categorical without being declared
-    inexact: list[str] = []  # columns of integers that floats cannot hold, taken as categorical
-    identifiers: list[str] = []
-    mixed: list[tuple[Path, str]] = []
-    of_header: list[str] = []  # texts on the first line of columns of numbers, without a header
-    commas = False
-    marked: dict[str, Marks] = {}
-    unclear: list[tuple[Path, str]] = []  # columns with thousands separators or decimal commas
+    categories: dict[str, tuple[str, ...] | None] = {}  # of the columns that are features
+    by_kind: dict[str, list[str]] = {"text": [], "integer": [], "identifier": []}
+    problems: list[tuple[Path, str]] = []
+    problem_kinds: set[str] = set()
+    by_marks: dict[Marks, list[str]] = {}
     for at, name in enumerate(features):
         if is_plain[at] and name not in nominal:
-            names.append(name)
-            kept.append(at)
-            categories.append(None)
+            categories[name] = None
             continue
         texts = [file.texts(name) for file in files]
-        numbers = None if name in nominal else numbers_in(texts, form)
-        if numbers is not None:
-            if numbers.unclear.any():
-                unclear.append(_mixed(name, train, numbers.unclear, int(numbers.unclear.sum())))
-            if numbers.marks:
-                marked[name] = numbers.marks
-            wrong = numbers.wrong[0]
-            present = int(texts[0].where(bool).sum())
-            if wrong.any() and int(wrong.sum()) == present:
-                if _has_decimal_commas(texts[0], wrong, form):
-                    mixed.append(_mixed(name, train, wrong, present))
-                    commas = True
-                    continue
-                if _all_different(texts[0]):
-                    identifiers.append(name)
-                    continue
-                found.append(name)
-                numbers = None
-            elif _has_inexact_integers(texts, numbers, form):
-                if _all_different(texts[0]):
-                    identifiers.append(name)
-                    continue
-                inexact.append(name)
-                numbers = None
-        names.append(name)
-        kept.append(at)
-        if numbers is None:
-            known, codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
-            values[:, at] = np.concatenate(codes)
-            categories.append(known)
-            notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
-            continue
-        for file, column, wrong in zip(files, texts, numbers.wrong, strict=True):
-            if wrong.any():
-                mixed.append(_mixed(name, file, wrong, int(column.where(bool).sum())))
-                of_header += [file.text(0, name)] if wrong[0] and wrong.sum() == 1 and not has_header else []
-                commas = commas or _has_decimal_commas(column, wrong, form)
-                break
-        values[:, at] = np.concatenate(numbers.values)
-        categories.append(None)
-    if unclear and (commas or not _has_thousands(train, names, marked, len(unclear))):
-        raise _unclear_error([*mixed, *unclear] if commas else unclear, commas)
-    if mixed and len(of_header) == len(mixed):
-        message = f"columns of numbers have a text on the first line: {quoted(of_header)}"
-        raise DataError(message, where=str(train.path), hint=HAS_HEADER)
-    if mixed:
-        raise _mixed_error(mixed, commas)
-    _note_marks(marked, notes)
+        if name not in nominal:
+            numbers = numbers_in(texts, form)
+            kind = _kind(texts, numbers, form)
+            if kind == "number":
+                categories[name] = None
+                values[:, at] = np.concatenate(numbers.values)
+                if numbers.marks:
+                    by_marks.setdefault(numbers.marks, []).append(name)
+                continue
+            if kind not in by_kind:
+                file, wrong = next(pair for pair in zip(files, numbers.wrong, strict=True) if pair[1].any())
+                problems.append((file.path, _mixed(name, file, wrong)))
+                problem_kinds.add(kind)
+                continue
+            if len(texts[0].distinct) == len(train) >= ID_ROWS:
+                by_kind["identifier"].append(name)
+                continue
+            by_kind[kind].append(name)
+        known, codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
+        values[:, at], categories[name] = np.concatenate(codes), known
+        notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
+    if problems:
+        raise _mixed_error(problems, problem_kinds)
+    names, identifiers = list(categories), by_kind["identifier"]
     if not names:
         raise DataError(
-            f"no features are left: {quoted(identifiers)} {_have(identifiers)} a different text in every row",
+            f"no features are left: {quoted(identifiers)} {'has' if len(identifiers) == 1 else 'have'} a "
+            "different text in every row",
             where=str(train.path),
             hint="list a column under nominal: to use it all the same",
         )
-    values = values if len(kept) == values.shape[1] else values[:, kept]
+    values = values[:, [name in categories for name in features]] if len(names) < len(features) else values
     check_finite(files, names, values)
-    _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
-    if inexact:
-        columns_of = "a column" if len(inexact) == 1 else "columns"
-        notes.append(
-            f"{columns_of} of whole numbers above 2^53, which floats would round, taken as categorical: "
-            f"{quoted(inexact, 10)}"
-        )
-    _note_number_identifiers(train, names, values, notes)
-    return Columns(names, values, tuple(categories), tuple(identifiers), marked)
+    for marks, marked in by_marks.items():
+        column = "column" if len(marked) == 1 else "columns"
+        notes.append(f"numbers with {quoted(marks)} are read as numbers: {column} {quoted(marked, 10)}")
+    _note_kinds(by_kind, categories, notes)
+    head = values[: min(len(train), 1000)]  # a few rows refute most columns, all at once
+    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(train) >= ID_ROWS else ()
+    if found := [names[j] for j in whole if is_like_identifier(names[j], values[: len(train), j])]:
+        identifier = identifier_finding(found)
+        notes.append(f"{identifier.sentence}; {identifier.remedy}")
+    marks_of = {name: marks for marks, marked in by_marks.items() for name in marked}
+    return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks_of)
+
+
+def _kind(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> str:
+    """Return ``number``, ``text``, ``integer`` (above 2^53), or a problem: ``mixed``, ``comma``, ``unclear``.
+
+    The last two are numbers with a decimal comma, and with commas that may be decimal commas.
+    """
+    wrong = next((pair for pair in zip(texts, numbers.wrong, strict=True) if pair[1].any()), None)
+    if wrong is None:
+        return "integer" if _has_inexact_integers(texts, numbers, form) else "number"
+    if numbers.is_unclear:
+        return "unclear"
+    of_wrong = np.flatnonzero(np.bincount(wrong[0].codes[wrong[1]]))
+    if form.decimal == "." and all(_COMMA_NUMBER.fullmatch(wrong[0].distinct[code]) for code in of_wrong):
+        return "comma"
+    return "text" if np.array_equal(numbers.wrong[0], texts[0].where(bool)) else "mixed"
 
 
 def handle_missing(
@@ -178,13 +161,13 @@ def handle_missing(
     """
     groups, missing, n = spec.groups, spec.missing, len(table)
     used, gaps = [*features, *([] if groups is None else [groups])], {}
-    incomplete = np.isnan(plain.values).any(axis=0)
     for at, name in enumerate(used):
-        is_number = at < len(features) and plain.is_plain[at]
-        if not is_number or incomplete[at]:
-            gap = np.isnan(plain.values[:, at]) if is_number else ~table.texts(name).where(bool)
-            if gap.any():
-                gaps[name] = gap
+        if at < len(features) and plain.is_plain[at]:
+            gap = np.isnan(plain.values[:, at])
+        else:
+            gap = ~table.texts(name).where(bool)
+        if gap.any():
+            gaps[name] = gap
     if not gaps:
         return plain
     absent, names = np.column_stack(list(gaps.values())), list(gaps)
@@ -199,10 +182,8 @@ def handle_missing(
         return plain._replace(values=plain.values[kept])
     empty = [name for name, gap in gaps.items() if gap.all()]
     if empty and not is_test:
-        column = "column has" if len(empty) == 1 else "columns have"
-        raise DataError(
-            f"{column} no values: {quoted(empty)}", where=str(table.path), hint="list them under ignore:"
-        )
+        message = f"columns have no values: {quoted(empty)}"
+        raise DataError(message, where=str(table.path), hint="list them under ignore:")
     if missing == "mean" and groups not in gaps:
         count = counted(int(absent.sum()), "value")
         notes.append(f"{table.path.name}: {count} missing, to be filled in with means")
@@ -215,18 +196,13 @@ def handle_missing(
     message = f"the value is missing ('{value}')" if value else "the field is empty"
     if len(rows) > 1:
         message += f"; {len(rows) - 1} more, on {at_lines(table.lines[rows[1:]].tolist(), table.unit)}"
-    hint = (
-        "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
-    )
-    if missing == "mean":
-        hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
+    hint = "missing: drop (--missing drop) leaves such rows out"
+    hint += ", missing: mean (--missing mean) fills in means" if missing == "error" else ""
     raise DataError(message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint)
 
 
 def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> bool:
     """Return whether a column holds whole numbers only, and a float64 changes one of them."""
-    if any(wrong.any() for wrong in numbers.wrong):
-        return False
     values = np.concatenate(numbers.values)
     values = values[np.isfinite(values)]
     if np.all(np.abs(values) < 2**53) or np.any(values % 1):
@@ -236,42 +212,6 @@ def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: Number
     return any(True for _ in rounded_texts(plain, numbers_of(plain, form.decimal)[0]))
 
 
-def _has_decimal_commas(texts: Texts, wrong: np.ndarray, form: NumberFormat) -> bool:
-    """Return whether all texts that are no numbers are numbers with a decimal comma."""
-    if form.decimal != ".":
-        return False
-    codes = np.flatnonzero(np.bincount(texts.codes[wrong]))
-    return all(_COMMA_NUMBER.fullmatch(texts.distinct[code]) for code in codes)
-
-
-def _has_thousands(table: TextTable, names: Sequence[str], marked: Mapping[str, Marks], unclear: int) -> bool:
-    """Return whether a column shows commas between thousands, or a point as decimal mark."""
-    clear = sum("," in marks for marks in marked.values()) > unclear
-    return clear or any(has_point_decimals(table.texts(name).distinct) for name in names)
-
-
-def _unclear_error(unclear: list[tuple[Path, str]], commas: bool) -> DataError:
-    if commas:
-        return _mixed_error(unclear, commas)
-    return DataError(
-        "; ".join(message for _, message in unclear[:5]),
-        where=str(unclear[0][0]),
-        hint='commas are either between thousands: thousands: "," (--thousands ,), or decimal commas: '
-        'decimal: "," (--decimal ,)',
-    )
-
-
-def _note_marks(marked: Mapping[str, Marks], notes: list[str]) -> None:
-    by_marks: dict[Marks, list[str]] = {}
-    for name, marks in marked.items():
-        by_marks.setdefault(marks, []).append(name)
-    for marks, names in by_marks.items():
-        column = "column" if len(names) == 1 else "columns"
-        notes.append(
-            f"numbers with {marks_in_words(marks)} are read as numbers: {column} {quoted(names, 10)}"
-        )
-
-
 def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
     return (
         f"{table.path.name}: column {in_quotes(name)} has categories that the training file does not have, "
@@ -279,33 +219,32 @@ def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
     )
 
 
-def _mixed(name: str, table: TextTable, wrong: np.ndarray, present: int) -> tuple[Path, str]:
-    """Return a column that mixes numbers and text, with the lines of the rarer kind. wrong: (n,) bool."""
-    texts = int(wrong.sum())
-    if 2 * texts > present > texts:
-        wrong = table.texts(name).where(bool) & ~wrong
-    odd = np.flatnonzero(wrong)
-    example = short(table.text(odd[0], name))
+def _mixed(name: str, table: TextTable, wrong: np.ndarray) -> str:
+    """Return that a column mixes numbers and text, with the lines of the rarer kind. wrong: (n,) bool."""
+    present = table.texts(name).where(bool)
+    texts, numbers = int(wrong.sum()), int((present & ~wrong).sum())
+    odd = np.flatnonzero(present & ~wrong if texts > numbers > 0 else wrong)
     lines = at_lines(table.lines[odd].tolist(), table.unit)
-    numbers = present - texts
-    counts = counted(texts, "text")
-    if numbers:
-        counts = f"{counted(numbers, 'number')} and {counts}"
-    return table.path, f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
+    counts = (f"{counted(numbers, 'number')} and " if numbers else "") + counted(texts, "text")
+    example = short(table.text(odd[0], name))
+    return f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
 
 
-def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
-    more = f"; {len(mixed) - 5} more such columns" if len(mixed) > 5 else ""
-    if commas:
-        hint = 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)'
-    else:
-        hint = (
-            "correct the fields, empty those of missing values, or list the column under nominal: "
-            "(--nominal COLUMN)"
-        )
-    paths = {path for path, _ in mixed}
-    message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in mixed[:5])
-    return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)
+_REMEDIES = {
+    "comma": 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
+    "unclear": 'commas are either between thousands: thousands: "," (--thousands ,), or decimal commas: '
+    'decimal: "," (--decimal ,)',
+    "mixed": "correct the fields, empty those of missing values, or list the column under nominal: "
+    "(--nominal COLUMN)",
+}
+
+
+def _mixed_error(problems: Sequence[tuple[Path, str]], kinds: Collection[str]) -> DataError:
+    more = f"; {len(problems) - 5} more such columns" if len(problems) > 5 else ""
+    paths = {path for path, _ in problems}
+    message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in problems[:5])
+    hint = next(hint for kind, hint in _REMEDIES.items() if kind in kinds)
+    return DataError(message + more, where=str(problems[0][0]) if len(paths) == 1 else None, hint=hint)
 
 
 def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.ndarray) -> None:
@@ -323,35 +262,22 @@ def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.nd
     raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
 
-def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
-    if found:
+def _note_kinds(by_kind: Mapping[str, list[str]], categories: Mapping[str, Any], notes: list[str]) -> None:
+    text, integers, identifiers = by_kind["text"], by_kind["integer"], by_kind["identifier"]
+    if text:
         shown = [
             f"'{short(name, 40)}' ({counted(len(categories[name]), 'category', 'categories')})"
-            for name in found
+            for name in text
         ]
-        column = "a column without numbers is" if len(found) == 1 else "columns without numbers are"
+        column = "a column without numbers is" if len(text) == 1 else "columns without numbers are"
         notes.append(f"{column} taken as categorical: {listed(shown, 10)}")
     if identifiers:
-        column = "a column" if len(identifiers) == 1 else "columns"
         notes.append(
-            f"{column} with a different text in every row taken as an identifier, not as a feature: "
+            f"columns with a different text in every row are taken as identifiers, not as features: "
             f"{quoted(identifiers, 10)}; nominal: [{short(identifiers[0], 40)}] makes it a feature"
         )
-
-
-def _note_number_identifiers(train: TextTable, names, values: np.ndarray, notes: list[str]) -> None:
-    values = values[: len(train)]
-    head = values[:1000]  # a few rows refute most columns, all at once
-    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(values) >= ID_ROWS else ()
-    found = [names[j] for j in whole if is_like_identifier(names[j], values[:, j])]
-    if found:
-        identifier = identifier_finding(found)
-        notes.append(f"{identifier.sentence}; {identifier.remedy}")
-
-
-def _have(names: Sequence[str]) -> str:
-    return "has" if len(names) == 1 else "have"
-
-
-def _all_different(texts: Texts) -> bool:
-    return len(texts.distinct) == len(texts) >= ID_ROWS
+    if integers:
+        notes.append(
+            "columns of whole numbers above 2^53, which floats would round, are taken as categorical: "
+            f"{quoted(integers, 10)}"
+        )

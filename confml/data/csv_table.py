@@ -24,15 +24,22 @@ from confml.data.text_table import (
     at_lines,
     column_hint,
     counted,
+    listed,
     missing_texts,
     quoted,
     short,
 )
 from confml.errors import ConfigError, ConfigErrors, DataError, in_quotes
 
-_MISSING = ("error", "drop", "mean")  # values of the key missing
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
 _SINGLE = ("label", "groups")
+DECIMALS = (".", ",")
+_VALUES = {  # of keys
+    "missing": ("error", "drop", "mean"),
+    "duplicates": ("keep", "drop"),
+    "decimal": DECIMALS,
+    "thousands": (None, *SEPARATORS),
+}
 LONGEST_LABEL = 1000  # characters; a longer text is no class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
@@ -127,7 +134,7 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     y = _labels(files, wanted.label, notes)
     _check_classes(wanted, files, y, notes)
     form = NumberFormat(wanted.decimal, wanted.thousands)
-    columns = read_columns(files, features, plain, wanted.nominal, form, wanted.header, notes)
+    columns = read_columns(files, features, plain, wanted.nominal, form, notes)
     coding = ("dummy-drop-first" if wanted.drop_first else "dummy") if coded else "integer"
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
     id_columns = tuple(dict.fromkeys((*wanted.id, *columns.identifiers)))
@@ -156,12 +163,6 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
     groups = () if wanted.groups is None else (wanted.groups,)
     lacking = [name for name in (wanted.label, *groups, *features) if name not in test]
     more = [name for name in test.names if name not in train]
-    if wanted.label in lacking:
-        message, needed = (
-            f"there is no label column {in_quotes(wanted.label)}",
-            "a test file needs the true classes",
-        )
-        raise DataError(message, where=str(test.path), hint=needed, near=(wanted.label, test.names))
     if lacking:
         message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
         raise DataError(message, where=str(test.path), hint="", near=(lacking[0], more))
@@ -173,7 +174,7 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
 
 def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], notes: list[str]) -> Plain:
     """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    kept = row_groups([table.texts(name).codes for name in used]) == np.arange(len(table))
+    kept = row_groups(np.column_stack([table.texts(name).codes for name in used])) == np.arange(len(table))
     gone = int((~kept).sum())
     if not gone:
         return plain
@@ -201,37 +202,23 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
         if key in values:
             values[key] = Path(os.path.expanduser(values[key]))
     values.setdefault("name", table_name(values["csv"]))
-    for key in LISTS:
-        if key in values:
-            names = [values[key]] if isinstance(values[key], str | int) else values[key]
-            values[key] = tuple(dict.fromkeys(str(name) for name in names))
-    for key in _SINGLE:
-        if key in values:
-            values[key] = str(values[key])
-    if "missing_values" in values:
-        values["missing_values"] = tuple(map(str, values["missing_values"]))
+    for key in {*LISTS, "missing_values"} & {*values}:
+        names = [values[key]] if isinstance(values[key], str | int) else values[key]
+        values[key] = tuple(dict.fromkeys(map(str, names)))
+    values |= {key: str(values[key]) for key in _SINGLE if key in values}
     spec = CsvSpec(**values)
-    if spec.missing not in _MISSING:
-        raise ConfigError(
-            f"missing must be error, drop or mean, got '{spec.missing}'",
-            hint="",
-            near=(spec.missing, _MISSING),
-        )
-    if spec.duplicates not in ("keep", "drop"):
-        raise ConfigError(f"duplicates must be keep or drop, got '{spec.duplicates}'")
-    check_decimal(spec.decimal)
-    if spec.thousands is not None and (spec.thousands not in SEPARATORS or spec.thousands == spec.decimal):
-        raise ConfigError(
-            f"thousands must be a comma, a point, an apostrophe or a blank, got '{spec.thousands}'"
-            + (", which is the decimal mark" if spec.thousands == spec.decimal else "")
-        )
+    for key, allowed in _VALUES.items():
+        check_value(key, getattr(spec, key), allowed)
+    if spec.thousands == spec.decimal:
+        raise ConfigError(f"thousands is the decimal mark, '{spec.decimal}'")
     return spec
 
 
-def check_decimal(mark: str) -> None:
-    """Raise ConfigError for a decimal mark that is neither a point nor a comma."""
-    if mark not in (".", ","):
-        raise ConfigError(f"decimal must be '.' or ',', got '{mark}'")
+def check_value(key: str, value: Any, allowed: Sequence[str | None]) -> None:
+    """Raise ConfigError for a value of a key that is not one of those that it may have."""
+    if value not in allowed:
+        options = ", ".join(f"'{option}'" for option in allowed if option is not None)
+        raise ConfigError(f"{key} must be one of {options}, got '{value}'")
 
 
 def named_columns(spec: Any) -> Iterator[tuple[str, int | None, str]]:
@@ -262,17 +249,9 @@ def column_mistakes(
             yield key, at, f"there is no {what} {in_quotes(short(name, 60))}", column_hint(name, names, table)
             continue
         other = used.setdefault(name, key)
-        if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
-            continue  # an identifier is no feature anyway
-        if other == "label":
-            yield key, at, f"{in_quotes(name)} is the label, it cannot be listed under {key} too", None
-        else:
-            yield (
-                key,
-                at,
-                f"column {in_quotes(name)} is listed under {other} and {key}",
-                "take it out of one of them",
-            )
+        if other != key and {other, key} not in ({"id", "ignore"}, {"id", "groups"}):
+            message = f"column {in_quotes(name)} is listed under {other} and {key}"
+            yield key, at, message, "take it out of one of them"
 
 
 def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
@@ -304,9 +283,8 @@ def _check_labels(file: TextTable, label: str) -> None:
         missing = np.flatnonzero(~texts.where(bool))
         where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column {in_quotes(label)}"
         given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
-        message = f"the label is missing ({given})" if given else "the label is missing"
-        hint = "give it, or take the rows out of the file"
-        raise DataError(message, where=where, hint=f"{hint}; {NOT_MISSING}" if given else hint)
+        hint = f"give it, or take the rows out of the file; {NOT_MISSING}"
+        raise DataError(f"the label is missing ({given or 'empty'})", where=where, hint=hint)
     longest = max(texts.distinct, key=len)
     if len(longest) > LONGEST_LABEL:
         raise DataError(
@@ -333,44 +311,27 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
 def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
     train = files[0]
     own, rest = y[: len(train)], y[len(train) :]
-    counts = _counts(own)
+    counts, of_test = Counter(own.tolist()), Counter(rest.tolist())
     where = f"{train.path}, column {in_quotes(wanted.label)}"
     if len(counts) == 1:
-        message = (
-            f"every row is of class {_shown(next(iter(counts)))}: the data must have at least two classes"
-        )
-        raise DataError(message, where=where)
+        only = short(repr(own[:1].tolist()[0]), 60)
+        raise DataError(f"every row is of class {only}: the data must have at least two classes", where=where)
     if len(counts) == len(own) > 2 and not len(rest):
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
-    single = {label for label, count in (counts + _counts(rest)).items() if count == 1}
+    single = [label for label, count in (counts + of_test).items() if count == 1]
     if len(single) > SHOWN:
         notes.append(
             f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(wanted.label)} a class?"
         )
-    elif single:
-        places = ((file, at) for file in files for at in file.lines)
-        for (file, at), label in zip(places, y.tolist(), strict=True):
-            if label in single:
-                one = f"class {_shown(label)} has one row only ({file.unit} {at})"
-                notes.append(f"{one}: no split has it in both parts")
-    absent = {label: count for label, count in _counts(rest).items() if label not in counts}
-    for label, count in list(absent.items())[:5]:
-        rows = counted(count, "row")
-        notes.append(f"class {_shown(label)} is in the test file only ({rows}): it cannot be learnt")
-    if len(absent) > 5:
-        notes.append(f"{counted(len(absent) - 5, 'more class', 'more classes')} in the test file only")
-
-
-def _counts(y: np.ndarray) -> Counter[int | str]:
-    """Return the rows of each class, in the order of their first rows."""
-    labels, first, counts = np.unique(y, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return Counter(dict(zip(labels[order].tolist(), counts[order].tolist(), strict=True)))
-
-
-def _shown(label: int | str) -> str:
-    return repr(short(label, 60)) if isinstance(label, str) else repr(label)
+    places = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
+    for label in single if len(single) <= SHOWN else ():
+        place = places[int(np.flatnonzero(y == label)[0])]
+        one = f"class {short(repr(label), 60)} has one row only ({place})"
+        notes.append(f"{one}: no split has it in both parts")
+    if absent := [(label, count) for label, count in of_test.items() if label not in counts]:
+        shown = listed(f"{short(repr(label), 60)} ({counted(count, 'row')})" for label, count in absent)
+        notes.append(f"classes in the test file only, which cannot be learnt: {shown}")
 
 
 # ---- texts
@@ -378,12 +339,10 @@ def _shown(label: int | str) -> str:
 
 def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
     """Return (n, k) the texts of the identifier columns; empty where a test file does not have the column."""
-    if not names:
-        return None
-    columns = []
-    for name in names:
-        columns.append(_texts([file.fields(name) if name in file else [""] * len(file) for file in files]))
-    return np.column_stack(columns)
+    columns = [
+        _texts([file.fields(name) if name in file else [""] * len(file) for file in files]) for name in names
+    ]
+    return np.column_stack(columns) if columns else None
 
 
 def _texts(parts: Sequence[Sequence[str]]) -> np.ndarray:

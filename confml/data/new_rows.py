@@ -18,7 +18,7 @@ from confml.data.coding import (
     without_marks,
 )
 from confml.data.columns import check_finite
-from confml.data.csv_table import check_decimal
+from confml.data.csv_table import DECIMALS, check_value
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.large_integers import rounded_texts
@@ -125,7 +125,7 @@ class RowCoder:
 
     def with_decimal(self, mark: str) -> "RowCoder":
         """Return a copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
-        check_decimal(mark)
+        check_value("decimal", mark, DECIMALS)
         other = self.without_counts()
         other.decimal = mark
         other.number_marks = {

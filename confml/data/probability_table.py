@@ -1,21 +1,23 @@
 """`ProbabilityTable`: class probabilities that another program computed, joined to the rows of a data set."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from confml.data.coding import numbers_of, plain_numbers
 from confml.data.dataset import DataSet
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable, is_number, listed, quoted, short
+from confml.data.text_table import TextTable, listed, short
 from confml.errors import DataError, in_quotes
 
 SPLIT_COLUMNS = ("repeat", "fold")
-KEY_COLUMNS = ("line", "row", "part")
+NUMBERS = ("line", "row")
+PARTS = ("train", "test")
 DRAW_COLUMN = "draw"
 # Decimals that were cut off: the sum of a row may differ from 1 by this, and the row is divided by it.
 SUM_TOLERANCE = 0.005
@@ -89,40 +91,39 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
     columns = _class_columns(table, data, labels)
     keys = _key_columns(table, data)
     known = _rows_by_key(table, data, keys, fixed_split)
-    probabilities = _probabilities(table, columns)
     has_draws = DRAW_COLUMN in table and DRAW_COLUMN not in labels
+    repeats, folds = (_numbers(table, name) for name in SPLIT_COLUMNS)
     places: dict[SplitKey, np.ndarray] = {}
     lines_of: list[list[int]] = []
-    for at, (split, key) in enumerate(zip(_splits(table), _keys(table, keys), strict=True)):
+    for at, key in enumerate(zip(*(table.fields(name) for name in keys), strict=True)):
+        key = (*key[:-1], str(int(key[-1]))) if keys[-1] in NUMBERS and key[-1].isdecimal() else key
+        if "part" in keys and key[0] not in PARTS:
+            message = f"part must be train or test, got '{short(key[0])}'"
+            raise DataError(message, where=table.where(at, "part"))
         row = known.get(key)
         if row is None:
-            _unknown_row(table, at, keys, key, data)
-        of_split = places.setdefault(split, np.full(len(data), -1))
+            message = f"the data set '{data.name}' has no row with {_shown(keys, key)}"
+            raise DataError(message, where=table.where(at, keys[-1]), hint="remove the line, or correct it")
+        of_split = places.setdefault((repeats[at], folds[at]), np.full(len(data), -1))
         if of_split[row] < 0:
             of_split[row] = len(lines_of)
             lines_of.append([at])
         elif has_draws:
             lines_of[of_split[row]].append(at)
         else:
+            first = table.lines[lines_of[of_split[row]][0]]
             raise DataError(
-                f"{_shown(keys, key)} is listed twice, first on {table.unit} {table.lines[of_split[row]]}",
+                f"{_shown(keys, key)} is listed twice, first on {table.unit} {first}",
                 where=table.where(at, keys[-1]),
                 hint="remove one of the lines; probabilities per split need the columns repeat or fold, and "
                 "draws of a posterior the column draw",
             )
-    names = [""] * len(data)
+    names = [f"row {row}" for row in range(len(data))]
     for key, row in known.items():
         names[row] = _shown(keys, key)
-    for row in np.flatnonzero([not name for name in names]).tolist():
-        names[row] = f"row {row}"
+    draws = _draws(table, lines_of) if has_draws else None
     return ProbabilityTable(
-        table.path,
-        data.classes,
-        probabilities,
-        np.array(table.lines, dtype=np.int64),
-        places,
-        names,
-        _draws(table, lines_of) if has_draws else None,
+        table.path, data.classes, _probabilities(table, columns), table.lines, places, names, draws
     )
 
 
@@ -131,23 +132,19 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
 
 def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> list[str]:
     """Return the column of each class; raise DataError for columns that are missing or unknown."""
-    own = {*SPLIT_COLUMNS, *KEY_COLUMNS, DRAW_COLUMN, *data.id_columns}
     by_label = {label: next((c for c in (label, f"prob[{label}]") if c in table), None) for label in labels}
-    found = set(by_label.values())
+    others = {*SPLIT_COLUMNS, *NUMBERS, "part", DRAW_COLUMN, *data.id_columns, *by_label.values()}
     missing = [label for label, column in by_label.items() if column is None]
-    extra = [name for name in table.names if name not in own and name not in found]
-    where = f"{table.path}, line 1" if table.unit == "line" else str(table.path)
+    extra = [name for name in table.names if name not in others]
+    where = f"{table.path}, line 1"
     if missing:
         message = f"there is no column of class '{short(missing[0])}'"
         hint = f"one column is needed for each of {listed(labels)}"
-        hint += f", and the file has {quoted(extra)}" if extra else ""
-        raise DataError(message, where=where, hint=hint, near=(missing[0], extra))
+        raise DataError(message, where=where, hint=hint, near=(missing[0], extra) if extra else None)
     if extra:
-        raise DataError(
-            f"'{short(extra[0])}' is not a class of the data set '{data.name}'",
-            where=f"{where}, column {in_quotes(short(extra[0]))}",
-            hint=f"remove the column; the classes are {listed(labels)}",
-        )
+        message = f"'{short(extra[0])}' is not a class of the data set '{data.name}'"
+        where = f"{where}, column {in_quotes(short(extra[0]))}"
+        raise DataError(message, where=where, hint=f"remove the column; the classes are {listed(labels)}")
     return [str(by_label[label]) for label in labels]
 
 
@@ -156,88 +153,66 @@ def _key_columns(table: TextTable, data: DataSet) -> tuple[str, ...]:
     part = ("part",) if "part" in table else ()
     if data.id_columns and all(name in table for name in data.id_columns):
         return (*part, *data.id_columns)
-    for name in ("line", "row"):
+    for name in NUMBERS:
         if name in table and not (name == "line" and data.lines is None):
             return (*part, name)
     ways = [f"the id columns ({listed(data.id_columns)})"] if data.id_columns else []
     ways += ["line (of the data file)"] if data.lines is not None else []
-    raise DataError(
-        "no column identifies the rows",
-        where=str(table.path),
-        hint=f"add {', or '.join([*ways, 'row (from 0, as in regions/)'])}",
-    )
+    hint = f"add {', or '.join([*ways, 'row (from 0, as in regions/)'])}"
+    raise DataError("no column identifies the rows", where=str(table.path), hint=hint)
 
 
 def _rows_by_key(
     table: TextTable, data: DataSet, keys: tuple[str, ...], fixed_split: bool
 ) -> dict[tuple[str, ...], int]:
     """Return the row of the data set for each value of the key columns."""
-    rows = np.arange(len(data))
-    name = keys[-1]
-    of_parts = data.test_rows is not None
-    by_number = name in ("line", "row") and name not in data.id_columns
-    if by_number and fixed_split and "part" not in keys and data.test_rows is not None:
-        rows = np.asarray(data.test_rows)
-    if not by_number:
-        values = [tuple(texts) for texts in np.asarray(data.ids)[rows].tolist()]
-    elif name == "line":
-        values = [(str(line),) for line in np.asarray(data.lines)[rows].tolist()]
+    rows, name = np.arange(len(data)), keys[-1]
+    if name in data.id_columns:
+        values = [tuple(texts) for texts in np.asarray(data.ids).tolist()]
     else:
-        numbers = data.part_row(rows) if fixed_split or "part" in keys else rows
+        if fixed_split and "part" not in keys and data.test_rows is not None:
+            rows = np.asarray(data.test_rows)
+        by_part = data.part_row(rows) if fixed_split or "part" in keys else rows
+        numbers = np.asarray(data.lines)[rows] if name == "line" else by_part
         values = [(str(number),) for number in numbers.tolist()]
     if "part" in keys:
-        is_test = np.isin(rows, [] if data.test_rows is None else data.test_rows)
-        values = [("test" if test else "train", *key) for key, test in zip(values, is_test, strict=True)]
-    known: dict[tuple[str, ...], int] = {}
-    for key, row in zip(values, rows.tolist(), strict=True):
-        if key in known:
-            hint = "add the column part, with train or test" if of_parts else "identify rows by line instead"
-            raise DataError(
-                f"{_shown(keys, key)} is not unique in the data set '{data.name}'",
-                where=str(table.path),
-                hint=hint,
-            )
-        known[key] = row
+        is_test = np.isin(rows, [] if data.test_rows is None else data.test_rows).tolist()
+        values = [(PARTS[test], *key) for key, test in zip(values, is_test, strict=True)]
+    known = dict(zip(values, rows.tolist(), strict=True))
+    if len(known) < len(values):
+        key = next(key for key, count in Counter(values).items() if count > 1)
+        hint = "identify rows by line instead"
+        hint = hint if data.test_rows is None else "add the column part, with train or test"
+        message = f"{_shown(keys, key)} is not unique in the data set '{data.name}'"
+        raise DataError(message, where=str(table.path), hint=hint)
     return known
 
 
-def _keys(table: TextTable, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Iterate over the values of the key columns; numbers in one form."""
-    for fields in zip(*(table.fields(name) for name in keys), strict=True):
-        numeric = keys[-1] in ("line", "row") and re.fullmatch("[0-9]{1,15}", fields[-1])
-        yield (*fields[:-1], str(int(fields[-1]))) if numeric else fields
-
-
-def _splits(table: TextTable) -> Iterator[SplitKey]:
-    """Iterate over (repeat, fold) of each line; None without the column."""
-    numbers: dict[str, list[int | None]] = {}
-    for name in SPLIT_COLUMNS:
-        numbers[name] = [None] * len(table)
-        for at, text in enumerate(table.fields(name) if name in table else ()):
-            if not re.fullmatch("[0-9]{1,9}", text):
-                message = f"{name} must be a whole number from 0, got '{short(text)}'"
-                raise DataError(message, where=table.where(at, name), hint="repeats and folds count from 0")
-            numbers[name][at] = int(text)
-    yield from zip(numbers["repeat"], numbers["fold"], strict=True)
+def _numbers(table: TextTable, name: str) -> list[int] | list[None]:
+    """Return the repeat or fold of each line; None without the column."""
+    if name not in table:
+        return [None] * len(table)
+    texts = table.fields(name)
+    wrong = next((at for at, text in enumerate(texts) if not text.isdecimal()), None)
+    if wrong is not None:
+        message = f"{name} must be a whole number from 0, got '{short(texts[wrong])}'"
+        raise DataError(message, where=table.where(wrong, name))
+    return list(map(int, texts))
 
 
 def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
     """Return (q, s) lines in the order of the draws; every row needs the same draws, each once."""
     names = table.fields(DRAW_COLUMN)
-    found = [sorted(lines, key=lambda at: (len(names[at]), names[at])) for lines in lines_of]
-    expected = [names[at] for at in found[0]] if found else []
-    for lines in found:
-        own = [names[at] for at in lines]
-        twice = next((at for at, name in zip(lines[1:], own, strict=False) if names[at] == name), None)
-        if twice is not None or own != expected:
-            at = lines[-1] if twice is None else twice
-            what = "is listed twice for one row" if twice is not None else f"ends {len(own)} draws of a row"
+    ordered = [sorted(lines, key=lambda at: (len(names[at]), names[at])) for lines in lines_of]
+    expected = list(dict.fromkeys(names[at] for at in ordered[0])) if ordered else []
+    for lines in ordered:
+        if [names[at] for at in lines] != expected:
             raise DataError(
-                f"draw '{short(names[at])}' {what}, expected the same {len(expected)} draws for every row",
-                where=table.where(at, DRAW_COLUMN),
+                f"a row has {len(lines)} draws, expected each of the same {len(expected)} draws once",
+                where=table.where(lines[-1], DRAW_COLUMN),
                 hint="write one line for each row and draw, for example with draws 0 to 99",
             )
-    return np.array(found, dtype=np.int64).reshape(len(found), len(expected))
+    return np.array(ordered, dtype=np.int64).reshape(len(ordered), len(expected))
 
 
 # ---- values
@@ -245,17 +220,17 @@ def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
 
 def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
     """Return (r, c) probabilities with sum 1 per row."""
-    probabilities = np.empty((len(table), len(columns)))
-    for j, name in enumerate(columns):
-        for at, text in enumerate(table.fields(name)):
-            value = float(text) if is_number(text) else float("nan")
-            if not 0 <= value <= 1:
-                got = f"'{short(text)}'" if text else "an empty field"
-                message = f"a probability must be a number from 0 to 1, got {got}"
-                hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
-                raise DataError(message, where=table.where(at, name), hint=hint)
-            probabilities[at, j] = value
-    sums = probabilities.sum(axis=1)
+    values, plain = plain_numbers(table, columns, ".")
+    for j in np.flatnonzero(~plain):
+        texts = table.texts(columns[j])
+        values[:, j] = numbers_of(texts.distinct, ".")[0][texts.codes]
+    rows, places = np.nonzero(~((values >= 0) & (values <= 1)))
+    if len(rows):
+        name, text = columns[places[0]], table.text(rows[0], columns[places[0]])
+        message = f"a probability must be a number from 0 to 1, got '{short(text)}'"
+        hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
+        raise DataError(message, where=table.where(rows[0], name), hint=hint)
+    sums = values.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(wrong):
         first = int(wrong[0])
@@ -265,21 +240,8 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
             hint="divide each row by its sum, or use softmax for scores",
         )
     rounded = np.abs(sums - 1) > 1e-9
-    probabilities[rounded] /= sums[rounded, None]
-    return probabilities
-
-
-def _unknown_row(
-    table: TextTable, at: int, keys: tuple[str, ...], key: tuple[str, ...], data: DataSet
-) -> None:
-    hint = "remove the line, or correct it"
-    if "part" in keys and key[0] not in ("train", "test"):
-        raise DataError(f"part must be train or test, got '{short(key[0])}'", where=table.where(at, "part"))
-    raise DataError(
-        f"the data set '{data.name}' has no row with {_shown(keys, key)}",
-        where=table.where(at, keys[-1]),
-        hint=hint,
-    )
+    values[rounded] /= sums[rounded, None]
+    return values
 
 
 def _shown(keys: tuple[str, ...], key: tuple[str, ...]) -> str:

@@ -211,7 +211,7 @@ def test_notes_on_a_test_file(csv):
     assert data.notes == (
         "new.csv: columns that mine.csv does not have are left out: 'extra'",
         "class 'c' has one row only (line 3): no split has it in both parts",
-        "class 'c' is in the test file only (1 row): it cannot be learnt",
+        "classes in the test file only, which cannot be learnt: 'c' (1 row)",
     )
 
 
@@ -279,10 +279,10 @@ def test_a_missing_label_is_always_an_error(csv, missing):
 def test_missing_values_that_no_policy_helps(csv):
     assert "every row has missing values: none is left" in error(csv, "x,z,y\n1,,a\n,2,b\n", missing="drop")
     said = error(csv, "x,z,y\n1,,a\n2,?,b\n", missing="mean")
-    assert said == "mine.csv: column has no values: 'z'; list them under ignore:"
-    assert "column has no values: 'z'" in error(csv, "x,z,y\n1,,a\n2,?,b\n")
+    assert said == "mine.csv: columns have no values: 'z'; list them under ignore:"
+    assert "columns have no values: 'z'" in error(csv, "x,z,y\n1,,a\n2,?,b\n")
     said = error(csv, "g,x,y\nA,1,a\n,2,b\nB,3,a\n", groups="g", missing="mean")
-    assert said.startswith("mine.csv, line 3, column 'g': the field is empty; a group cannot be filled in")
+    assert said.startswith("mine.csv, line 3, column 'g': the field is empty; missing: drop")
 
 
 def test_a_test_file_without_values_in_a_column_is_filled_in_by_the_training_file(csv):
@@ -351,7 +351,7 @@ def test_a_column_of_texts_that_all_differ_is_an_identifier(csv):
     assert data.attributes == ("x",) and data.id_columns == ("who",)
     assert data.identifiers()["who"].tolist() == [f"P{i}" for i in range(12)]
     assert data.notes == (
-        "a column with a different text in every row taken as an identifier, not as a feature: 'who'; "
+        "columns with a different text in every row are taken as identifiers, not as features: 'who'; "
         "nominal: [who] makes it a feature",
     )
     assert len(csv(f"who,x,y\n{rows}", nominal="who").attributes) == 13
@@ -529,9 +529,9 @@ def test_nothing_left_beside_the_label(csv):
     ("keys", "expected"),
     [
         ({"mising": "drop"}, "a data set from a CSV file has no key 'mising'; did you mean 'missing'?"),
-        ({"missing": "dropp"}, "missing must be error, drop or mean, got 'dropp'; did you mean 'drop'?"),
+        ({"missing": "dropp"}, "missing must be one of 'error', 'drop', 'mean', got 'dropp'"),
         ({"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
-        ({"ignore": ["y"]}, "mine.csv: 'y' is the label, it cannot be listed under ignore too"),
+        ({"ignore": ["y"]}, "mine.csv: column 'y' is listed under label and ignore"),
     ],
 )
 def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):

@@ -79,12 +79,6 @@ def test_no_header(tmp_path):
         ("a,b,c\na,b,d\na,b,e\n", "y", None, "first line looks like data"),
         ("age,age,y\n1,2,no\n3,4,yes\n", "y", None, "two columns are called 'age': 1 and 2; rename"),
         ("age,sex,ill\n1,2,no\n3,4,yes\n", "ill", False, "column 'ill'.*leave out header: false"),
-        (
-            "age,sex,ill\n1,2,no\n3,4,yes\n5,6,yes\n7,8,no\n",
-            "column-3",
-            False,
-            "first line: 'age', 'sex'; leave out header",
-        ),
     ],
 )
 def test_a_header_that_looks_like_data_and_one_that_does_not(tmp_path, text, label, header, words):

@@ -370,8 +370,8 @@ def test_wrong_draws_are_errors(rows):
     lines = [[who, s, 0.5, 0.5] for s in range(3) for who in IDS]
     data = data_of(folder)
     for broken, reason in (
-        (lines[:-1], "draw '1' ends 2 draws of a row, expected the same 3 draws for every row"),
-        ([*lines, lines[4]], "draw '0' is listed twice for one row"),
+        (lines[:-1], "a row has 2 draws, expected each of the same 3 draws once"),
+        ([*lines, lines[4]], "a row has 4 draws, expected each of the same 3 draws once"),
     ):
         path = write(folder / "p.csv", ["who", "draw", "no", "yes"], broken)
         with pytest.raises(DataError, match=reason):
