@@ -222,7 +222,7 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
     """Return (r, c) probabilities with sum 1 per row."""
     values, plain = plain_numbers(table, columns, ".")
     for j in np.flatnonzero(~plain):
-        texts = table.texts(columns[j])
+        texts = table.texts(columns[int(j)])
         values[:, j] = numbers_of(texts.distinct, ".")[0][texts.codes]
     rows, places = np.nonzero(~((values >= 0) & (values <= 1)))
     if len(rows):
