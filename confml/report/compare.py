@@ -17,10 +17,9 @@ import pandas as pd
 from confml.errors import ConfmlError
 from confml.measures import known_metrics
 from confml.measures.ranks import signed_rank
+from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.differences import Comparison, Kind, LossTable, SplitLosses, compare_lines
-from confml.report.answers.lines import Line
 from confml.report.answers.losses import losses_of
-from confml.report.answers.standings import Standings
 from confml.report.answers.text import RULE, listed
 from confml.report.files import remove_earlier, write_csv
 from confml.report.run.results import RunResults, Variant
@@ -89,9 +88,9 @@ def compare(
             "no two methods have finished the same splits",
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
-    standings = Standings(list(zip(run_names(opened), opened, strict=True)))
+    of_runs = Comparisons(list(zip(run_names(opened), opened, strict=True)))
     names = dict.fromkeys(pair.dataset for pair in pairs)
-    found = {name: comparisons(standings, name, values) for name in names}
+    found = {name: comparisons_of_metrics(of_runs, name, values) for name in names}
     return [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
 
 
@@ -207,24 +206,26 @@ def pairs_of(
 # ---- tests
 
 
-def comparisons(standings: Standings, dataset: str, values: Mapping[str, Views]) -> dict[Key, Comparison]:
+def comparisons_of_metrics(
+    comparisons: Comparisons, dataset: str, values: Mapping[str, Views]
+) -> dict[Key, Comparison]:
     """Return the comparisons of all lines of a data set by each metric and threshold, on common splits.
 
     Empty while cells are still to be computed. Lines with an undefined confidence are compared by error only.
     """
-    errors = standings.family(dataset)
+    errors = comparisons.comparison(dataset)
     if errors is None:
         return {}
     found: dict[Key, Comparison] = {("error", None): errors}
     rows: dict[Line, list[RowValues]] = {}
     for line in errors.lines:
-        cells = [standings.metrics(line)[split].cell for split in errors.splits]
+        cells = [comparisons.metrics[line][split].cell for split in errors.splits]
         of_line = [one for cell in cells if (one := values[cell.key][line.view]) is not None]
         if len(of_line) == len(cells):
             rows[line] = of_line
     if len(rows) < 2:
         return found
-    kind, online = standings.kind_of(errors.lines[0])
+    kind, online = comparisons.kind_of(errors.lines[0])
     shared = np.array([of_line[0].shared for of_line in rows.values()])
     for key in next(iter(rows.values()))[0].values:
         if key == ("error", None):
@@ -239,7 +240,7 @@ def comparisons(standings: Standings, dataset: str, values: Mapping[str, Views])
         if shared.any():
             of_regions = LossTable(losses, "regions", online, 1.0).p_values()
             p_values = np.where(shared[:, None] | shared, of_regions, p_values)
-        found[key] = compare_lines(table, list(rows), p_values)
+        found[key] = compare_lines(table, list(rows), p_values=p_values)
     return found
 
 

@@ -66,10 +66,10 @@ def test_a_published_table_without_numbers_of_the_run_says_so(tmp_path):
 
 def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
     from confml.measures.ranks import holm
-    from confml.report.answers.standings import standings_of
+    from confml.report.answers.comparisons import comparisons_of
 
     run = module.open_run("run")
-    standings = standings_of(run)
+    comparisons = comparisons_of(run)
     every = [row for name in LABELS for row in module.compare(["run"], against=name)]
     for metric, level in dict.fromkeys((row.metric, row.level) for row in every):
         own = [row for row in every if (row.dataset, row.metric, row.level) == ("first", metric, level)]
@@ -80,9 +80,9 @@ def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
             assert row.p_holm == pytest.approx(corrected[pair])
             assert row.simultaneous_low <= row.low and row.high <= row.simultaneous_high
     rows = [row for row in every if row.metric == "error" and row.second == "tcm-nn k=1"]
-    lines = {(line.dataset, line.method): line for line in standings.lines}
+    lines = {(line.dataset, line.method): line for line in comparisons.lines}
     for row in rows:
-        found = standings.of(lines[row.dataset, row.first], "error")
+        found = comparisons.estimate(lines[row.dataset, row.first], "error")
         assert row.first_worse == found.worse and not row.second_worse
         assert row.p_holm == pytest.approx(found.p_value)
     assert any(row.first_worse for row in rows) and not all(row.first_worse for row in rows)

@@ -175,7 +175,7 @@ def ranked_run(values, **config):
 )
 def test_the_smaller_is_ranked_first_where_lower_is_better(metric):
     found = ranking(ranked_run((0.1, 0.4)), metric)
-    assert found.scores[0, 0] < found.scores[0, 1]
+    assert found.scores.iloc[0, 0] < found.scores.iloc[0, 1]
     assert found.comparison.mean_ranks.tolist() == [1.0, 2.0]
 
 

@@ -124,21 +124,21 @@ def test_the_table_without_gaps_is_as_large_as_possible():
 
 
 def test_small_regions_with_too_little_coverage_are_ranked_last():
-    """The verdict on coverage is that of the standings; see tests/report/answers/test_coverage.py."""
+    """The verdict on coverage is that of the answers; see tests/report/answers/test_coverage.py."""
     datasets, low = ["one", "two"], {"small": True, "valid": False, "large": False}
     too_low = means_of(dict.fromkeys(datasets, low))
     shares = means_of(dict.fromkeys(datasets, {"small": 0.5, "valid": 0.95, "large": 0.99}))
     sizes = means_of(dict.fromkeys(datasets, {"small": 0.6, "valid": 1.2, "large": 2.0}))
     coverage, size = column_of(shares, None, (), too_low), column_of(sizes, "lower", (), too_low)
-    assert coverage.ranks is None and coverage.low.tolist() == [2, 0, 0]
-    assert size.ranks.mean_ranks.tolist() == [3, 1, 2] and size.low is None
+    assert coverage.ranking is None and coverage.low.tolist() == [2, 0, 0]
+    assert size.ranking.comparison.mean_ranks.tolist() == [3, 1, 2] and size.low is None
 
 
 def test_failed_methods_and_infinite_and_equal_values_have_ranks():
     values = dict.fromkeys(("one", "two"), {"a": math.inf, "b": 0.5, "c": 0.5})
-    assert column_of(means_of(values), "lower").ranks.mean_ranks.tolist() == [3, 1.5, 1.5]
-    assert column_of(means_of(values), "higher").ranks.mean_ranks.tolist() == [1, 2.5, 2.5]
+    assert column_of(means_of(values), "lower").ranking.comparison.mean_ranks.tolist() == [3, 1.5, 1.5]
+    assert column_of(means_of(values), "higher").ranking.comparison.mean_ranks.tolist() == [1, 2.5, 2.5]
     values = {str(number): {"a": 0.1, "b": 0.2} for number in range(5)} | {"5": {"b": 0.3}}
     failed = column_of(means_of(values), "lower", {("5", "a")})
-    assert failed.ranks.mean_ranks.tolist() == [(5 + 1.5) / 6, (10 + 1.5) / 6]
+    assert failed.ranking.comparison.mean_ranks.tolist() == [(5 + 1.5) / 6, (10 + 1.5) / 6]
     assert failed.missing == "Failed, and ranked last there: a on 5."

@@ -12,7 +12,8 @@ import pytest
 
 from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
-from confml.report.answers.coverage import SplitErrors, p_value, shortfall
+from confml.report.answers.coverage import SplitErrors, p_value
+from confml.report.answers.differences import SplitLosses
 
 CONFIG = """
 name: small-groups
@@ -48,6 +49,10 @@ def grouped_case(rng, sizes, test_sizes, several=False, **params) -> Case:
     return Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), np.zeros(len(p), dtype=int))
 
 
+def errors_of(missed, parts):
+    return SplitErrors(SplitLosses(np.arange(len(missed)), missed, 100), parts, False)
+
+
 @pytest.mark.parametrize("small", [2, 8])
 def test_valid_groups_are_hardly_ever_called_too_low(small):
     rng = np.random.default_rng(small)
@@ -56,16 +61,14 @@ def test_valid_groups_are_hardly_ever_called_too_low(small):
         case = grouped_case(rng, (80, 80, small), (100, 100, small))
         parts = calibration_parts(case)
         assert sorted(parts) == sorted([(100, 81), (100, 81), (small, small + 1)])
-        errors = int(np.sum(~case.covered(0.1)))
-        low[draw] = p_value([SplitErrors(errors, parts, False, None)], 0.1)
-        assert shortfall([SplitErrors(errors, parts, False, None)], 0.1) < 0.15
+        low[draw] = p_value([errors_of(~case.covered(0.1), parts)], 0.1)
     assert np.mean(low <= 0.05) <= 0.08 and 0.12 <= np.mean(low <= 0.2) <= 0.28  # one p-value of each draw
 
 
 def test_overlapping_divisions_have_no_verdict():
     case = grouped_case(np.random.default_rng(0), (80, 3), (100, 5), several=True)
     assert calibration_parts(case) == ()
-    assert np.isnan(p_value([SplitErrors(50, (), False, None)], 0.1))
+    assert np.isnan(p_value([errors_of(np.ones(50), ())], 0.1))
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,7 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
     }
     assert found == {name: pytest.approx(np.mean(values), abs=1e-9) for name, values in expected.items()}
     ranked = ranking(results, "seconds_per_configuration")
-    column = ranked.scores[:, ranked.labels.index("smart-svm solver=primal share_tree=true")]
+    column = ranked.scores["smart-svm solver=primal share_tree=true"]
     assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(found, abs=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_ranks_over_the_data_sets(study):
     assert ranking(results, "ari", without="cold").labels == found.labels[1:]
     assert ranking(results, "ari", skip="lett").datasets == ["yeast", "flare"]
     times = ranking(results, "training_seconds")
-    fastest = times.scores.argmin(axis=1)
+    fastest = times.scores.to_numpy().argmin(axis=1)
     assert (times.comparison.ranks[range(3), fastest] == 1).all()
 
 

@@ -11,8 +11,7 @@ from report.report_cases import dataset, entry, figure, golden_run, make_config,
 from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
-from confml.report.answers.lines import Line
-from confml.report.answers.standings import Standings, standings_of
+from confml.report.answers.comparisons import Comparisons, Line, comparisons_of
 from confml.report.forms.summary import shown_summary, summaries
 from confml.report.run.cells import Failure
 from confml.report.write import write_report
@@ -67,25 +66,25 @@ def literal_p_values(run, train=99):
 @pytest.mark.parametrize("splits", [1, 2, 6])
 def test_significance_equals_the_literal_computation(splits):
     run = noisy_run(splits)
-    standings = standings_of(run)
-    of = {line.method: standings.of(line, "error") for line in standings.lines}
+    comparisons = comparisons_of(run)
+    of = {line.method: comparisons.estimate(line, "error") for line in comparisons.lines}
     assert [label for label, one in of.items() if one.best] == ["tcm-nn k=1"]
     for k, p_value in literal_p_values(run).items():
         assert of[f"tcm-nn k={k}"].p_value == pytest.approx(p_value, rel=1e-9)
     assert of["tcm-nn k=3"].worse and not of["tcm-nn k=2"].worse
     assert of["tcm-nn k=3"].p_value == of["tcm-nn k=4"].p_value
     if splits < 3:  # no test of regions that share their calibration rows
-        line = next(line for line in standings.lines if line.method == "tcm-nn k=2")
-        assert math.isnan(standings.of(line, "mean_region_size", 0.1).p_value)
+        line = next(line for line in comparisons.lines if line.method == "tcm-nn k=2")
+        assert math.isnan(comparisons.estimate(line, "mean_region_size", 0.1).p_value)
 
 
 def test_an_interrupted_run_has_no_verdicts():
     run = noisy_run(splits=3)
     removed = next(cell for cell in run.cells if cell.params["k"] == 2)
     run.results.pop(removed.key)
-    standings = Standings([("", run)])
-    assert standings.progress(NAME).text == "2 of 3 splits" and standings.family(NAME) is None
-    assert not any(standings.of(line, "error").best for line in standings.lines)
+    comparisons = Comparisons([("", run)])
+    assert comparisons.unfinished == {NAME: "2 of 3 splits"} and comparisons.comparison(NAME) is None
+    assert not any(comparisons.estimate(line, "error").best for line in comparisons.lines)
     assert f"{NAME}: so far 2 of 3 splits, no comparison." in shown_summary(next(summaries(run)), run).notes
 
 
@@ -95,12 +94,12 @@ def test_a_method_that_failed_often_is_left_out():
     for cell in failed:
         run.results.pop(cell.key)
     run.failures = [Failure(cell, "memory") for cell in failed]
-    standings = Standings([("", run)])
-    family = standings.family(NAME)
-    assert {line.method: reason for line, reason in family.left_out.items()} == {
+    comparisons = Comparisons([("", run)])
+    comparison = comparisons.comparison(NAME)
+    assert {line.method: reason for line, reason in comparison.left_out.items()} == {
         "tcm-nn k=2": "results on 2 of 4 splits"
     }
-    assert len(family.splits) == 4 and [line.method for line in family.best] == ["tcm-nn k=1"]
+    assert len(comparison.splits) == 4 and [line.method for line in comparison.best] == ["tcm-nn k=1"]
 
 
 def test_rows_in_groups_are_not_independent():
@@ -109,21 +108,19 @@ def test_rows_in_groups_are_not_independent():
     for splits, tested in ((1, False), (6, True)):
         run = noisy_run(splits, methods=(0.02, 0.4, 0.4))
         run.config = run.config.model_copy(update={"datasets": grouped})
-        standings = Standings([("", run)])
+        comparisons = Comparisons([("", run)])
         other = Line(NAME, "tcm-nn k=2", "p-value")
-        assert math.isnan(standings.of(other, "error").p_value) != tested
-        assert not standings.coverage(other, 0.1).too_low
+        assert math.isnan(comparisons.estimate(other, "error").p_value) != tested
+        assert comparisons.low_coverage(other, 0.1) is None
 
 
 def test_invalid_regions_are_never_the_best():
     """Two of four methods leave out the true label in 40 % of the cases; their regions are not smaller."""
-    standings = Standings([("", noisy_run(methods=(0.02, 0.03, 0.4, 0.4), rows=200))])
-    low = {
-        line.method: standings.coverage(line, 0.1).too_low for line in standings.lines if line.dataset == NAME
-    }
-    assert [label for label, value in low.items() if value] == ["tcm-nn k=3", "tcm-nn k=4"]
+    comparisons = Comparisons([("", noisy_run(methods=(0.02, 0.03, 0.4, 0.4), rows=200))])
+    low = [line.method for line in comparisons.lines if comparisons.low_coverage(line, 0.1) is not None]
+    assert low == ["tcm-nn k=3", "tcm-nn k=4"]
     for k in (3, 4):
-        found = standings.of(Line(NAME, f"tcm-nn k={k}", "p-value"), "mean_region_size", 0.1)
+        found = comparisons.estimate(Line(NAME, f"tcm-nn k={k}", "p-value"), "mean_region_size", 0.1)
         assert not found.best and math.isnan(found.p_value)
 
 
@@ -141,11 +138,11 @@ def test_empty_regions_are_not_small():
     run = make_run(
         config, predict, {NAME: DatasetInfo(name=NAME, rows=120, attributes=2, classes=2)}, ["r0", "r1", "r2"]
     )
-    standings = Standings([("", run)])
-    one, other = (standings.of(line, "mean_region_size", 0.1) for line in standings.lines)
+    comparisons = Comparisons([("", run)])
+    one, other = (comparisons.estimate(line, "mean_region_size", 0.1) for line in comparisons.lines)
     assert other.mean == pytest.approx(0.9) and one.best and not other.best
     # By the share of sure incorrect predictions a method that rejects all would be the best.
-    assert not any(standings.of(line, "sure_incorrect", 0.9).best for line in standings.lines)
+    assert not any(comparisons.estimate(line, "sure_incorrect", 0.9).best for line in comparisons.lines)
 
 
 def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(tmp_path):
@@ -181,10 +178,10 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
         for k in (2, 3, 4):
             (line,) = [row for row in rows if f"k={k} " in row]
             assert mark not in line, line
-    standings = standings_of(run)
-    lines = {line.method[-1]: line for line in standings.lines}
-    assert standings.coverage(lines["3"], 0.1).too_low and not standings.coverage(lines["2"], 0.1).too_low
-    sizes = {k: standings.of(line, "mean_region_size", 0.1) for k, line in lines.items()}
+    comparisons = comparisons_of(run)
+    lines = {line.method[-1]: line for line in comparisons.lines}
+    assert [k for k in lines if comparisons.low_coverage(lines[k], 0.1) is not None] == ["3"]
+    sizes = {k: comparisons.estimate(line, "mean_region_size", 0.1) for k, line in lines.items()}
     assert min(sizes, key=lambda k: sizes[k].mean) == "3"
     assert sizes["2"].mean < sizes["1"].mean
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -6,28 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from confml.report.answers.datasets import RankVerdict, ranking_of
-from confml.report.answers.differences import Comparison
-from confml.report.answers.lines import Line
-from confml.report.answers.losses import COST, SIZE
-from confml.report.answers.standings import Standings
+from confml.report.answers.accepted import Accepted
+from confml.report.answers.comparisons import Comparisons, Line
+from confml.report.answers.datasets import rank
+from confml.report.answers.differences import SIGNIFICANCE, Comparison
+from confml.report.answers.losses import COST, ERROR, SIZE
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
-from confml.report.answers.thresholds import Decided
-
-
-def unpromised(standings: Standings, level: float) -> str:
-    """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
-    views: dict[str, dict[str, None]] = {}
-    several = {line.method for line in standings.lines if standings.label(line) != line.method}
-    for line in standings.lines:
-        if line not in standings.compared(line.dataset):
-            continue
-        regions = [cell.has_regions(line.view, level) for cell in standings.losses(line).values()]
-        if any(regions) and standings.promise(line, level) is None:
-            views.setdefault(line.method, {})[line.view] = None
-    names = [f"{one} ({listed(list(own))})" if one in several else one for one, own in views.items()]
-    return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
-
 
 TITLES = {
     "error": "lowest error",
@@ -36,7 +20,8 @@ TITLES = {
     "certified": "largest certified share",
 }
 """Title of each aim of a config."""
-METRICS = {"error": "error", "cost": COST, "regions": SIZE}
+METRICS = {"error": (ERROR, "points"), "cost": (COST, ""), "regions": (SIZE, "labels")}
+"""Metric and unit of the aims whose methods are compared."""
 USUAL_LEVEL = 0.05
 
 
@@ -72,14 +57,12 @@ class Advice:
             return self.reason
         time = f", {seconds_text(self.seconds[self.best])}" if self.best in self.seconds else ""
         text = f"For the {TITLES[self.aim]}: {self.best} ({self.value}{time})."
-        if self.alike:
-            text += f" Not shown to differ: {listed(self.alike)}"
-            if self.fastest != self.best and self.fastest is not None:
-                text += f"; {self.fastest} is the fastest ({seconds_text(self.seconds[self.fastest])})"
-            elif self.best in self.seconds:
-                text += f"; {self.best} is the fastest"
-            text += "."
-        return text
+        if not self.alike:
+            return text
+        text += f" Not shown to differ: {listed(self.alike)}; {self.fastest} is the fastest"
+        if self.fastest != self.best and self.fastest is not None:
+            text += f" ({seconds_text(self.seconds[self.fastest])})"
+        return f"{text}."
 
     @property
     def rest(self) -> str:
@@ -92,9 +75,8 @@ class Advice:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the advice as plain values, for JSON."""
-        kept = {key: value for key, value in asdict(self).items() if value}
-        recommended = self.fastest if self.best is not None else None
-        return {**kept, "recommended": recommended, "sentence": self.sentence}
+        values = {key: value for key, value in asdict(self).items() if value}
+        return {**values, "recommended": self.fastest, "sentence": self.sentence}
 
 
 def usual_level(levels: Sequence[float]) -> float | None:
@@ -102,86 +84,97 @@ def usual_level(levels: Sequence[float]) -> float | None:
     return min(map(float, levels), key=lambda level: (abs(level - USUAL_LEVEL), level), default=None)
 
 
+def level_of(comparisons: Comparisons) -> float | None:
+    """Return the `usual_level` of the first run."""
+    return usual_level(comparisons.results.config.levels)
+
+
 def aim_of(config: Any) -> str:
     """Return the aim of a config: the given one, or the lowest cost if it has costs, or the lowest error."""
     return config.aim or ("cost" if config.costs else "error")
 
 
-def advise(standings: Standings, dataset: str, aim: str, decided: Decided) -> Advice:
+def unpromised(comparisons: Comparisons, level: float) -> str:
+    """Return a sentence on the regions that promise no coverage at a level; "" without such regions."""
+    views: dict[str, dict[str, None]] = {}
+    several = {line.method for line in comparisons.lines if comparisons.label(line) != line.method}
+    for line in comparisons.lines:
+        is_unpromised = comparisons.has_regions(line, level) and comparisons.promise(line, level) is None
+        if is_unpromised and not comparisons.is_baseline(line):
+            views.setdefault(line.method, {})[line.view] = None
+    names = [f"{name} ({listed(list(own))})" if name in several else name for name, own in views.items()]
+    return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
+
+
+def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted) -> Advice:
     """Return the advice for an aim on one data set."""
-    if progress := standings.progress(dataset).text:
-        return Advice(aim, reason=f"So far {progress}: no advice.")
+    if dataset in comparisons.unfinished:
+        return Advice(aim, reason=f"So far {comparisons.unfinished[dataset]}: no advice.")
     if aim == "certified":
-        return _of_certified(standings, dataset, decided)
-    level = usual_level(standings.results.config.levels) if aim == "regions" else None
-    family = standings.family(dataset, METRICS[aim], level)
-    if family is None or not family.best:
-        with_regions = [line for line in standings.of_dataset(dataset) if standings.of(line, SIZE, level)]
-        if aim == "regions" and level is not None and with_regions:
-            if all(standings.promise(line, level) is None for line in with_regions):
-                return Advice(aim, reason="No method promises the coverage of its regions.")
-            return Advice(aim, reason=f"None keeps its promise at level {level!r}.")
-        missing = {"cost": "costs (costs: in the config)", "regions": "regions"}.get(aim, "results")
-        return Advice(aim, reason=f"No method has {missing}.")
-    if len({line.method for line in family.lines}) < 2:
+        return _of_certified(comparisons, dataset, accepted)
+    level = level_of(comparisons) if aim == "regions" else None
+    metric, unit = METRICS[aim]
+    comparison = comparisons.comparison(dataset, metric, level)
+    if comparison is None:
+        return Advice(aim, reason=_why_none(comparisons, dataset, aim, level))
+    if len({line.method for line in comparison.lines}) < 2:
         return Advice(aim, reason="Nothing to compare with.")
-    best = family.best[0]
-    mean = family.mean(best)
-    for baseline in family.baselines:
-        if not family.beats(best, baseline):
-            text = f"{standings.label(best)} has the {TITLES[aim]} ({_value(aim, mean, level)})"
-            text += f", and is not shown to be better than {standings.label(baseline)}."
-            return Advice(aim, reason=text)
-    alike = [line for line in _first_of_methods(family) if line.method != best.method]
-    # Without a test, nothing is known of their difference.
-    alike = [line for line in alike if not (family.worse(line) or math.isnan(family.adjusted(line)))]
-    advice = Advice(
-        aim,
-        standings.label(best),
-        _value(aim, mean, level),
-        {standings.label(line): standings.seconds(line) for line in family.lines},
-        tuple(standings.label(line) for line in alike),
-        _power(aim, family, mean),
-    )
-    chosen = next((line for line in alike if standings.label(line) == advice.fastest), best)
-    return replace(advice, guarantee=_guarantee(standings, dataset, chosen, family))
+    best, mean = comparison.best[0], float(comparison.means.min())
+    label = comparisons.label(best)
+    value = {
+        "error": f"{points(mean)} %",
+        "cost": f"cost {plain_number(mean)}",
+        "regions": f"set size {mean:.3f} at level {level!r}",
+    }[aim]
+    for baseline in comparison.baselines:
+        if comparison.p_value(best, baseline) >= SIGNIFICANCE:
+            text = f"{label} has the {TITLES[aim]} ({value}), and is not shown to be better than "
+            return Advice(aim, reason=f"{text}{comparisons.label(baseline)}.")
+    alike = {
+        comparisons.label(line): line
+        for line in _best_of_methods(comparison)
+        # Without a test, nothing is known of their difference.
+        if line.method != best.method and not math.isnan(comparison.adjusted(line))
+        if not comparison.worse(line)
+    }
+    power = SAME if aim == "error" else "the methods have the same losses on every row"
+    if not comparison.same:
+        power = detectable_text([comparison.detectable], mean, unit)
+    times = {comparisons.label(line): comparisons.seconds(line) for line in comparison.lines}
+    advice = Advice(aim, label, value, times, tuple(alike), f"{power[0].upper()}{power[1:]}.")
+    chosen = alike.get(str(advice.fastest), best)
+    return replace(advice, guarantee=_guarantee(comparisons, dataset, chosen, comparison))
 
 
-def _first_of_methods(family: Comparison) -> list[Line]:
+def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | None) -> str:
+    """Return why no methods are compared for an aim."""
+    lines = [line for line in comparisons.of_dataset(dataset) if comparisons.estimate(line, SIZE, level)]
+    if aim == "regions" and level is not None and lines:
+        if all(comparisons.promise(line, level) is None for line in lines):
+            return "No method promises the coverage of its regions."
+        return f"None keeps its promise at level {level!r}."
+    missing = {"cost": "costs (costs: in the config)", "regions": "regions"}.get(aim, "results")
+    return f"No method has {missing}."
+
+
+def _best_of_methods(comparison: Comparison) -> list[Line]:
     """Return the line with the lowest mean of each method, by mean."""
-    means = dict(zip(family.lines, family.means.tolist(), strict=True))
-    order = sorted(family.lines, key=lambda line: (means[line], family.lines.index(line)))
-    return list({line.method: line for line in reversed(order)}.values())[::-1]
+    order = comparison.means.argsort(kind="stable").tolist()
+    lines = [comparison.lines[place] for place in reversed(order)]
+    return list({line.method: line for line in lines}.values())[::-1]
 
 
-def _value(aim: str, mean: float, level: float | None) -> str:
-    if aim == "error":
-        return f"{points(mean)} %"
-    return f"cost {plain_number(mean)}" if aim == "cost" else f"set size {mean:.3f} at level {level!r}"
-
-
-def _power(aim: str, family: Comparison, mean: float) -> str:
-    if family.same:
-        text = SAME if aim == "error" else "the methods have the same losses on every row"
-    else:
-        unit = {"error": "points", "cost": "", "regions": "labels"}[aim]
-        text = detectable_text([family.detectable], mean, unit)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Comparison) -> str:
+def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison: Comparison) -> str:
     """Return the guarantee of the regions of a line, or else the best line with one, and its price."""
-    level = usual_level(standings.results.config.levels)
+    level = level_of(comparisons)
     if level is None:
         return ""
-    label, share = standings.label(chosen), f"{100 * (1 - level):g} %"
-    verdict = standings.coverage(chosen, level)
-    if verdict.too_low:
-        return (
-            f"The coverage of the regions of {label} is shown to be too low for {share} "
-            f"(p = {verdict.p_value:.2g})."
-        )
-    promise = standings.promise(chosen, level)
+    label, share = comparisons.label(chosen), f"{100 * (1 - level):g} %"
+    p_value = comparisons.low_coverage(chosen, level)
+    if p_value is not None:
+        low = f"The coverage of the regions of {label} is shown to be too low for {share}"
+        return f"{low} (p = {p_value:.2g})."
+    promise = comparisons.promise(chosen, level)
     if promise is not None:
         about = "; the bound is approximate" if promise else ""
         return (
@@ -189,92 +182,89 @@ def _guarantee(standings: Standings, dataset: str, chosen: Line, family: Compari
             f"{share}, on average over training sets and rows, if the rows are exchangeable{about}."
         )
     text, have = f"The regions of {label} have no guarantee of {share}", "one"
-    if standings.of(chosen, SIZE, level) is None:
+    if comparisons.estimate(chosen, SIZE, level) is None:
         text, have = f"{label} has no regions", f"a guarantee of {share}"
-    others = [
-        line
-        for line in standings.of_dataset(dataset)
-        if standings.promise(line, level) is not None and not standings.coverage(line, level).too_low
-    ]
-    errors = {line: one.mean for line in others if (one := standings.of(line, "error"))}
+    errors = {
+        line: estimate.mean
+        for line in comparisons.of_dataset(dataset)
+        if comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None
+        if (estimate := comparisons.estimate(line, ERROR))
+    }
     if not errors:
         return f"{text}."
-    other = min(errors, key=lambda line: (line in family.lines and family.worse(line), errors[line], line))
-    times = standings.seconds(other) / max(standings.seconds(chosen), 1e-9)
+    worse = {line for line in errors if line in comparison.lines and comparison.worse(line)}
+    other = min(errors, key=lambda line: (line in worse, errors[line], line))
+    times = comparisons.seconds(other) / max(comparisons.seconds(chosen), 1e-9)
     price = f", at {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
-    if other in family.lines and family.worse(other):
-        price += ", but it is shown to be worse"
-    return f"{text}; the regions of {standings.label(other)} have {have}{price}."
+    price += ", but it is shown to be worse" if other in worse else ""
+    return f"{text}; the regions of {comparisons.label(other)} have {have}{price}."
 
 
-def _of_certified(standings: Standings, dataset: str, decided: Decided) -> Advice:
-    if not decided.certified:
-        return Advice("certified", reason=decided.sentence)
-    label = decided.certified_label
-    seconds = {standings.label(line): standings.seconds(line) for line in standings.of_dataset(dataset)}
-    share = percent(decided.certified)
+def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) -> Advice:
+    if not accepted.certified:
+        return Advice("certified", reason=accepted.sentence)
+    lines = comparisons.of_dataset(dataset)
     return Advice(
         "certified",
-        label,
-        f"{share} of new predictions",
-        seconds,
+        accepted.label,
+        f"{percent(accepted.certified)} of new predictions",
+        {comparisons.label(line): comparisons.seconds(line) for line in lines},
         guarantee="An accepted prediction is wrong with probability at most 1 %; this holds with probability "
-        f"95 % over the calibration rows, for the choice among all {decided.views} views.",
+        f"95 % over the calibration rows, for the choice among all {accepted.joint['candidates']} views.",
     )
 
 
 # ---- over data sets
 
 
-def overall(
-    standings: Standings, aim: str, failed: Collection[tuple[str, str]] = ()
-) -> tuple[Advice | None, RankVerdict | None]:
-    """Return the advice over data sets by mean ranks, and its verdict; None with fewer than two data sets.
+def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, str]] = ()) -> Advice | None:
+    """Return the advice over data sets by mean ranks; None with fewer than two data sets.
 
     failed: (data set, method) pairs, which rank last there.
     """
     if aim not in METRICS:
-        return None, None
-    level = usual_level(standings.results.config.levels) if aim == "regions" else None
+        return None
+    level = level_of(comparisons)
     means: dict[tuple[str, str], float] = {}
     times: dict[str, list[float]] = {}
-    datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
-    datasets = [name for name in datasets if not standings.progress(name).pending]
+    datasets = dict.fromkeys(line.dataset for line in comparisons.lines)
     for name in datasets:
-        family = standings.family(name, METRICS[aim], level)
-        for line, mean in zip(family.lines, family.means.tolist(), strict=True) if family else ():
-            if (name, line.method) not in means and not math.isnan(mean):
+        comparison = comparisons.comparison(name, METRICS[aim][0], level if aim == "regions" else None)
+        for line, mean in zip(comparison.lines, comparison.means.tolist(), strict=True) if comparison else ():
+            if (name, line.method) not in means:
                 means[name, line.method] = round(mean, 12)
-                times.setdefault(line.method, []).append(standings.seconds(line))
-    methods = list(dict.fromkeys(line.method for line in standings.lines))
-    found = ranking_of(aim, means, (methods, datasets), False, failed=failed)
-    if found is None:
-        return None, None
-    verdict, labels = found.verdict, found.labels
-    ranks, order = verdict.comparison.mean_ranks.tolist(), verdict.by_rank
-    best, *others = [labels[place] for place in order]
-    alike = [label for label, place in zip(others, order[1:], strict=True) if not verdict.worse(place)]
-    rest = "; ".join(f"{labels[place]} {ranks[place]:.2f}" for place in order[1:5])
+                times.setdefault(line.method, []).append(comparisons.seconds(line))
+    methods = dict.fromkeys(line.method for line in comparisons.lines)
+    finished = [name for name in datasets if name not in comparisons.unfinished]
+    ranking = rank(means, (finished, list(methods)), False, aim, failed)
+    if ranking is None:
+        return None
+    ranks, order = ranking.comparison.mean_ranks.tolist(), ranking.by_rank
+    labels = [ranking.labels[place] for place in order]
+    alike = [label for label, place in zip(labels, order, strict=True) if not ranking.worse(place)]
+    rest = "; ".join(f"{ranking.labels[place]} {ranks[place]:.2f}" for place in order[1:5])
     more = f" and {len(order) - 5} more" if len(order) > 5 else ""
     advice = Advice(
         aim,
-        best,
-        f"mean rank {ranks[order[0]]:.2f} over {len(found.datasets)} data sets",
+        labels[0],
+        f"mean rank {ranks[order[0]]:.2f} over {len(ranking.datasets)} data sets",
         {label: median(own) for label, own in times.items()},
-        alike if verdict.testable else (),
-        f"Next by mean rank: {rest}{more}. {verdict.sentence(bars=False)}",
-        found.missing,
+        alike[1:] if ranking.testable else (),
+        f"Next by mean rank: {rest}{more}. {ranking.sentence}",
+        ranking.missing,
     )
-    if level := usual_level(standings.results.config.levels):
-        chosen = [line for line in standings.lines if line.method == advice.fastest]
-        reasons = {line: standings.promise(line, level) for line in chosen}
-        kept = {line.dataset for line, why in reasons.items() if why is not None} >= set(found.datasets)
-        kept = kept and not any(standings.coverage(line, level).too_low for line in reasons)
-        about = "an approximate guarantee" if any(reasons.values()) else "a guarantee"
-        promise = f"{about if kept else 'no guarantee'} of {100 * (1 - level):g} %"
-        text = f"The regions of {advice.fastest} have {promise}."
-        advice = replace(advice, guarantee=f"{text} {advice.guarantee}".strip())
-    return advice, verdict
+    if level is None:
+        return advice
+    promises = {
+        line: comparisons.promise(line, level) for line in comparisons.lines if line.method == advice.fastest
+    }
+    promised = {line.dataset for line, reasons in promises.items() if reasons is not None}
+    low = [line for line in promises if comparisons.low_coverage(line, level) is not None]
+    text = "no guarantee"
+    if promised >= {*ranking.datasets} and not low:
+        text = "an approximate guarantee" if any(promises.values()) else "a guarantee"
+    guarantee = f"The regions of {advice.fastest} have {text} of {100 * (1 - level):g} %."
+    return replace(advice, guarantee=f"{guarantee} {advice.guarantee}".strip())
 
 
 def seconds_text(value: float) -> str:

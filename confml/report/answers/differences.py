@@ -7,7 +7,6 @@ Nadeau and Bengio, which counts overlapping training parts, is the smallest one 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +17,8 @@ from confml.measures.ranks import holm
 SIGNIFICANCE = 0.05
 POWER_QUANTILE = 0.8416212335729143
 """Quantile of the normal distribution at the power (80 %) of detectable differences."""
+FEW_SPLITS = 5
+"""With fewer splits, but more than one, the differences between splits are hardly known."""
 Kind = Literal["rows", "regions", "groups"]
 """``rows``: independent test rows. ``regions``: values of rows that share calibration rows. ``groups``: rows
 of one group are dependent, and a split separates groups."""
@@ -46,13 +47,13 @@ class Difference(NamedTuple):
     p_value: float
     rows: int
     splits: int
-    same: bool = False
-    bound: float = math.inf
-    square: float = math.nan
+    same: bool
+    bound: float
+    square: float
 
     def interval(self, comparisons: int = 1) -> tuple[float, float]:
         """Return the 95 % interval; simultaneous for this number of comparisons (Bonferroni)."""
-        half = self.error * _quantile(1 - SIGNIFICANCE / (2 * comparisons), self.degrees)
+        half = self.error * _quantile(comparisons, self.degrees)
         return max(self.centre - half, -self.bound), min(self.centre + half, self.bound)
 
     def detectable(self, comparisons: int = 1) -> float:
@@ -66,21 +67,21 @@ class Difference(NamedTuple):
         """
         if self.same:
             return math.nan
-        wanted = _quantile(1 - SIGNIFICANCE / (2 * comparisons), self.degrees) + POWER_QUANTILE
-        found = plain = wanted * self.error * (self.rows + 2) / self.rows
+        factor = _quantile(comparisons, self.degrees) + POWER_QUANTILE
+        detectable = plain = factor * self.error * (self.rows + 2) / self.rows
         seen = abs(self.difference)
-        if not (found > seen and math.isfinite(self.bound) and math.isfinite(self.square)):
-            return found if found <= self.bound else math.inf
-        square = self.square + 2 * self.bound**2 / self.rows  # with the two rows that the test adds
-        for _ in range(50):
-            gap = min(found, self.bound)
-            variance = square + max(gap - seen, 0.0) * self.bound - gap**2
-            found = plain * math.sqrt(max(variance / (square - seen**2), 1.0))
-        return found if found <= self.bound else math.inf
+        if detectable > seen and math.isfinite(self.bound):
+            square = self.square + 2 * self.bound**2 / self.rows  # with the two rows that the test adds
+            for _ in range(50):
+                gap = min(detectable, self.bound)
+                variance = square + max(gap - seen, 0.0) * self.bound - gap**2
+                detectable = plain * math.sqrt(max(variance / (square - seen**2), 1.0))
+        return detectable if detectable <= self.bound else math.inf
 
 
-def _quantile(q: float, degrees: int) -> float:
-    return float(student_quantile(q, degrees)) if degrees > 0 else math.nan
+def _quantile(comparisons: int, degrees: int) -> float:
+    """Return Student's quantile of a two-sided interval; NaN without degrees of freedom."""
+    return float(student_quantile(1 - SIGNIFICANCE / (2 * comparisons), degrees)) if degrees > 0 else math.nan
 
 
 class LossTable:
@@ -99,56 +100,28 @@ class LossTable:
         bound: float = math.inf,
         rare: bool = False,
     ):
-        self.methods, self.kind, self.bound, self.online = methods, kind, bound, online
-        self.rare = rare
+        self.methods, self.kind, self.bound, self.rare = methods, kind, bound, rare
         splits = methods[0]
-        sizes = np.array([len(one.rows) for one in splits])
-        numbers, places = np.unique(np.concatenate([one.rows for one in splits]), return_inverse=True)
-        self._ends = np.cumsum(sizes)
-        self._starts = self._ends - sizes
-        self.row_means = np.zeros((len(methods), len(numbers)))
-        self.split_means = np.zeros((len(methods), len(splits)))
-        for k, own in enumerate(methods):
-            values = np.concatenate([one.values for one in own], dtype=np.float64)
-            parts = values / np.repeat(sizes * len(splits), sizes)
-            self.row_means[k] = np.bincount(places, parts, len(numbers))  # adds in the order of the splits
-            self.split_means[k] = sums_of(values, self._starts, self._ends) / sizes
-        train = sum(one.train_rows for one in splits)
+        sizes = np.array([len(split.rows) for split in splits])
+        numbers, places = np.unique(np.concatenate([split.rows for split in splits]), return_inverse=True)
+        self._ends = np.cumsum(sizes)[:-1]
+        self._losses = np.array(
+            [np.concatenate([split.values for split in method], dtype=np.float64) for method in methods]
+        )
+        parts = self._losses / np.repeat(sizes * len(splits), sizes)
+        # bincount adds in the order of the splits
+        self.row_means = np.array([np.bincount(places, of_method, len(numbers)) for of_method in parts])
+        self.split_means = self._split_means(self._losses)
+        train = sum(split.train_rows for split in splits)
         self.ratio = 0.0 if online else int(sizes.sum()) / train if train else math.nan
 
     def __len__(self) -> int:
         return len(self.methods)
 
-    @property
-    def means(self) -> np.ndarray:
-        """(K,) mean losses over the splits that all methods have; NaN for methods without any."""
-        bad = self._undefined
-        known = ~bad.all(axis=1)
-        common = ~bad[known].any(axis=0)
-        if common.all() or not common.any():
-            return self.split_means.mean(axis=1)
-        return np.where(known, self.split_means[:, common].mean(axis=1), math.nan)
-
-    @cached_property
-    def _undefined(self) -> np.ndarray:
-        return np.isnan(self.split_means)
-
-    def pair(self, first: int, second: int) -> Difference | None:
-        """Return the difference of two methods; splits where one of them is NaN are left out.
-
-        None without a split.
-        """
-        bad = self._undefined[first] | self._undefined[second]
-        both = self.methods[first], self.methods[second]
-        if bad.all():
-            return None
-        if bad.any():
-            places = np.flatnonzero(~bad).tolist()
-            kept = [[own[j] for j in places] for own in both]
-            return LossTable(kept, self.kind, self.online, self.bound, self.rare).pair(0, 1)
+    def pair(self, first: int, second: int) -> Difference:
+        """Return the difference of two methods."""
         total, centre, error, degrees, p_value = self._differences(first, [second])
-        losses = (np.concatenate([one.values for one in own], dtype=np.float64) for own in both)
-        squares = sums_of(np.subtract(*losses) ** 2, self._starts, self._ends) / (self._ends - self._starts)
+        squares = self._split_means((self._losses[[first]] - self._losses[[second]]) ** 2)
         return Difference(
             *(float(total[0]), float(centre[0]), float(error[0]), degrees, float(p_value[0])),
             *(self.row_means.shape[1], self.split_means.shape[1]),
@@ -159,30 +132,19 @@ class LossTable:
 
     def p_values(self) -> np.ndarray:
         """Return the (K, K) p-values of all pairs; NaN where there is no test, 1 on the diagonal."""
-        k = len(self)
-        found = np.ones((k, k))
-        simple = np.flatnonzero(~self._undefined.any(axis=1)).tolist()
-        for place, a in enumerate(simple[:-1]):
-            others = simple[place + 1 :]
-            found[a, others] = found[others, a] = self._differences(a, others)[-1]
-        for a in sorted(set(range(k)) - set(simple)):
-            for b in range(k):
-                if a != b:
-                    one = self.pair(a, b)
-                    found[a, b] = found[b, a] = math.nan if one is None else one.p_value
-        return found
+        p_values = np.ones((len(self), len(self)))
+        for first in range(len(self) - 1):
+            others = list(range(first + 1, len(self)))
+            p_values[first, others] = p_values[others, first] = self._differences(first, others)[-1]
+        return p_values
+
+    def _split_means(self, losses: np.ndarray) -> np.ndarray:
+        return np.column_stack([split.mean(axis=1) for split in np.split(losses, self._ends, axis=1)])
 
     def _differences(self, first: int, others: list[int]) -> tuple:
-        """Return the differences between a method and some others, none of which is NaN."""
         x = self.row_means[first] - self.row_means[others]
         gaps = self.split_means[first] - self.split_means[others]
         return differences(x, gaps, self.ratio, self.kind, self.bound, self.rare)
-
-
-def sums_of(values: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the sums of ``values[start:end]``."""
-    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([values[start:end].sum() for start, end in pairs])
 
 
 def mean_interval(
@@ -193,13 +155,12 @@ def mean_interval(
     It is the interval of the difference from a method whose loss is the mean in every row. The bound is the
     largest possible loss: a loss that is seldom and large may not be among those seen.
     """
-    own = [one for one in splits if len(one.rows)]
-    mean = float(np.mean([one.values.mean() for one in own])) if own else math.nan
-    if not math.isfinite(mean):
+    splits = [split for split in splits if len(split.rows)]
+    if not splits:
         return math.nan, math.nan
-    constant = [one._replace(values=np.full(len(one.rows), mean)) for one in own]
-    found = LossTable([own, constant], kind, online, bound, rare=True).pair(0, 1)
-    low, high = (math.nan, math.nan) if found is None else found.interval()
+    mean = float(np.mean([split.values.mean() for split in splits]))
+    constant = [split._replace(values=np.full(len(split.rows), mean)) for split in splits]
+    low, high = LossTable([splits, constant], kind, online, bound, rare=True).pair(0, 1).interval()
     return max(mean + low, 0.0), mean + high
 
 
@@ -249,10 +210,6 @@ def differences(
     return total, centre, error, degrees, p_value
 
 
-FEW_SPLITS = 5
-"""With fewer splits, but more than one, the differences between splits are hardly known."""
-
-
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The tests of all pairs of K lines of a data set by one metric.
@@ -260,10 +217,10 @@ class Comparison:
     lines: (K,) in the order of the arrays. means: (K,) mean losses. lowest: the lines with the smallest one;
     best: those of them that are best by a second metric, if there is one.
     corrected: (K, K) p-values of the pairs after Holm's correction over all of them; NaN where there is no
-    test. differences: of each line minus the first best one, None there and without a common split. pairs:
-    number of pairs that are tested. left_out: lines that are not compared, with the reason. splits: common
-    ones. rows: number of different test rows. baselines: for each baseline the p-value of each line that has
-    a lower mean than it, corrected by Holm over these comparisons, and 1 for the others.
+    test. differences: of each line minus the first best one. pairs: number of pairs that are tested.
+    baselines: for each baseline the p-value of each line that has a lower mean than it, corrected by Holm
+    over these comparisons, and 1 for the others. left_out: lines that are not compared, with the reason.
+    splits: common ones.
     """
 
     lines: Sequence[Any]
@@ -271,19 +228,11 @@ class Comparison:
     lowest: list[Any]
     best: list[Any]
     corrected: np.ndarray
-    differences: list[Difference | None]
+    differences: list[Difference]
     pairs: int
+    baselines: Mapping[Any, np.ndarray]
     left_out: Mapping[Any, str] = field(default_factory=dict)
     splits: Sequence[Any] = ()
-    rows: int = 0
-    baselines: Mapping[Any, np.ndarray] = field(default_factory=dict)
-
-    def mean(self, line: Any) -> float:
-        return float(self.means[self.lines.index(line)])
-
-    def difference(self, line: Any) -> Difference | None:
-        """Return the difference between a line and the best one."""
-        return self.differences[self.lines.index(line)] if line in self.lines else None
 
     def p_value(self, first: Any, second: Any) -> float:
         """Return the corrected p-value of two lines, or of a line and a baseline; NaN without a test."""
@@ -296,35 +245,28 @@ class Comparison:
 
     def pairs_of(self, first: Any, second: Any) -> int:
         """Return the number of comparisons that a p-value of two lines is corrected for; 0 without a test."""
-        if first in self.lines and second in self.lines:
+        are_lines = [line in self.lines for line in (first, second)]
+        if all(are_lines):
             return self.pairs
-        is_tested = any(line in self.lines for line in (first, second)) and (
-            first in self.baselines or second in self.baselines
-        )
-        return len(self.lines) * len(self.baselines) if is_tested else 0
+        with_baseline = any(are_lines) and (first in self.baselines or second in self.baselines)
+        return len(self.lines) * len(self.baselines) if with_baseline else 0
+
+    def difference(self, line: Any) -> Difference | None:
+        """Return the difference between a line and the best one; None if it is not compared."""
+        return self.differences[self.lines.index(line)] if line in self.lines else None
 
     def adjusted(self, line: Any) -> float:
         """Return the largest corrected p-value of a line, or a baseline, against the lowest ones."""
-        return float(np.max([self.p_value(best, line) for best in self.lowest])) if self.lowest else math.nan
+        return float(np.max([self.p_value(lowest, line) for lowest in self.lowest]))
 
     def worse(self, line: Any) -> bool:
         """Return whether a line, or a baseline, is shown to be worse than the best one."""
         return line not in self.best and self.adjusted(line) < SIGNIFICANCE
 
-    def beats(self, line: Any, baseline: Any) -> bool:
-        """Return whether a line is shown to be better than a baseline."""
-        return self.p_value(line, baseline) < SIGNIFICANCE
-
-    @property
-    def tested(self) -> list[Any]:
-        """The lines that are tested against the best."""
-        return [line for line in self.lines if line not in self.best and not math.isnan(self.adjusted(line))]
-
     @property
     def same(self) -> bool:
         """Whether the losses of all lines are equal, row by row."""
-        known = [difference for difference in self.differences if difference is not None]
-        return bool(known) and all(difference.same for difference in known)
+        return len(self.lines) > 1 and all(difference.same for difference in self.differences)
 
     @property
     def detectable(self) -> float:
@@ -332,43 +274,40 @@ class Comparison:
 
         The median over the comparisons, at the significance of one of all pairs.
         """
-        values = [gap.detectable(self.pairs) for gap in self.differences if gap is not None]
+        values = [difference.detectable(self.pairs) for difference in self.differences]
         values = [value for value in values if not math.isnan(value)]
         return float(np.median(values)) if values else math.nan
 
 
 def compare_lines(
-    table: LossTable, lines: Sequence[Any] | None = None, p_values: np.ndarray | None = None
+    table: LossTable,
+    lines: Sequence[Any] | None = None,
+    baselines: Sequence[Any] = (),
+    p_values: np.ndarray | None = None,
 ) -> Comparison:
-    """Return the comparison of the K lines of a table; they are numbered by default.
+    """Return the comparison of the lines of a table; they are numbered by default.
 
-    p_values: (K, K) p-values of all pairs, by default those of the table.
+    baselines: the last methods of the table, which are compared with each line only. p_values: of all pairs
+    of methods, by default those of the table.
     """
-    k = len(table)
+    k = len(table) - len(baselines)
     lines = range(k) if lines is None else lines
-    means = np.round(table.means, 12)
-    best = [] if np.isnan(means).all() else np.flatnonzero(means == np.nanmin(means)).tolist()
+    means = np.round(table.split_means[:k].mean(axis=1), 12)
+    best = np.flatnonzero(means == means.min()).tolist()
     upper = np.triu_indices(k, 1)
     of_pairs = (table.p_values() if p_values is None else p_values)[upper]
     tested = ~np.isnan(of_pairs)
     of_pairs[tested] = holm(of_pairs[tested])
     corrected = np.ones((k, k))
     corrected[upper] = corrected.T[upper] = of_pairs
-    differences = [table.pair(place, best[0]) if best and place != best[0] else None for place in range(k)]
-    pairs = max(int(tested.sum()), 1)
+    of_baselines = []
+    for baseline in range(k, len(table)):
+        for place in range(k):
+            pair = table.pair(place, baseline)
+            of_baselines.append(pair.p_value if pair.difference < 0 and pair.p_value < 1 else 1.0)
     lowest = [lines[place] for place in best]
-    return Comparison(lines, means, lowest, lowest, corrected, differences, pairs)
-
-
-def against_baselines(
-    table: LossTable, baselines: Mapping[Any, Sequence[SplitLosses]]
-) -> dict[Any, np.ndarray]:
-    """Return the p-values of `Comparison.baselines`. baselines: losses on the splits of the table."""
-    p_values = []
-    for constant in baselines.values():
-        for losses in table.methods:
-            both = LossTable([losses, constant], table.kind, table.online, table.bound, table.rare)
-            pair = both.pair(0, 1)
-            is_lower = pair is not None and pair.difference < 0 and not math.isnan(pair.p_value)
-            p_values.append(pair.p_value if pair is not None and is_lower else 1.0)
-    return dict(zip(baselines, holm(p_values).reshape(len(baselines), len(table)), strict=True))
+    return Comparison(
+        *(lines, means, lowest, lowest, corrected, [table.pair(place, best[0]) for place in range(k)]),
+        max(int(tested.sum()), 1),
+        dict(zip(baselines, holm(of_baselines).reshape(len(baselines), k), strict=True)),
+    )

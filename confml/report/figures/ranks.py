@@ -23,7 +23,7 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
     if ranked is None:
         raise NotApplicable(f"ranks by {metric} need two data sets with two finished methods")
     ranks, k = ranked.comparison.mean_ranks, len(ranked.labels)
-    bars = ranked.verdict.groups()
+    bars = ranked.groups()
     half = (k + 1) // 2
     line, bar = 0.2, 0.14  # heights in inches, the unit of the vertical axis
     bottom = -(0.35 + bar * len(bars) + line * half)
@@ -57,10 +57,10 @@ def draw(data: DatasetResults, *, metric: str = "error", without: str = "", skip
 
 def _verdict(ranked: Ranking) -> str:
     """Return the verdict in one line."""
-    if not ranked.verdict.testable:
-        return f"too few data sets for a test (at least {ranked.verdict.needed})"
+    if not ranked.testable:
+        return f"too few data sets for a test (at least {ranked.needed})"
     p = f"Friedman p = {ranked.comparison.f_p_value:.2g}"
-    return f"{p}; bars: Wilcoxon with Holm" if ranked.verdict.differs else f"{p}: no difference shown"
+    return f"{p}; bars: Wilcoxon with Holm" if ranked.differs else f"{p}: no difference shown"
 
 
 def check(options: Mapping[str, Any]) -> None:

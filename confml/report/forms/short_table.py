@@ -10,10 +10,9 @@ from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
+from confml.report.answers.comparisons import Comparisons, Line, comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import FEW_SPLITS
-from confml.report.answers.lines import Line
-from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
 from confml.report.forms.matrix import run_matrix
@@ -32,69 +31,69 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
     and other long tables have the methods with the lowest errors. None without finished cells. "+" marks the
     lowest error of a data set, "*" errors that are shown to be worse.
     """
-    standings = standings_of(results)
-    if not standings.lines:
+    comparisons = comparisons_of(results)
+    if not comparisons.lines:
         return None
     level = usual_level(results.config.levels)
     plain = metrics_in(SHORT)
     columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
-    lines = standings.in_config_order() if in_config_order else standings.lines
+    lines = comparisons.in_config_order() if in_config_order else comparisons.lines
     shown = lines
     if len(lines) > ROWS:
         if (ranks := ranking(results, "error")) is not None:
             table = run_matrix(results, ranks)
             notes = [note.replace("Bold:", "+:") for note in table.notes]
             frame = table.frame.where(~pd.DataFrame(table.best), table.frame + " +")
-            return ShownTable(table.title, frame, [*notes, *_legend(standings, [])])
-        shown = _best_lines(standings, lines)
+            return ShownTable(table.title, frame, [*notes, *_legend(comparisons, [])])
+        shown = _best_lines(comparisons, lines)
     rows = []
     for line in shown:
         cells = list(line)
         for column in columns:
-            standing = standings.of(line, column.key, level if column.per else None)
-            text = standing_text(standing, column, with_sd=not column.per)
-            if column.key == "error" and standing is not None:
-                text += " +" if standing.best else " *" if standing.worse else ""
+            estimate = comparisons.estimate(line, column.key, level if column.per else None)
+            text = standing_text(estimate, column, with_sd=not column.per)
+            if column.key == "error" and estimate is not None:
+                text += " +" if estimate.best else " *" if estimate.worse else ""
             cells.append(text)
         rows.append(cells)
     frame = pd.DataFrame(rows, columns=[*KEYS, *(column.heading for column in columns)])
     frame = frame.loc[:, [*KEYS, "error", *(name for name in frame.columns[4:] if frame[name].any())]]
     has_regions = bool(set(frame.columns[4:]) & {column.heading for column in columns if column.per})
-    legend = _legend(standings, _explanations(standings, shown, level if has_regions else None))
+    legend = _legend(comparisons, _explanations(comparisons, shown, level if has_regions else None))
     return ShownTable("", frame, [text for text in legend if text], keys=3)
 
 
-def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
+def _best_lines(comparisons: Comparisons, lines: Sequence[Line]) -> list[Line]:
     """Return the lines with the lowest errors of each data set, `ROWS` lines at most."""
     kept: list[Line] = []
     datasets = list(dict.fromkeys(line.dataset for line in lines))[:ROWS]
     most = max(1, min(BEST, ROWS // len(datasets)))
     for dataset in datasets:
         own = [line for line in lines if line.dataset == dataset]
-        errors = {line: one.mean for line in own if (one := standings.of(line, "error"))}
+        errors = {line: one.mean for line in own if (one := comparisons.estimate(line, "error"))}
         best = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))[:most]
         kept += [line for line in own if line in best]
     return kept
 
 
-def _legend(standings: Standings, explanations: Sequence[str]) -> list[str]:
+def _legend(comparisons: Comparisons, explanations: Sequence[str]) -> list[str]:
     """Return the state of the run, its setting, the explanations of the columns, and the tests."""
-    datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
-    progress = standings.unfinished
+    datasets = list(dict.fromkeys(line.dataset for line in comparisons.lines))
+    progress = comparisons.unfinished
     return [
         *(f"{name}: so far {done}; no comparison before all are computed" for name, done in progress.items()),
-        setting_text(standings.results),
+        setting_text(comparisons.results),
         *explanations,
-        *_significance(standings, [name for name in datasets if name not in progress]),
-        *_some([text for name in datasets if (text := standings.not_above_baseline(name))]),
+        *_significance(comparisons, [name for name in datasets if name not in progress]),
+        *_some([text for name in datasets if (text := comparisons.not_above_baseline(name))]),
     ]
 
 
-def _explanations(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
+def _explanations(comparisons: Comparisons, shown: Sequence[Line], level: float | None) -> list[str]:
     """Return what the columns have. level: of the regions, None without."""
-    errors = [standing for line in standings.lines if (standing := standings.of(line, "error"))]
-    sd = " ± sd over splits" if any(standing.n > 1 for standing in errors) else ""
-    best = "; + lowest error of the data set" if any(standing.best for standing in errors) else ""
+    errors = [estimate for line in comparisons.lines if (estimate := comparisons.estimate(line, "error"))]
+    sd = " ± sd over splits" if any(estimate.n > 1 for estimate in errors) else ""
+    best = "; + lowest error of the data set" if any(estimate.best for estimate in errors) else ""
     lines = [f"error: mean in %{sd}{best}"]
     if level is not None:
         units: dict[str, list[str]] = {}
@@ -102,9 +101,11 @@ def _explanations(standings: Standings, shown: Sequence[Line], level: float | No
             units.setdefault(metric.unit, []).append(metric.heading)
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
-        lines += filter(None, [unpromised(standings, level)])
-    if len(shown) < len(standings.lines):
-        lines.append(f"{len(shown)} of {len(standings.lines)} rows, the lowest errors; --all prints the rest")
+        lines += filter(None, [unpromised(comparisons, level)])
+    if len(shown) < len(comparisons.lines):
+        lines.append(
+            f"{len(shown)} of {len(comparisons.lines)} rows, the lowest errors; --all prints the rest"
+        )
     return lines
 
 
@@ -116,7 +117,7 @@ def _some(texts: Sequence[str]) -> list[str]:
 
 def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -> str:
     """Return the answer, failures by cause, the short table and the notes of a run as Markdown."""
-    parts = [f"# {markdown_text(results.config.name)}", *([f"> {answer.banner}"] if answer.banner else [])]
+    parts = [f"# {markdown_text(results.config.name)}", *([f"> {answer.state}"] if answer.state else [])]
     parts += ["## Answer", *map(markdown_text, answer.sentences)]
     for title, sentences in (("Failures", answer.failures), ("Notes", notes)):
         if sentences:
@@ -126,26 +127,29 @@ def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -
     return "\n\n".join(parts) + "\n"
 
 
-def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
+def _significance(comparisons: Comparisons, datasets: Sequence[str]) -> list[str]:
     """Return the lines on the tests: how many errors are shown to be worse, and what could be shown."""
-    families = [one for name in datasets if (one := standings.family(name)) and len(one.lines) > 1]
-    if not families:
-        alone = all(len(standings.compared(name)) == 1 for name in datasets) and datasets
+    of_datasets = [one for name in datasets if (one := comparisons.comparison(name)) and len(one.lines) > 1]
+    if not of_datasets:
+        alone = datasets and all(
+            sum(not comparisons.is_baseline(line) for line in comparisons.of_dataset(name)) == 1
+            for name in datasets
+        )
         return ["significance: nothing to compare with"] if alone else []
-    tested = sum(len(one.lines) - 1 for one in families)
-    worse = sum(one.worse(line) for one in families for line in one.lines)
-    detectable = [one.detectable for one in families]
-    error = max(float(one.means.min()) for one in families) if len(families) == 1 else math.inf
+    tested = sum(len(one.lines) - 1 for one in of_datasets)
+    worse = sum(one.worse(line) for one in of_datasets for line in one.lines)
+    detectable = [one.detectable for one in of_datasets]
+    error = max(float(one.means.min()) for one in of_datasets) if len(of_datasets) == 1 else math.inf
     rest = "; the others are not shown to differ" if worse < tested else ""
     lines = [
         f"significance: * {STAR} ({RULE}): {worse} of {tested}{rest}",
-        f"power: {SAME if all(one.same for one in families) else detectable_text(detectable, error)}",
+        f"power: {SAME if all(one.same for one in of_datasets) else detectable_text(detectable, error)}",
     ]
     left_out = [
-        f"{line.dataset}: {standings.label(line)} is not compared ({reason})"
-        for one in families
+        f"{line.dataset}: {comparisons.label(line)} is not compared ({reason})"
+        for one in of_datasets
         for line, reason in one.left_out.items()
     ]
-    counts = {len(one.splits) for one in families}
+    counts = {len(one.splits) for one in of_datasets}
     care = caution(min(counts), FEW_SPLITS) if counts else ""
     return [*lines, *([care] if care else []), *_some(left_out)]

@@ -10,9 +10,8 @@ from confml.errors import ConfmlError
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
-from confml.report.answers.lines import Line, Standing
+from confml.report.answers.comparisons import Comparisons, Estimate, Line, comparisons_of
 from confml.report.answers.losses import SIZE
-from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
 from confml.report.run.results import RunResults
@@ -53,7 +52,7 @@ class SummaryRow(NamedTuple):
 
     line: Line
     level: float | None
-    means: Mapping[str, Standing]
+    means: Mapping[str, Estimate]
 
 
 class Summary(NamedTuple):
@@ -69,10 +68,12 @@ def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summ
 
     Raises ConfmlError for a metric without results.
     """
-    standings = standings_of(results)
+    comparisons = comparisons_of(results)
     for kind in KINDS:
         columns = _chosen(results, kind, metrics) if metrics else kind.columns
-        rows = [row for line in standings.in_config_order() for row in _rows(standings, line, kind, columns)]
+        rows = [
+            row for line in comparisons.in_config_order() for row in _rows(comparisons, line, kind, columns)
+        ]
         if rows:
             yield Summary(kind, [one for one in columns if any(one.key in row.means for row in rows)], rows)
 
@@ -91,16 +92,16 @@ def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> list[Met
     return [by_name[name] for name in metrics if (by_name[name].per or LEVEL) == kind.level_name]
 
 
-def _rows(standings: Standings, line: Line, kind: Kind, columns: Sequence[Metric]) -> list[SummaryRow]:
+def _rows(comparisons: Comparisons, line: Line, kind: Kind, columns: Sequence[Metric]) -> list[SummaryRow]:
     """Return the rows of a line: one for each level, or one without levels; none without results."""
 
-    def means(per_level: bool, level: float | None) -> dict[str, Standing]:
+    def means(per_level: bool, level: float | None) -> dict[str, Estimate]:
         keys = [column.key for column in columns if bool(column.per) == per_level]
-        pairs = [(key, standings.of(line, key, level)) for key in keys]
-        return {key: standing for key, standing in pairs if standing is not None}
+        pairs = [(key, comparisons.estimate(line, key, level)) for key in keys]
+        return {key: estimate for key, estimate in pairs if estimate is not None}
 
     plain = means(False, None)
-    of_levels = {level: means(True, level) for level in kind.levels(standings.results)}
+    of_levels = {level: means(True, level) for level in kind.levels(comparisons.results)}
     rows = [SummaryRow(line, level, plain | of_level) for level, of_level in of_levels.items() if of_level]
     return rows or ([SummaryRow(line, None, plain)] if plain else [])
 
@@ -115,7 +116,7 @@ def shown_summary(summary: Summary, results: RunResults) -> ShownTable:
         for at, column in enumerate(summary.columns, start=keys):
             is_best = column.key in row.means and row.means[column.key].best
             best.iloc[place, at] = is_best and not (repeated and not column.per)
-    return ShownTable(summary.kind.title, frame, _notes(summary, standings_of(results)), keys, best)
+    return ShownTable(summary.kind.title, frame, _notes(summary, comparisons_of(results)), keys, best)
 
 
 def plain_table(results: RunResults) -> ShownTable:
@@ -142,45 +143,47 @@ def _frame(summary: Summary, names: Sequence[str], worse: str = "") -> pd.DataFr
         if leveled:
             cells.append("" if level is None else f"{level!r}")
         for column in summary.columns:
-            standing = means.get(column.key) if column.per or line != before else None
-            text = standing_text(standing, column, with_sd=not column.per)
-            cells.append(f"{text} {worse}" if worse and standing is not None and standing.worse else text)
+            estimate = means.get(column.key) if column.per or line != before else None
+            text = standing_text(estimate, column, with_sd=not column.per)
+            cells.append(f"{text} {worse}" if worse and estimate is not None and estimate.worse else text)
         texts.append(cells)
         before = line
     return pd.DataFrame(texts, columns=[*KEYS, *[summary.kind.level_name] * leveled, *names])
 
 
-def _notes(summary: Summary, standings: Standings) -> list[str]:
+def _notes(summary: Summary, comparisons: Comparisons) -> list[str]:
     kind, columns, rows = summary
-    means = [(key, standing) for row in rows for key, standing in row.means.items()]
-    spread = "; mean ± sd over splits." if any(standing.n > 1 for _, standing in means) else "."
-    notes = [setting_text(standings.results), f"Rates in per cent, set sizes in labels{spread}"]
-    notes += [f"{name}: so far {text}, no comparison." for name, text in standings.unfinished.items()]
+    means = [(key, estimate) for row in rows for key, estimate in row.means.items()]
+    spread = "; mean ± sd over splits." if any(estimate.n > 1 for _, estimate in means) else "."
+    notes = [setting_text(comparisons.results), f"Rates in per cent, set sizes in labels{spread}"]
+    notes += [f"{name}: so far {text}, no comparison." for name, text in comparisons.unfinished.items()]
     plain = {column.key for column in columns if not column.per}
-    if any(standing.best for key, standing in means if key in plain):
+    if any(estimate.best for key, estimate in means if key in plain):
         notes.append("Bold: lowest error of the data set.")
-    if any(standing.best for key, standing in means if key == SIZE):
+    if any(estimate.best for key, estimate in means if key == SIZE):
         notes.append(
             "Bold set size: smallest regions at the level whose promised coverage is not shown to be too "
             "low; an empty region counts as one label."
         )
     of_sizes = [(row.line, row.level) for row in rows if SIZE in row.means]
-    low = sum(level is not None and standings.coverage(line, level).too_low for line, level in of_sizes)
+    low = sum(
+        level is not None and comparisons.low_coverage(line, level) is not None for line, level in of_sizes
+    )
     if low:
         notes.append(
             f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
             f"compared: {low} of the rows."
         )
-    if any(standing.interval for _, standing in means):
+    if any(estimate.interval for _, estimate in means):
         notes.append("Mean cost per row with its 95 % interval over all test rows (t test of the rows).")
-    if any(not math.isnan(standing.p_value) for _, standing in means):
+    if any(not math.isnan(estimate.p_value) for _, estimate in means):
         notes.append(f"*: {STAR} ({RULE}).")
     keys = {column.key for column in columns}
     if "coverage" in keys:
-        notes += filter(None, [unpromised(standings, kind.levels(standings.results)[0])])
+        notes += filter(None, [unpromised(comparisons, kind.levels(comparisons.results)[0])])
     if "error" in keys:
         datasets = dict.fromkeys(row.line.dataset for row in rows)
-        notes += filter(None, [standings.not_above_baseline(name) for name in datasets])
+        notes += filter(None, [comparisons.not_above_baseline(name) for name in datasets])
     return notes
 
 
@@ -193,18 +196,18 @@ def csv_rows(summary: Summary) -> Iterator[tuple]:
     """
     per_level = {column.key for column in summary.columns if column.per}
     for line, row_level, means in summary.rows:
-        for metric, standing in means.items():
+        for metric, estimate in means.items():
             level = row_level if metric in per_level else None
-            p_value = None if math.isnan(standing.p_value) else standing.p_value
-            yield (*line, metric, level, *standing[:4], p_value, standing.worse)
-            for end, value in zip(("low", "high"), standing.interval or (), strict=False):
-                yield (*line, f"{metric}_{end}", level, value, math.nan, standing.n, False, None, False)
+            p_value = None if math.isnan(estimate.p_value) else estimate.p_value
+            yield (*line, metric, level, *estimate[:4], p_value, estimate.worse)
+            for end, value in zip(("low", "high"), estimate.interval or (), strict=False):
+                yield (*line, f"{metric}_{end}", level, value, math.nan, estimate.n, False, None, False)
 
 
-def standing_text(standing: Standing | None, column: Metric, with_sd: bool = True) -> str:
+def standing_text(estimate: Estimate | None, column: Metric, with_sd: bool = True) -> str:
     """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
-    if standing is None:
+    if estimate is None:
         return ""
-    if interval := standing.interval:
-        return f"{column.text(standing.mean)} ({column.text(interval[0])} to {column.text(interval[1])})"
-    return column.text(standing.mean, standing.sd) if with_sd else column.text(standing.mean)
+    if interval := estimate.interval:
+        return f"{column.text(estimate.mean)} ({column.text(interval[0])} to {column.text(interval[1])})"
+    return column.text(estimate.mean, estimate.sd) if with_sd else column.text(estimate.mean)

@@ -12,15 +12,14 @@ from markupsafe import Markup
 from confml.errors import ConfmlError
 from confml.published import known_tables
 from confml.report.answers.advice import unpromised, usual_level
-from confml.report.answers.answer import Answer, RunAnswer
+from confml.report.answers.answer import Answer, RunAnswer, answer_of
+from confml.report.answers.comparisons import Comparisons, comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.losses import losses_of
-from confml.report.answers.standings import Standings, standings_of
 from confml.report.answers.text import listed
 from confml.report.captions import protocol_text, setting_text
 from confml.report.files import safe_names, write_file
 from confml.report.forms.matrix import matrix_of_runs, run_matrix
-from confml.report.page.answer import answer_of
 from confml.report.page.citations import citations
 from confml.report.page.drawings import drawing_of
 from confml.report.page.tables import pairs_table, results_table, settings_table
@@ -43,21 +42,21 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
 
     files: paths and contents of the files that the page links to.
     """
-    run, standings = report.run, standings_of(report.run)
+    run, comparisons = report.run, comparisons_of(report.run)
     ranks = ranking(run, "error")
     headline, limits = _headline(answer)
     level = usual_level(run.config.levels)
-    if level is not None and standings.lines:
-        limits += filter(None, [unpromised(standings, level)])
+    if level is not None and comparisons.lines:
+        limits += filter(None, [unpromised(comparisons, level)])
     tables = [table for name, table in report.shown.items() if name in known_tables()]
-    parts = dataset_parts({"": report}, standings, answer)
+    parts = dataset_parts({"": report}, comparisons, answer)
     drawings = [drawing_of(one, report.folder) for one in report.pictures if not one.dataset]
     return render(
         name=run.config.name,
         about=" ".join((run.config.about or "").split()),
         cells=f"{run.done} of {len(run.cells)} cells are done, {len(run.failures)} failed. "
         f"Protocol: {protocol_text(run.config.protocol)}.",
-        banner=answer.banner,
+        banner=answer.state,
         failures=answer.failures,
         headline=headline,
         summary=None if ranks is None else _without(run_matrix(run, ranks), headline),
@@ -87,11 +86,11 @@ def _without(table: ShownTable, sentences: Sequence[str]) -> ShownTable:
 
 
 def dataset_parts(
-    reports: Mapping[str, Report], standings: Standings, answer: RunAnswer
+    reports: Mapping[str, Report], comparisons: Comparisons, answer: RunAnswer
 ) -> list[dict[str, Any]]:
     """Return name, facts, table and figures of each data set.
 
-    reports: by the name of the run in the standings.
+    reports: by the name of the run in the comparisons.
     """
     planned = dict.fromkeys(cell.dataset for report in reports.values() for cell in report.run.cells)
     answered = {one.dataset for one in answer.answers}
@@ -113,7 +112,7 @@ def dataset_parts(
                 "id": f"set-{names[dataset]}",
                 "name": dataset,
                 "facts": facts(first.run, dataset, " ".join(first.notes)),
-                "table": results_table(reports, standings, dataset, failed_cells(reports, dataset)),
+                "table": results_table(reports, comparisons, dataset, failed_cells(reports, dataset)),
                 "figures": drawings,
             }
         )
@@ -198,15 +197,15 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
     for report in reports.values():
         read_tables(report, [table for table in OF_RUNS if table.applies(report.run)], [losses_of])
     manifests = [manifest_of(folder) for folder in folders]
-    standings = Standings([(name, report.run) for name, report in reports.items()])
-    answer = answer_of(reports, standings)
+    comparisons = Comparisons([(name, report.run) for name, report in reports.items()])
+    answer = answer_of(reports, comparisons)
     headline, limits = _headline(answer)
     tables = [
-        pairs_table(standings),
+        pairs_table(comparisons),
         settings_table(names, [dict(one.get("config", {})) for one in manifests]),
     ]
     tables = [table for table in tables if len(table.frame)]
-    summary = matrix_of_runs(standings)
+    summary = matrix_of_runs(comparisons)
     if summary is None:
         limits.append(
             "There are no mean ranks: they need two methods with results on the same two data sets."
@@ -215,14 +214,14 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         name=f"Comparison of {listed(names)}",
         about="",
         cells=f"{len(names)} runs: {listed(names, 12)}.",
-        banner=answer.banner,
+        banner=answer.state,
         failures=answer.failures,
         headline=headline,
         summary=summary,
         figures=[],
         limits=[*limits, *incomparable(reports, answer.answers)],
         sections=[{"id": "runs", "title": "Differences of the runs", "tables": tables}] if tables else [],
-        datasets=dataset_parts(reports, standings, answer),
+        datasets=dataset_parts(reports, comparisons, answer),
         files=[],
         origin=[text for name, one in zip(names, manifests, strict=True) for text in origin(one, name)],
         citations=dict.fromkeys(text for run in opened for text in citations(run)),

@@ -12,13 +12,11 @@ import pandas as pd
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE
 from confml.report.answers.advice import usual_level
+from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import Comparison, Difference
-from confml.report.answers.lines import Line, Standing
 from confml.report.answers.losses import COSTS
-from confml.report.answers.standings import Standings
 from confml.report.answers.text import listed
 from confml.report.forms.summary import standing_text
-from confml.report.page.answer import keys_of
 from confml.report.report import Report
 from confml.report.shown_table import ShownTable
 
@@ -39,48 +37,48 @@ ABOUT = {
 
 
 def results_table(
-    reports: Mapping[str, Report], standings: Standings, dataset: str, failed: Mapping[str, int]
+    reports: Mapping[str, Report], comparisons: Comparisons, dataset: str, failed: Mapping[str, int]
 ) -> ShownTable:
     """Return error, tests, probabilities, regions, accepted shares and time, one row per method and view.
 
-    reports: by the name of the run in the standings. failed: number of failed cells by label.
+    reports: by the name of the run in the comparisons. failed: number of failed cells by label.
     """
-    lines = standings.of_dataset(dataset)
-    errors = {line: standing.mean for line in lines if (standing := standings.of(line, "error"))}
+    lines = comparisons.of_dataset(dataset)
+    errors = {line: estimate.mean for line in lines if (estimate := comparisons.estimate(line, "error"))}
     lines = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))
-    shown, level = lines[:MOST_ROWS], usual_level(standings.results.config.levels)
-    family = standings.family(dataset)
-    frame = pd.DataFrame({"method": [standings.label(line) for line in shown]})
+    shown, level = lines[:MOST_ROWS], usual_level(comparisons.results.config.levels)
+    comparison = comparisons.comparison(dataset)
+    frame = pd.DataFrame({"method": [comparisons.label(line) for line in shown]})
     best = pd.DataFrame({"method": [False] * len(shown)})
     about = dict(ABOUT)
 
     def add(metric: Metric, level: float | None = None) -> None:
-        standing = [standings.of(line, metric.key, level) for line in shown]
-        if not any(standing):
+        estimate = [comparisons.estimate(line, metric.key, level) for line in shown]
+        if not any(estimate):
             return
         heading = metric.label if level is None else f"{metric.label} at {level:g}"
         spread = "" if metric.key != "error" else ", mean ± sd over splits"
         about[heading] = f"{metric.about[:1].upper()}{metric.about[1:]}{spread}."
-        texts = [_text(one, metric) for one in standing]
+        texts = [_text(one, metric) for one in estimate]
         if metric.key == "coverage" and level is not None:
-            low = [standings.coverage(line, level).too_low for line in shown]
+            low = [comparisons.low_coverage(line, level) is not None for line in shown]
             texts = [f"{text} low" * flag or text for text, flag in zip(texts, low, strict=True)]
         frame[heading] = texts
-        best[heading] = _best(standing, metric)
+        best[heading] = _best(estimate, metric)
 
     for metric in metrics_in(PAGE):
         add(metric)
-        if metric.key == "error" and family is not None and len(family.lines) > 1:
-            frame[DIFFERENCE] = [_difference(family, line) for line in shown]
-            frame[P] = [DASH if line in family.best else _p_value(standings, line) for line in shown]
+        if metric.key == "error" and comparison is not None and len(comparison.lines) > 1:
+            frame[DIFFERENCE] = [_difference(comparison, line) for line in shown]
+            frame[P] = [DASH if line in comparison.best else _p_value(comparisons, line) for line in shown]
             best[DIFFERENCE] = best[P] = False
     for metric in metrics_in(PAGE, LEVEL) if level is not None else ():
         add(metric, level)
-    certified = _certified(reports, standings, dataset)
+    certified = _certified(reports, comparisons, dataset)
     if any(certified.values()):
         frame[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
         best[CERTIFIED] = False
-    frame[TIME] = [f"{standings.seconds(line):.2g}" for line in shown]
+    frame[TIME] = [f"{comparisons.seconds(line):.2g}" for line in shown]
     best[TIME] = False
     rest = pd.DataFrame(
         {"method": [f"{label} (failed)" for label in failed if label not in set(frame["method"])]}
@@ -90,23 +88,25 @@ def results_table(
     return ShownTable(
         f"Results on {dataset}",
         frame.reset_index(drop=True),
-        _notes(standings, dataset, level, family, len(lines), failed),
+        _notes(comparisons, dataset, level, comparison, len(lines), failed),
         best=best.reset_index(drop=True),
         about=about,
     )
 
 
 def _notes(
-    standings: Standings,
+    comparisons: Comparisons,
     dataset: str,
     level: float | None,
-    family: Comparison | None,
+    comparison: Comparison | None,
     rows: int,
     failed: Mapping[str, int],
 ) -> list[str]:
     notes = []
-    if family is not None:
-        notes += [f"{standings.label(line)}: not compared ({why})." for line, why in family.left_out.items()]
+    if comparison is not None:
+        notes += [
+            f"{comparisons.label(line)}: not compared ({why})." for line, why in comparison.left_out.items()
+        ]
     if failed:
         cells = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in failed.items()]
         notes.append(f"Failed: {listed(cells)}.")
@@ -115,27 +115,27 @@ def _notes(
     return notes
 
 
-def _text(standing: Standing | None, metric: Metric) -> str:
-    if standing is None or math.isnan(standing.mean):
+def _text(estimate: Estimate | None, metric: Metric) -> str:
+    if estimate is None or math.isnan(estimate.mean):
         return DASH
     if metric.key in COSTS:
-        return standing_text(standing, metric)
+        return standing_text(estimate, metric)
     with_sd = metric.key == "error"
-    return metric.text(standing.mean, standing.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
+    return metric.text(estimate.mean, estimate.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
 
 
-def _best(standing: Sequence[Standing | None], metric: Metric) -> list[bool]:
+def _best(estimate: Sequence[Estimate | None], metric: Metric) -> list[bool]:
     """Return which means are the best; set sizes are compared only where the promise is kept."""
     if metric.per == LEVEL:
-        return [one is not None and one.best for one in standing]
-    means = np.array([math.nan if one is None else round(one.mean, metric.digits + 2) for one in standing])
+        return [one is not None and one.best for one in estimate]
+    means = np.array([math.nan if one is None else round(one.mean, metric.digits + 2) for one in estimate])
     if metric.direction is None or len(set(means[~np.isnan(means)])) < 2:
         return [False] * len(means)
     best = np.nanmin(means) if metric.direction == LOWER else np.nanmax(means)
     return (means == best).tolist()
 
 
-def _certified(reports: Mapping[str, Report], standings: Standings, dataset: str) -> dict[Line, float]:
+def _certified(reports: Mapping[str, Report], comparisons: Comparisons, dataset: str) -> dict[Line, float]:
     """Return the mean coverage of the thresholds that are certified for a risk of 1 %."""
     shares = {
         (run, *(row[name] for name in ("dataset", "method", "params", "view"))): float(row["coverage"])
@@ -143,22 +143,23 @@ def _certified(reports: Mapping[str, Report], standings: Standings, dataset: str
         for row in report.dicts("certified.csv", dataset=dataset)
         if math.isclose(row["risk"], RISK) and not report.run.has_groups(dataset)
     }
-    keys = {line: (standings.run_of(line), *key) for line, key in keys_of(standings, dataset).items()}
+    lines = comparisons.of_dataset(dataset)
+    keys = {line: (comparisons.run_of[line], *comparisons.key(line)) for line in lines}
     return {line: shares[key] for line, key in keys.items() if key in shares}
 
 
-def _p_value(standings: Standings, line: Line) -> str:
-    standing = standings.of(line, "error")
-    return DASH if standing is None else p_text(standing.p_value)
+def _p_value(comparisons: Comparisons, line: Line) -> str:
+    estimate = comparisons.estimate(line, "error")
+    return DASH if estimate is None else p_text(estimate.p_value)
 
 
-def _difference(family: Comparison, line: Line) -> str:
-    if line in family.best:
+def _difference(comparison: Comparison, line: Line) -> str:
+    if line in comparison.best:
         return "lowest"
-    gap = family.difference(line)
+    gap = comparison.difference(line)
     if gap is None:
         return DASH
-    return f"{points(gap.difference)} {interval_text(gap, family.pairs)}"
+    return f"{points(gap.difference)} {interval_text(gap, comparison.pairs)}"
 
 
 def interval_text(difference: Difference, comparisons: int = 1) -> str:
@@ -183,24 +184,24 @@ def p_text(value: float) -> str:
 # ---- several runs
 
 
-def pairs_table(standings: Standings) -> ShownTable:
+def pairs_table(comparisons: Comparisons) -> ShownTable:
     """Return the differences of equal methods between two runs, on their common splits."""
     rows = []
-    for first, second in combinations(standings.lines, 2):
-        runs = [standings.run_of(line) for line in (first, second)]
+    for first, second in combinations(comparisons.lines, 2):
+        runs = [comparisons.run_of[line] for line in (first, second)]
         names = [
             line.method.removesuffix(f", {run}") for line, run in zip((first, second), runs, strict=True)
         ]
-        gap, family = standings.pair(first, second), standings.family(first.dataset)
+        gap, comparison = comparisons.pair(first, second), comparisons.comparison(first.dataset)
         same = first.dataset == second.dataset and first.view == second.view and names[0] == names[1]
-        if same and runs[0] != runs[1] and gap is not None and family is not None:
-            errors = [standings.of(line, "error") for line in (first, second)]
+        if same and runs[0] != runs[1] and gap is not None and comparison is not None:
+            errors = [comparisons.estimate(line, "error") for line in (first, second)]
             rows.append(
                 (
                     *(first.dataset, names[0], *runs),
                     *(f"{100 * error.mean:.2f}" for error in errors if error is not None),
                     f"{points(gap.difference)} {interval_text(gap)}",
-                    *(p_text(gap.p_value), p_text(family.p_value(first, second)), str(gap.splits)),
+                    *(p_text(gap.p_value), p_text(comparison.p_value(first, second)), str(gap.splits)),
                 )
             )
     headings = ["data set", "method", "first run", "second run", "first (%)", "second (%)"]

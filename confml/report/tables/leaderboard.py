@@ -9,11 +9,11 @@ import pandas as pd
 from confml.data.text_table import number_text
 from confml.measures import known_metrics
 from confml.measures.metric import HIGHER, LOWER
-from confml.measures.ranks import RankComparison, compare_ranks
+from confml.measures.ranks import compare_ranks
 from confml.methods import BASELINE
-from confml.report.answers.datasets import RankVerdict, complete
+from confml.report.answers.comparisons import Comparisons, comparisons_of
+from confml.report.answers.datasets import Ranking, complete
 from confml.report.answers.losses import losses_of
-from confml.report.answers.standings import Standings, standings_of
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.cells import with_details
@@ -107,13 +107,13 @@ def metric_values(run: RunResults) -> Iterator[SplitValue]:
 class Column(NamedTuple):
     """One column of the leaderboard.
 
-    means: over the splits (data sets, entries), NaN where an entry failed. ranks: of the entries, None
+    means: over the splits (data sets, entries), NaN where an entry failed. ranking: of the entries, None
     without a better direction or with fewer than two entries or data sets. low: of a coverage, the number of
     data sets on which it is shown to be too low, for each entry. missing: a sentence on what is left out.
     """
 
     means: pd.DataFrame
-    ranks: RankComparison | None = None
+    ranking: Ranking | None = None
     low: pd.Series | None = None
     missing: str = ""
 
@@ -129,28 +129,22 @@ def column_of(
     means: over the splits (data sets, entries), NaN without a value. failed: (data set, entry) pairs.
     too_low: for columns of regions, whether the coverage is shown to be too low; these are ranked last.
     """
-    defined = {str(entry): values.dropna().index.tolist() for entry, values in means.items()}
-    table = complete(defined, means.index.tolist(), failed)
-    if not table.methods or not table.datasets:
+    scores, missing = complete(means, direction == HIGHER, failed)
+    if not scores.size:
         return None
-    ranked, ranks, low = means.reindex(index=table.datasets, columns=table.methods), None, None
+    ranking, low = None, None
     if too_low is not None:
-        too_low = too_low.reindex(index=table.datasets, columns=table.methods)
+        too_low = too_low.reindex_like(scores)
         low = too_low.sum() if direction is None else None
-    if direction is not None and min(ranked.shape) > 1:
+    if direction is not None and min(scores.shape) > 1:
         # Means that differ only in their last bits are ties.
-        scores = np.round(table.scores(_defined(means), direction == HIGHER), 12)
-        signed = _finite(scores if direction == LOWER else -scores)
+        rounded = np.round(scores.to_numpy(), 12)
+        signed = _finite(rounded if direction == LOWER else -rounded)
         if too_low is not None:
             last = signed.max(axis=1, keepdims=True)
             signed = np.where(too_low, last + 1e-9 * (1 + np.abs(last)), signed)
-        ranks = compare_ranks(signed, higher_is_better=False)
-    return Column(ranked, ranks, low, table.sentence())
-
-
-def _defined(means: pd.DataFrame) -> dict[tuple[str, str], float]:
-    columns = {str(entry): values.dropna() for entry, values in means.items()}
-    return {(str(name), entry): mean for entry, values in columns.items() for name, mean in values.items()}
+        ranking = Ranking(scores, compare_ranks(signed, higher_is_better=False))
+    return Column(means.reindex_like(scores), ranking, low, missing)
 
 
 def _finite(scores: np.ndarray) -> np.ndarray:
@@ -160,13 +154,13 @@ def _finite(scores: np.ndarray) -> np.ndarray:
     return np.clip(scores, low - 1 - np.abs(low), high + 1 + np.abs(high))
 
 
-def too_low_coverages(standings: Standings, means: pd.DataFrame, level: float) -> pd.DataFrame:
+def too_low_coverages(comparisons: Comparisons, means: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return whether the coverage of each entry at a level is shown to be too low, by data set."""
     found = pd.DataFrame(False, means.index, means.columns)
-    for line in standings.lines:
-        entry = standings.label(line)
+    for line in comparisons.lines:
+        entry = comparisons.label(line)
         if entry in found and line.dataset in found.index:
-            found.loc[line.dataset, entry] = standings.coverage(line, level).too_low
+            found.loc[line.dataset, entry] = comparisons.low_coverage(line, level) is not None
     return found
 
 
@@ -206,7 +200,7 @@ def write(report: Report) -> None:
         means = groups.agg(lambda values: mean_and_sd(values.tolist())[0]).unstack()
         means, too_low = means.reindex(index=datasets, columns=list(entries)), None
         if level is not None and name in (f"coverage_at_{number_text(level)}", SET_SIZE):
-            too_low = too_low_coverages(standings_of(run), means, level)
+            too_low = too_low_coverages(comparisons_of(run), means, level)
         column = column_of(means, direction, failed, too_low)
         if column is not None:
             rows, by_dataset = tables["-timings" if name == SECONDS else ""]
@@ -225,13 +219,14 @@ def write(report: Report) -> None:
 
 
 def _rows(name: str, column: Column, entries: Mapping[str, tuple[str, str]]) -> Iterator[tuple]:
-    differs = column.ranks is not None and np.ptp(column.ranks.mean_ranks) > 0
-    verdict = None if column.ranks is None else RankVerdict(column.ranks)
+    ranking = column.ranking
+    differs = ranking is not None and np.ptp(ranking.comparison.mean_ranks) > 0
     for place, (entry, values) in enumerate((str(entry), values) for entry, values in column.means.items()):
         rank = width = near = None
-        if column.ranks is not None and verdict is not None:
-            rank, width = float(column.ranks.mean_ranks[place]), column.ranks.critical_difference
-            near = bool(differs and not verdict.worse(place))
+        if ranking is not None:
+            rank = float(ranking.comparison.mean_ranks[place])
+            width = ranking.comparison.critical_difference
+            near = bool(differs and not ranking.worse(place))
         low = None if column.low is None else int(column.low[entry])
         mean, median = mean_and_sd(values.tolist())[0], float(np.nanmedian(values))
         yield name, *entries[entry], len(values), mean, median, rank, width, near, low

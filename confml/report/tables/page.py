@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from confml._json import to_json
+from confml.report.answers.answer import answer_of
+from confml.report.answers.comparisons import comparisons_of
 from confml.report.answers.losses import losses_of
-from confml.report.answers.standings import standings_of
 from confml.report.figures import figure_functions, pictures
 from confml.report.forms.short_table import summary_text
-from confml.report.page.answer import answer_of
 from confml.report.page.page import run_page
 from confml.report.report import Picture, Report
 from confml.report.run.results import RunResults
@@ -59,7 +59,7 @@ def write_page(report: Report) -> None:
     """
     run = report.run
     run.status("writing the page")
-    answer = answer_of({"": report}, standings_of(run))
+    answer = answer_of({"": report}, comparisons_of(run))
     report.write("answer.json", to_json(answer.as_dict(), indent=1) + "\n")
     report.write("summary.md", summary_text(run, answer, report.notes))
     report.write("report.html", run_page(report, answer, files_of(report)))

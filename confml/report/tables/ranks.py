@@ -52,7 +52,7 @@ def write(report: Report) -> None:
 def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
     """Return means of the metric per data set, then mean ranks, then mean ranks of the paper's numbers."""
     rows = [
-        *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
+        *found.scores.itertuples(name=None),
         (MEAN_RANK, *found.comparison.mean_ranks.tolist()),
     ]
     if printed is not None:
@@ -96,7 +96,7 @@ def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | Non
 def tests_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
     """Return the tests of a ranking as Markdown: one row per pair of methods, and the notes."""
     outcome, labels = found.comparison, found.labels
-    order = found.verdict.by_rank
+    order = found.by_rank
     pairs = [
         (f"{labels[a]} / {labels[b]}", f"{outcome.nemenyi[a, b]:.3g}", f"{outcome.wilcoxon[a, b]:.3g}")
         for a, b in combinations(order, 2)

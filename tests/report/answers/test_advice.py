@@ -8,11 +8,11 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
+from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer_for, causes, run_answer, state
+from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.losses import COST
-from confml.report.answers.standings import Standings
-from confml.report.answers.thresholds import Decided
 from confml.report.forms.summary import summaries
 from confml.report.run.cells import Failure
 from confml.runner.manifest import DatasetInfo
@@ -62,8 +62,8 @@ def p_values(high, missed=0):
     return predict
 
 
-def advice_of(run, aim, decided=None):
-    return advise(Standings([("", run)]), "d", aim, decided or Decided())
+def advice_of(run, aim, accepted=None):
+    return advise(Comparisons([("", run)]), "d", aim, accepted or Accepted())
 
 
 def test_the_fastest_of_those_not_shown_to_differ_is_recommended():
@@ -109,26 +109,25 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     """Regions of probabilities have one label each, and promise no coverage."""
     run = run_of({"sure": probabilities(0, 0.99), "a": p_values(0.06), "b": p_values(0.06)})
     assert advice_of(run, "regions").best == "a"
-    standings = Standings([("", run)])
-    best = {line.method: standings.of(line, "mean_region_size", 0.05).best for line in standings.lines}
-    assert best == {"sure": False, "a": True, "b": True}
+    comparisons = Comparisons([("", run)])
+    estimates = [comparisons.estimate(line, "mean_region_size", 0.05) for line in comparisons.lines]
+    assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
     assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
-    standing = [found.get("mean_region_size") for one in summaries(only) for _, _, found in one.rows]
-    assert any(standing) and not any(one.best for one in standing if one)
+    estimate = [found.get("mean_region_size") for one in summaries(only) for _, _, found in one.rows]
+    assert any(estimate) and not any(one.best for one in estimate if one)
 
 
 def test_lowest_cost_is_that_of_the_decisions():
     """A method with more errors costs less, because it is unsure of them and abstains."""
     costs = Costs({"0": {"1": 1.0}, "1": {"0": 1.0}}, 0.2)
     run = run_of({"sure": probabilities(25, 0.99), "unsure": probabilities(30, 0.7)}, costs=costs)
-    standings = Standings([("", run)])
-    family = standings.family("d", COST)
-    means = dict(zip([line.method for line in family.lines], family.means.tolist(), strict=True))
+    comparison = Comparisons([("", run)]).comparison("d", COST)
+    means = dict(zip([line.method for line in comparison.lines], comparison.means.tolist(), strict=True))
     assert means == pytest.approx({"sure": 0.25, "unsure": 0.2})
     metrics = {row.method: row.mean for row in run.summary if row.metric == "cost_with_abstaining"}
     assert means == pytest.approx(metrics)
-    found = advise(standings, "d", "cost", Decided())
+    found = advice_of(run, "cost")
     assert found.best == "unsure" and found.value == "cost 0.2"
     assert advice_of(run, "error").best == "sure"
     assert (
@@ -139,8 +138,7 @@ def test_lowest_cost_is_that_of_the_decisions():
 
 def test_certified_share():
     run = run_of({"a": probabilities(1), "b": probabilities(9)})
-    decided = Decided(0.9, "a", 0.62, "b", 2, 368, 400)
-    found = advice_of(run, "certified", decided)
+    found = advice_of(run, "certified", Accepted(0.9, "a", {"coverage": 0.62, "candidates": 2}, "b"))
     assert found.head == "For the largest certified share: b (62 % of new predictions, 0.5 s)."
     assert "wrong with probability at most 1 %; this holds with probability 95 %" in found.guarantee
     assert advice_of(run, "certified").best is None
@@ -157,37 +155,34 @@ def test_ranks_over_data_sets_come_first():
         },
         names,
     )
-    standings = Standings([("", run)])
-    found, verdict = overall(standings, "error")
-    assert verdict.differs and found.best == "best" and list(found.alike) == []
+    found = overall(Comparisons([("", run)]), "error")
+    assert found.best == "best" and list(found.alike) == []
+    assert "Friedman's test (Iman and Davenport): p =" in found.power
     assert found.value == "mean rank 1.00 over 8 data sets"
     assert "Next by mean rank: second 2.00; third 3.00." in found.power
-    few, verdict = overall(
-        Standings([("", run_of({"a": probabilities(1), "b": probabilities(2)}, names[:3]))]), "error"
-    )
-    assert not verdict.testable and few.best == "a" and list(few.alike) == []
+    few = run_of({"a": probabilities(1), "b": probabilities(2)}, names[:3])
+    few = overall(Comparisons([("", few)]), "error")
+    assert few.best == "a" and list(few.alike) == []
     assert "too few for a test" in few.power
 
 
-def test_failures_are_grouped_and_the_state_is_told():
+def test_failures_are_grouped_by_cause():
     methods = {"a": probabilities(1), "b": probabilities(2)}
     run = run_of(methods, ("d", "e"), failing=[("d", "b"), ("e", "b")])
-    varied = [Failure(one.cell, f"ValueError: k = {n} is too large") for n, one in enumerate(run.failures)]
-    (cause,) = causes(varied, run.label)
-    assert cause.sentence == "b: 10 cells on 2 data sets: ValueError: k = 0 is too large"
+    run.failures = [
+        Failure(one.cell, f"ValueError: k = {n} is too large") for n, one in enumerate(run.failures)
+    ]
+    assert causes(run) == ["b: 10 cells on 2 data sets: ValueError: k = 0 is too large"]
     assert state(run) == "Failures: 10 of 20 cells failed."
-    first = next(iter(run.results))
-    del run.results[first]
+    del run.results[next(iter(run.results))]
     assert state(run).startswith("Incomplete: 10 of 20 cells failed, and 1 of 20 cells are still")
-    found = run_answer(Standings([("", run)]), [], ["d", "e"])
-    assert len(found.failures) == 1 and found.as_dict()["state"] == state(run)
 
 
 def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():
     names = [f"d{number}" for number in range(5)]
     methods = {f"m{k}": probabilities({name: 20 - 15 * (place == k) for place, name in enumerate(names)})
                for k in range(5)}  # fmt: skip
-    standings = Standings([("", run_of(methods, names))])
-    found = [answer_for(standings, name, Decided(), (), "error") for name in names]
-    text = " ".join(run_answer(standings, found, names).sentences)
+    comparisons = Comparisons([("", run_of(methods, names))])
+    answers = [answer_for(comparisons, name, Accepted(), (), "error") for name in names]
+    text = " ".join(run_answer(comparisons, answers, names).sentences)
     assert "; 1 other method on the other data sets" in text

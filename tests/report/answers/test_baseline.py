@@ -10,12 +10,12 @@ from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
+from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall, unpromised
+from confml.report.answers.comparisons import comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 from confml.report.answers.promises import promised
-from confml.report.answers.standings import standings_of
-from confml.report.answers.thresholds import Decided
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, shown_summary, summaries
 from confml.report.report import Report
@@ -40,29 +40,30 @@ def test_the_baseline_is_a_row_that_changes_no_other():
         assert [row for row in rows if row[1] != "majority-class"] == list(csv_rows(before))
         notes = shown_summary(after, both).notes
         assert shown_summary(before, plain).notes == [note for note in notes if "majority" not in note]
-    standings = standings_of(both)
-    family, (baseline,) = standings.family("d"), standings.family("d").baselines
+    comparisons = comparisons_of(both)
+    comparison = comparisons.comparison("d")
+    (baseline,) = comparison.baselines
     truth = np.tile(np.arange(100) % 2, 5).astype(float)
     p_values = []
-    for line in family.lines:
-        losses = [cell.of(line.view, "error") for cell in standings.losses(line).values()]
+    for line in comparison.lines:
+        losses = [cell.of(line.view, "error") for cell in comparisons.losses[line].values()]
         of_baseline = [one._replace(values=truth[:100]) for one in losses]
         p_values.append(LossTable([losses, of_baseline], bound=1.0).pair(0, 1).p_value)
     p_values.sort()
-    assert standings.of(baseline, "error").p_value == pytest.approx(3 * p_values[0])
-    assert family.baselines[baseline].tolist() == pytest.approx(
+    assert comparisons.estimate(baseline, "error").p_value == pytest.approx(3 * p_values[0])
+    assert comparison.baselines[baseline].tolist() == pytest.approx(
         [3 * p_values[0], max(3 * p_values[0], 2 * p_values[1]), max(2 * p_values[1], p_values[2])]
     )
-    assert standings.of(baseline, "error").worse and not standings.of(baseline, "error").best
+    assert comparisons.estimate(baseline, "error").worse and not comparisons.estimate(baseline, "error").best
     sentence = "d: not shown to be better than majority-class (error 50.00 %): weak"
-    assert standings.not_above_baseline("d") == sentence and sentence in short_table(both).notes
+    assert comparisons.not_above_baseline("d") == sentence and sentence in short_table(both).notes
 
 
 def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path):
     runs = [run_of(methods, ("d", "e")) for methods in (METHODS, WITH_BASELINE)]
     plain, both = (ranking(run, "error") for run in runs)
     assert both.labels == plain.labels and both.comparison.f_p_value == plain.comparison.f_p_value
-    first, second = (overall(standings_of(run), "error")[0] for run in runs)
+    first, second = (overall(comparisons_of(run), "error") for run in runs)
     assert first == second
     certified = [[*map(repr, rows(Report(run, tmp_path)))] for run in runs]
     assert certified[0] == certified[1] and len(certified[0]) == 2 * 3
@@ -71,7 +72,7 @@ def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path)
 @pytest.mark.parametrize(("wrong", "is_better"), [(30, True), (47, False)])
 def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_better):
     run = run_of({"a": probabilities(wrong), "b": probabilities(49), "majority-class": constant})
-    found = advise(standings_of(run), "d", "error", Decided())
+    found = advise(comparisons_of(run), "d", "error", Accepted())
     assert (found.best == "a") == is_better
     if not is_better:
         text = f"a has the lowest error ({wrong}.0 %), and is not shown to be better than majority-class."
@@ -90,7 +91,7 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     (table,) = [table for table in summaries(run) if table.kind.name == "results"]
     rows = [row[:3] for row in csv_rows(table) if row[3] == "cost_with_abstaining_low"]
     assert ("d", "majority-class", "always-abstain") in rows
-    found = advise(standings_of(run), "d", "cost", Decided())
+    found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert (found.best == "a") == is_better
     if not is_better:
         assert found.reason.endswith("is not shown to be better than majority-class (always-abstain).")
@@ -99,14 +100,14 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
 def test_regions_without_a_promised_coverage_are_named():
     run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)})
     sentence = "No coverage of 1 - level is promised for the regions of a."
-    assert unpromised(standings_of(run), 0.05) == sentence
+    assert unpromised(comparisons_of(run), 0.05) == sentence
     assert sentence in short_table(run).notes
     assert all(
         sentence in shown_summary(table, run).notes
         for table in summaries(run)
         if table.kind.name == "results"
     )
-    assert unpromised(standings_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
+    assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
 
 
 def test_interval_of_a_mean_is_that_of_the_rows():
@@ -133,8 +134,8 @@ def test_mean_costs_have_an_interval():
 
     infos = {"d": DatasetInfo(name="d", rows=120, attributes=2, classes=2)}
     run = make_run(make_config([entry("a")], costs=matrix), predict, infos, ("r0", "r1"))
-    standings = standings_of(run)
-    found = standings.of(standings.lines[0], "cost")
+    comparisons = comparisons_of(run)
+    found = comparisons.estimate(comparisons.lines[0], "cost")
     assert found.interval[0] < found.mean < found.interval[1]
     (table,) = [table for table in summaries(run) if table.kind.name == "results"]
     text = f"{found.mean:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})"
@@ -177,14 +178,14 @@ def test_what_p_values_promise(conformal, reasons):
 def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken):
     """A method whose p-values are counted among the rows that the steps are fitted to."""
     run = run_of({"b": p_values(0.01, 2)}, **config)
-    standings = standings_of(run)
+    comparisons = comparisons_of(run)
     sentence = f"No coverage of 1 - level is promised for the regions of {broken}." if broken else ""
-    assert unpromised(standings, 0.05) == sentence
-    assert (standings.promise(standings.lines[0], 0.05) is None) == bool(broken)
-    cell = next(iter(standings.losses(standings.lines[0]).values()))
+    assert unpromised(comparisons, 0.05) == sentence
+    assert (comparisons.promise(comparisons.lines[0], 0.05) is None) == bool(broken)
+    cell = next(iter(comparisons.losses[comparisons.lines[0]].values()))
     parts = cell.region_errors("p-value", 0.05).parts
     assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
     if broken:
         assert sentence in short_table(run).notes
-        answer = advise(standings, "d", "regions", Decided())
+        answer = advise(comparisons, "d", "regions", Accepted())
         assert "have no guarantee" in answer.guarantee or answer.reason

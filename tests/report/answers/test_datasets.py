@@ -3,11 +3,12 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
 from confml.measures.ranks import compare_ranks, signed_rank_p_value
-from confml.report.answers.datasets import RankVerdict, complete, needed_datasets
+from confml.report.answers.datasets import Ranking, complete
 
 
 def literal(z):
@@ -31,33 +32,35 @@ def test_zeros_do_not_change_to_an_approximation():
     assert signed_rank_p_value([0.3 - 0.2, 0.2 - 0.1, -0.1]) == 1.0  # ties but for rounding
 
 
-def test_smallest_numbers_of_data_sets():
-    assert [needed_datasets(k) for k in (2, 3, 5, 10, 20)] == [6, 7, 9, 11, 13]
+def ranking_of(scores):
+    return Ranking(pd.DataFrame(scores), compare_ranks(scores))
+
+
+@pytest.mark.parametrize(("methods", "needed"), [(2, 6), (3, 7), (5, 9), (10, 11), (20, 13)])
+def test_smallest_numbers_of_data_sets(methods, needed):
+    assert ranking_of(np.ones((2, methods))).needed == needed
 
 
 def test_bars_only_after_friedman_s_test():
     rng = np.random.default_rng(0)
-    equal = RankVerdict(compare_ranks(rng.random((20, 4))))
-    assert not equal.differs and equal.groups() == [] and "shows no difference" in equal.sentence()
-    few = RankVerdict(compare_ranks(np.arange(12.0).reshape(3, 4)))
-    assert not few.testable and few.groups() == [] and "too few for a test" in few.sentence()
-    scores = rng.random((20, 4)) + [0.0, 0.05, 2.0, 2.05]
-    two = RankVerdict(compare_ranks(scores))
-    assert two.differs and sorted(map(sorted, two.groups())) == [[0, 1], [2, 3]]
-    assert "under one bar" in two.sentence() and two.worse(0)
-    apart = RankVerdict(compare_ranks(rng.random((20, 3)) + [0.0, 2.0, 4.0]))
-    assert apart.groups() == [] and "under one bar" not in apart.sentence()
+    equal = ranking_of(rng.random((20, 4)))
+    assert not equal.differs and equal.groups() == [] and "shows no difference" in equal.sentence
+    few = ranking_of(np.arange(12.0).reshape(3, 4))
+    assert not few.testable and few.groups() == [] and "too few for a test" in few.sentence
+    two = ranking_of(rng.random((20, 4)) + [0.0, 0.05, 2.0, 2.05])
+    assert two.differs and sorted(map(sorted, two.groups())) == [[0, 1], [2, 3]] and two.worse(0)
+    assert ranking_of(rng.random((20, 3)) + [0.0, 2.0, 4.0]).groups() == []
 
 
 def test_a_method_that_fails_often_is_left_out_and_named():
     names = [f"d{place}" for place in range(20)]
-    known = {"often": names[:8], "seldom": names[:19], **{f"m{k}": names for k in range(3)}}
-    failed = {(name, label) for label, own in known.items() for name in names if name not in own}
-    found = complete(known, names, failed)
-    assert found.methods == ["seldom", "m0", "m1", "m2"] and found.datasets == names
-    assert found.dropped == ["often"] and found.worst == [("d19", "seldom")]
-    assert "often" in found.sentence() and "seldom on d19" in found.sentence()
-    means = {(name, label): 0.1 * k for k, label in enumerate(known) for name in known[label]}
-    assert found.scores(means, higher_is_better=False)[19].tolist() == pytest.approx([0.4, 0.2, 0.3, 0.4])
-    # Without a failure, the data set is left out.
-    assert complete(known, names).dropped_datasets == ["d19"]
+    means = pd.DataFrame(dict.fromkeys(["often", "seldom", "m0"], np.arange(20.0)), index=names)
+    means[["m1", "never"]] = 0.4, np.nan
+    means.loc[names[8:], "often"] = means.loc["d19", "seldom"] = np.nan
+    failed = {(name, label) for name in names for label in ("often", "seldom", "never")}
+    scores, sentence = complete(means, False, failed)
+    assert scores.columns.tolist() == ["seldom", "m0", "m1"] and scores.index.tolist() == names
+    assert sentence.endswith("are missing: often. Failed, and ranked last there: seldom on d19.")
+    assert scores.loc["d19"].tolist() == [19.0, 19.0, 0.4]
+    scores, sentence = complete(means, False)  # without a failure, the data set is left out
+    assert len(scores) == 19 and sentence.endswith("are missing: d19.")

@@ -1,0 +1,126 @@
+"""The answer: the best method, by how much, what does not differ from it, and which share is accepted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report.report_cases import dataset, entry, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.report.answers.answer import answer_of
+from confml.report.answers.comparisons import Comparisons
+from confml.report.forms.short_table import short_table
+from confml.report.report import Report
+from confml.report.tables import certified, certified_jointly, rejection_curves
+from confml.report.write import read_tables
+from confml.runner.manifest import DatasetInfo
+
+TABLES = (rejection_curves.TABLE, certified.TABLE, certified_jointly.TABLE)
+
+
+def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, datasets=("d",), **config):
+    """A run whose methods make the given numbers of errors on the examples of each split."""
+
+    def predict(cell):
+        errors = wrong[cell.method][splits.index(cell.split)]
+        scores = np.where(np.arange(rows)[:, None] < errors, [0.2, 0.8], [0.9, 0.1])
+        scores = scores + np.arange(rows)[:, None] * [[0.05 / rows, -0.05 / rows]]
+        prediction = Prediction(np.array([0, 1]), scores / scores.sum(axis=1, keepdims=True), "probability")
+        return result_of(cell, {"probability": prediction}, np.zeros(rows, dtype=int), train_rows=100)
+
+    infos = {name: DatasetInfo(name=name, rows=rows + 100, attributes=2, classes=2) for name in datasets}
+    return make_run(make_config([entry(name) for name in wrong], **config), predict, infos, list(splits))
+
+
+def answer(*runs, folder="."):
+    reports = {"" if number == 0 else "second": Report(run, folder) for number, run in enumerate(runs)}
+    for report in reports.values():
+        read_tables(report, TABLES)
+    return answer_of(reports, Comparisons([(name, report.run) for name, report in reports.items()]))
+
+
+def only(*runs):
+    (found,) = answer(*runs).answers
+    return found
+
+
+def test_the_best_method_and_its_differences():
+    found = only(run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}))
+    assert found.best == "a" and found.error == pytest.approx(0.1) and found.alike == ["b"]
+    assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits; b follows with 1.3 points" in found.sentence
+    assert "1 of 2 others is shown" in found.sentence and "3 splits: fewer than 5" in found.sentence
+    assert "Not shown to differ: b" in found.advice.head
+    assert "This run could show differences of about" in found.advice.rest
+
+
+def test_one_split_is_tested_on_its_examples():
+    found = only(run_with_errors({"a": [2], "b": [20]}, ("r0",)))
+    assert "on 50 test examples; b follows with 36.0 points more" in found.sentence
+    assert found.alike == [] and "training again may differ" in found.sentence
+
+
+def test_methods_with_the_same_errors():
+    found = only(run_with_errors({"a": [2], "b": [2]}, ("r0",)))
+    assert found.lowest == "a and b" and found.alike == ["b"] and "b has the same" in found.sentence
+    assert "The methods err on the same rows." in found.advice.rest
+
+
+def test_runs_on_other_examples_are_not_compared():
+    other = run_with_errors({"b": [9, 9, 9]})
+    moved = {key: replace(result, rows=result.rows + 1) for key, result in other.results.items()}
+    found = only(run_with_errors({"a": [2, 3, 4]}), replace(other, results=moved))
+    assert found.not_compared == "b (second) (different test examples)" and found.alike == []
+
+
+def test_an_interrupted_run_says_first_what_is_missing():
+    """One of three splits is done for two methods: no lowest error, no comparison."""
+    run = run_with_errors({"a": [5, 6, 4], "b": [9, 6, 5], "c": [9, 9, 9]}, datasets=("d", "e"))
+    for key, result in list(run.results.items()):
+        if result.cell.dataset == "d" and (result.cell.split != "r0" or result.cell.method == "c"):
+            del run.results[key]
+    first, *_ = answer(run).sentences
+    assert first == "So far 1 of 2 data sets are complete; no method is compared on d (0 of 3 splits)."
+    assert short_table(run).notes[0] == "d: so far 0 of 3 splits; no comparison before all are computed"
+    cells = [cell for cell in run.cells if cell.dataset == "d"]
+    done = {key: result for key, result in run.results.items() if result.cell.dataset == "d"}
+    (sentence,) = answer(replace(run, cells=cells, results=done)).sentences
+    assert sentence.startswith("So far 0 of 3 splits of d are complete; 7 cells are still to be computed")
+
+
+def test_the_answer_names_tied_methods_and_data_sets_without_results():
+    run = run_with_errors({"a": [5, 6, 4], "b": [5, 6, 4], "c": [30, 31, 29]}, datasets=("d", "e", "none"))
+    done = {key: result for key, result in run.results.items() if result.cell.dataset != "none"}
+    first, *_, lowest, _ = answer(replace(run, results=done)).sentences
+    assert first == "There are no results on none."
+    assert lowest.startswith("Lowest error: a and b on d (10.0 %) and e (10.0 %)")
+
+
+def test_the_observed_share_names_its_method():
+    """It need not be the one with the lowest error."""
+    found = only(run_with_errors({"a": [5], "b": [0]}, ("r0",))).accepted
+    assert found.observed == 1.0 and "b has a risk of at most 1 % on 100 % of" in found.sentence
+    assert "chosen on these rows, so expect a higher risk" in found.sentence
+
+
+def test_the_certified_share_allows_for_the_choice_of_the_method():
+    """350 rows certify 1 % for one method (299 without an error), but not for the better of two (368)."""
+    alone = only(run_with_errors({"a": [0]}, ["r0"], 700)).accepted
+    assert alone.certified == 1.0
+    assert "A certified threshold of a accepts 100 % of new predictions at" in alone.sentence
+    pair = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800)).accepted
+    assert "certified together for all 2 views" in pair.sentence
+    few = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)).accepted
+    text = "needs 368 accepted rows without an error, and the calibration half of a test part has 350"
+    assert few.certified == 0.0 and text in few.sentence
+    # There is no certificate for groups.
+    grouped = run_with_errors({"a": [0]}, ["r0"], 700)
+    grouped.config = grouped.config.model_copy(update={"datasets": (dataset("d", "person"),)})
+    assert only(grouped).accepted.certified is None
+
+
+def test_a_certificate_on_some_of_the_splits():
+    found = only(run_with_errors({"a": [0, 90, 90]}, rows=700)).accepted
+    assert "accept 33 % of new predictions at a risk of at most 1 % with" in found.sentence
+    assert "on average over all splits: 1 of 3 splits has one, 1 of these of a." in found.sentence
+    none = only(run_with_errors({"a": [90, 90, 90]}, rows=700)).accepted
+    assert "the strictest thresholds accept have too many errors (a certificate" in none.sentence
