@@ -86,33 +86,6 @@ def test_choice_of_the_best_of_ten_methods_keeps_the_risk():
     assert alone > 2 * draws * delta
 
 
-@pytest.mark.parametrize("procedure", ["bonferroni", "bonferroni_holm", "fixed_sequence"])
-def test_mean_coverage_is_not_below_that_of_mapie(procedure):
-    """The same scores and thresholds, for a precision of 95 % of the accepted rows at delta = 5 %."""
-    mapie = pytest.importorskip("mapie.risk_control", reason="MAPIE is not installed")
-    ours, theirs = [], []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        confidence = rng.random(1000)
-        correct = rng.random(1000) >= 0.25 * (1 - confidence) ** 1.5
-        grid = threshold_grid(rng.random(300), 1000, 0.05, 0.05)
-        path = Path.of_errors(confidence, correct, grid, 0.05)
-        (count,) = certify_paths([path], 0.05)
-        ours.append(path.accepted[count - 1] / 1000 if count else 0.0)
-        controller = mapie.BinaryClassificationController(
-            lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]),
-            "precision",
-            target_level=0.95,
-            confidence_level=0.95,
-            list_predict_params=grid,
-            fwer_method=procedure,
-        )
-        controller.calibrate(confidence[:, None], correct.astype(int))
-        valid = np.asarray(controller.valid_predict_params, dtype=float)
-        theirs.append(float((confidence >= valid.min()).mean()) if len(valid) else 0.0)
-    assert np.mean(ours) >= np.mean(theirs) > 0
-
-
 def test_mistakes():
     with pytest.raises(ValueError, match="delta must be above 0"):
         certify_paths([], 0.0)

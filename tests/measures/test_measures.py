@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from confml.measures import (
     MEASURES,
-    Case,
-    Context,
     calibration,
     costs,
     entropies,
@@ -22,7 +20,6 @@ from confml.measures import (
     martingales,
     novelty,
 )
-from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS, Prediction
 from confml.measures.regions import level_note, reasons, rows_needed, smallest_p_notes
 
@@ -134,20 +131,6 @@ def test_margins_have_no_region_metrics_but_an_acceptance():
     assert rows["unsure", 0.8] == 0.5
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_acceptance_is_that_of_the_prediction(kind):
-    rng = np.random.default_rng(11)
-    scores = rng.dirichlet(np.ones(3), 200)
-    prediction = Prediction(ABC, scores, kind, extra={"sd": rng.random((200, 3)) / 5})
-    truth = ABC[rng.integers(0, 3, 200)]
-    for threshold in (0.3, 0.6, 0.9):
-        rows = rows_of(prediction, truth, thresholds=[threshold])
-        accepted, right = prediction.accepted(threshold), prediction.labels == truth
-        assert rows["unsure", threshold] == np.mean(~accepted)
-        assert rows["sure_correct", threshold] == np.mean(accepted & right)
-        assert rows["sure_incorrect", threshold] == np.mean(accepted & ~right)
-
-
 @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.sampled_from([0.01, 0.05, 0.3]))
 def test_region_metrics_add_up(seed, n, c, level):
     rng = np.random.default_rng(seed)
@@ -167,19 +150,6 @@ def test_reasons():
     assert reasons(region[:0]).tolist() == []
 
 
-def test_adjusted_rand_index_against_its_definition():
-    rng = np.random.default_rng(2)
-    truth, labels = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
-    pairs = [(i, j) for i in range(60) for j in range(i)]
-    same_truth = np.array([truth[i] == truth[j] for i, j in pairs])
-    same_label = np.array([labels[i] == labels[j] for i, j in pairs])
-    expected = same_truth.sum() * same_label.sum() / len(pairs)
-    most = (same_truth.sum() + same_label.sum()) / 2
-    index = (np.count_nonzero(same_truth & same_label) - expected) / (most - expected)
-    assert adjusted_rand_index(truth, labels) == pytest.approx(index)
-    assert adjusted_rand_index(truth, (truth + 1) % 4) == 1  # names do not matter
-
-
 @pytest.mark.parametrize("text", ["0.001", "0.01", "0.03", "0.05", "0.1", "0.3", "0.5", "0.99", "1"])
 def test_rows_needed_is_the_fewest_that_can_exclude(text):
     needed, level = rows_needed(float(text)), Fraction(text)
@@ -190,25 +160,14 @@ def test_rows_needed_is_the_fewest_that_can_exclude(text):
 
 
 def test_notes_say_which_levels_cannot_be_reached():
-    assert smallest_p_notes([0.05, 0.1], 12) == [
-        "level 0.05 is below the smallest possible p-value, 1/13, and cannot exclude any label: p-values are "
-        "counted among 12 training rows, at least 19 are needed"
-    ]
-    assert smallest_p_notes([0.05], class_counts={"x": 12, "y": 19, "w": 1}) == [
-        "level 0.05 is below the smallest possible p-value for class w, 1/2, and cannot exclude it: its "
-        "p-values are counted among 1 training row, at least 19 are needed",
-        "level 0.05 is below the smallest possible p-value for class x, 1/13, and cannot exclude it: its "
-        "p-values are counted among 12 training rows, at least 19 are needed",
-    ]
+    (note,) = smallest_p_notes([0.05, 0.1], 12)
+    assert "level 0.05" in note and "1/13" in note and "at least 19" in note
+    first, second = smallest_p_notes([0.05], class_counts={"x": 12, "y": 19, "w": 1})
+    assert "class w, 1/2" in first and "class x, 1/13" in second
     assert smallest_p_notes([0.01], 99) == []
-    assert smallest_p_notes([0], 10**6) == [
-        "level 0.0 is below the smallest possible p-value, 1/1000001, and cannot exclude any label: p-values "
-        "are counted among 1000000 training rows, no number of rows is enough"
-    ]
-    assert smallest_p_notes(np.array([0.05]), 18, of="knn", noun="calibration row") == [
-        "level 0.05 is below the smallest possible p-value of knn, 1/19, and cannot exclude any label: "
-        "p-values are counted among 18 calibration rows, at least 19 are needed"
-    ]
+    assert smallest_p_notes([0], 10**6)[0].endswith("no number of rows is enough")
+    (note,) = smallest_p_notes(np.array([0.05]), 18, of="knn", noun="calibration row")
+    assert "p-value of knn, 1/19" in note and "18 calibration rows" in note
 
 
 def test_a_level_that_seems_to_be_a_confidence_is_noted():
@@ -219,14 +178,3 @@ def test_a_level_that_seems_to_be_a_confidence_is_noted():
 def test_truth_of_another_length_is_refused():
     with pytest.raises(ValueError, match=r"truth must be \(5,\)"):
         evaluate(Prediction(ABC, P, "p-value"), TRUTH[:4])
-
-
-def test_a_measure_sees_the_context():
-    context = Context(train_rows=3, train_class_counts={"a": 3}, params={"k": 1})
-    case = Case(Prediction(ABC, P, "p-value"), TRUTH, (0.05,), (), context)
-    assert case.context.train_rows == 3 and case.correct.tolist() == [True, False, True, False, True]
-    assert case.true_columns.tolist() == [0, 2, 1, 1, 0]
-
-
-def test_every_metric_is_said_in_words():
-    assert all(one.about and not one.about.endswith(".") for one in known_metrics().values())

@@ -97,21 +97,7 @@ def test_ties_go_to_the_first_class_unless_labels_are_given():
 # ---- regions of p-values: exact at ties
 
 
-LEVELS = [
-    "0.001",
-    "0.005",
-    "0.01",
-    "0.02",
-    "0.025",
-    "0.05",
-    "0.1",
-    "0.15",
-    "0.2",
-    "0.25",
-    "0.3",
-    "0.5",
-    "0.95",
-]
+LEVELS = "0.001 0.005 0.01 0.02 0.025 0.05 0.1 0.15 0.2 0.25 0.3 0.5 0.95".split()
 
 
 @pytest.mark.parametrize("text", LEVELS)

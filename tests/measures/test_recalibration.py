@@ -6,41 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from reference.venn import isotonic_at
 from sklearn.linear_model import LogisticRegression
 
 from confml.measures import Case
-from confml.measures.bins import Bins
-from confml.measures.isotonic import IsotonicFit
 from confml.measures.prediction import Prediction
 from confml.measures.recalibration import ChanceErrors, Event, Slope, event_of
 from confml.report.figures.reliability import Diagram
-
-
-def shares(seed, n=40, c=3, grid=5):
-    rng = np.random.default_rng(seed)
-    p = rng.integers(0, grid, (n, c)) + 0.0
-    p[:, 0] += 1
-    return p / p.sum(axis=1, keepdims=True), rng.integers(0, c, n)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_isotonic_fit_equals_the_max_min_definition(seed):
-    p, y = shares(seed)
-    fit = IsotonicFit.of(p[:, 0], y == 0)
-    literal = [float(isotonic_at(p[:, 0].tolist(), (y == 0).astype(int).tolist(), v)) for v in fit.values]
-    np.testing.assert_allclose(fit.fitted, literal, atol=1e-12)
-
-
-def test_errors_by_chance_are_those_of_calibrated_outcomes():
-    """The null mean and quantile agree with calibration errors of outcomes drawn elsewhere."""
-    p = np.random.default_rng(1).uniform(0.4, 1, 300)
-    (chance,) = ChanceErrors.of(p[None], draws=400)
-    rng = np.random.default_rng(2)
-    errors = np.array([Bins.of(p, rng.random(300) < p).error for _ in range(400)])
-    assert chance.mean == pytest.approx(errors.mean(), abs=4 * errors.std() * math.sqrt(2 / 400))
-    assert 0.02 < np.mean(errors > chance.quantile) < 0.1
-    assert ChanceErrors.of(p[None]) == ChanceErrors.of(p[None])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -235,27 +235,6 @@ def test_certify_uses_the_binomial_test():
     assert (found.accepted, found.errors) == (accepted.sum(), (accepted & ~correct).sum())
 
 
-def test_certified_risk_is_kept_and_the_empirical_rule_is_not():
-    """400 trials: P(error | confidence c) = 0.3 (1 - c), so risk above t is 0.15 (1 - t)."""
-    rng = np.random.default_rng(1)
-    risk, delta, broken, naive_broken, found = 0.06, 0.1, 0, 0, 0
-    for _ in range(400):
-        confidence, training = rng.random(1500), rng.random(300)
-        correct = rng.random(1500) > 0.3 * (1 - confidence)
-        grid = threshold_grid(training, 1500, risk, delta)
-        point = certify(confidence, correct, grid, risk, delta)
-        if point.threshold is not None:
-            found += 1
-            broken += 0.15 * (1 - point.threshold) > risk
-        errors = np.cumsum(~correct[np.argsort(-confidence)])
-        below = np.flatnonzero(errors <= risk * np.arange(1, 1501))
-        naive = np.sort(confidence)[::-1][below[-1]] if len(below) else 1.0
-        naive_broken += 0.15 * (1 - naive) > risk
-    assert found > 200
-    assert broken <= 400 * delta + 2 * np.sqrt(400 * delta * (1 - delta))
-    assert naive_broken > 150
-
-
 def test_threshold_grid_is_by_training_scores_alone():
     grid = threshold_grid(np.linspace(0, 1, 1001), 590, 0.05, 0.05, size=10)
     assert np.all(np.diff(grid) < 0)

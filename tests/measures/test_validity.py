@@ -12,12 +12,10 @@ import pytest
 from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
 from scipy.stats import binom
 
-from confml.measures import Case, Context, evaluate, known_metrics
+from confml.measures import Case, Context, evaluate
 from confml.measures.coverage_band import coverage_band, covered_probabilities
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
-from confml.methods.registry import build
-from confml.report.figures import FIGURES, DatasetResults, NotApplicable
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -129,23 +127,6 @@ def test_distance_is_that_of_scipy(n):
     assert distance_from_uniform(p) == pytest.approx(kstest(p, "uniform").statistic)
 
 
-def test_uniformity_is_a_distance_and_not_a_test():
-    """p-values of one test part depend on each other through the training part: whole-number features and
-    k = 10 made the test of `ks_p_value` reject exchangeable examples in 30 % of the cases at level 5 %."""
-    assert not [name for name in known_metrics() if name.endswith("p_value")]
-    assert "distance" in known_metrics()["ks_statistic"].about
-
-
-def test_examples_of_another_distribution_are_far_from_uniform():
-    X, y, X_test, y_test = exchangeable(1)
-    method = build("tcm-nn", {"k": 3}).fit(X, y)
-    alike, other = (
-        values_of(method.confident_predict(X)["p-value"], y_test)["ks_statistic", None]
-        for X in (X_test, X_test[:, ::-1] * [1.0, -1.0])
-    )
-    assert alike < 0.16 < other  # 0.87 sqrt(1/150 + 1/150) = 0.10 on average
-
-
 # ---- bands of coverage
 
 
@@ -181,27 +162,6 @@ def test_bands_are_quantiles_of_simulated_coverage():
         total += rng.binomial(rows, rng.beta(counted - errors, errors, 20_000))
     low, high = coverage_band(parts, level)
     assert np.quantile(total, [0.025, 0.975]) / 110 == pytest.approx([low, high], abs=0.0101)
-
-
-@pytest.mark.parametrize("classes, rows, k", [(3, 60, 1), (3, 100, 10), (10, 100, 1), (3, 200, 10)])
-def test_tcm_nn_leaves_the_band_as_seldom_as_it_says(classes, rows, k):
-    """The binomial band of the test part alone is left in 10 to 40 % of these trials."""
-    outside = alone = 0
-    trials = 150
-    for seed in range(trials):
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, classes, rows + 200)
-        X = rng.normal(size=(len(y), 2)) + 1.2 * np.column_stack([y % 4, y // 4])
-        method = build("tcm-nn", {"k": k, "smoothed": True, "random_state": seed}).fit(X[:rows], y[:rows])
-        case = Case(method.confident_predict(X[rows:])["p-value"], y[rows:])
-        (counted,) = set(case.counted.tolist())
-        assert counted == rows + 1
-        covered = sum(covered for _, covered in case.class_coverage(0.1).values())
-        low, high = coverage_band([(200, counted)], 0.1, smoothed=True)
-        outside += not low <= covered / 200 <= high
-        alone += not binom.ppf(0.025, 200, 0.9) <= covered <= binom.ppf(0.975, 200, 0.9)
-    assert outside <= 22  # more than 22 of 150 at 7 % (TCM-NN varies somewhat more) has probability 0.05 %
-    assert alone > 1.5 * outside
 
 
 # ---- classes
@@ -265,28 +225,9 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
 # ---- figures
 
 
-def test_figures_are_drawn_and_repeat(tmp_path):
-    names = ("coverage-by-level", "efficiency")
-    for folder in ("a", "b"):
-        run, _ = run_of([1, 2], figures=tuple(figure(name, max_level=0.5) for name in names))
-        write_report(run, tmp_path / folder)
-    for name in names:
-        first, second = (
-            (tmp_path / folder / "figures" / f"{name}-blobs.svg").read_bytes() for folder in ("a", "b")
-        )
-        assert first == second and len(first) > 5000
-
-
 def test_figures_of_awkward_runs(tmp_path):
     """Test parts that are empty, classes never seen, p-values without counts."""
     names = ("coverage-by-level", "efficiency")
     paths = write_report(golden_run(figures=tuple(map(figure, names))), tmp_path)
     for name in names:
         assert sum(path.suffix == ".svg" and path.name.startswith(name) for path in paths) == 2
-
-
-def test_without_p_values_there_is_no_figure():
-    run, _ = run_of([1])
-    cells = [cell for cell in run.cells if cell.method != "tcm-nn"]
-    with pytest.raises(NotApplicable, match="no method has p-values"):
-        FIGURES["efficiency"].draw(DatasetResults(type(run)(run.config, cells, run.results), "blobs"))

@@ -77,36 +77,6 @@ def test_errors_of_0_on_all_splits_have_no_interval_of_wilson():
             assert set(bands_of(draw_curves(curves, looks_of(curves), key="k", metric="error"))) == {0.0}
 
 
-def test_ticks_of_logarithmic_axes_are_several_and_apart():
-    def ticks(values, **options):
-        points = {"a": [Point.of(x, [y]) for x, y in values]}
-        with style():
-            return draw_curves(points, looks_of(points), key="k", metric="presentations", **options).axes[0]
-
-    assert list(ticks([(60, 1), (169, 2), (180, 2), (423, 3)], log=True).get_xticks()) == [60, 169, 423]
-    axes = ticks([(1, 30), (2, 110)], log_y=True)
-    assert [tick for tick in axes.get_yticks() if 30 <= tick <= 110] == [30, 40, 60, 80, 100]
-
-
-def test_only_the_best_curve_has_a_band():
-    points = {
-        name: [Point.of(1.0, [e, e + 0.1]), Point.of(2.0, [e, e])] for name, e in (("a", 0.5), ("b", 0.2))
-    }
-    for metric, best in (("error", 0.25), ("accuracy", 0.55)):
-        with style():
-            heights = bands_of(draw_curves(points, looks_of(points), key="k", metric=metric))
-        assert 0.5 * (heights.min() + heights.max()) == pytest.approx(100 * best, abs=4)
-
-
-def test_only_rates_are_clipped():
-    points = {"knn": [Point(1.0, 0.6, 0.7, 3), Point(2.0, 0.5, 0.1, 3)]}
-    with style():
-        rates = bands_of(draw_curves(points, looks_of(points), key="k", metric="error"))
-        counts = bands_of(draw_curves(points, looks_of(points), key="k", metric="presentations"))
-    assert (rates.min(), rates.max()) == (0.0, 100.0)
-    assert (counts.min(), counts.max()) == pytest.approx((-0.1, 1.3))
-
-
 def grouped_run(folder, groups, protocol, methods, **others):
     """Run a config on a file of 30 groups of 6 rows, with its groups or without, and return its folder."""
     rng = np.random.default_rng(0)
@@ -144,14 +114,14 @@ def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
         *(tmp_path, groups, {"kind": "holdout", "repeats": 3, "test-size": 0.3}, methods),
         levels=[0.2],
         thresholds=[0.9],
-        figures=[{"reliability": {"bins": True}}],
+        figures=["reliability"],
     )
     for row in read(out / "tables/calibration.csv"):
         assert (row["ece_null"] == row["ece_null_95"] == row["above"] == "") == groups and row["ece"]
     for row in read(out / "tables/shift-classes.csv"):
         assert (row["low"] == row["high"] == "") == groups and row["estimate"]
     drawn = (out / "figures" / "reliability-rows.svg").read_text(encoding="utf-8")
-    assert ("90 % band of calibrated" in drawn) == ("bins with 90 % intervals" in drawn) == (not groups)
+    assert ("90 % band of calibrated" in drawn) == (not groups)
 
 
 @pytest.mark.parametrize("groups", [True, False])

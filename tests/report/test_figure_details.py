@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 import yaml
 from matplotlib.text import Text
 from report.report_cases import entry, make_config, make_run, result_of
@@ -13,7 +12,6 @@ from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
 from confml.report.figures import FIGURES, DatasetResults
 from confml.report.figures.style import style
-from confml.report.numbers.published_points import rejections_of
 from confml.runner.manifest import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -71,74 +69,11 @@ def test_the_baseline_is_not_drawn():
     assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
 
 
-def test_panels_of_a_row_show_the_highest_band_of_all():
-    """The second view has larger errors than the first."""
-    rng = np.random.default_rng(0)
-
-    def predict(cell):
-        truth = rng.integers(0, 2, 30)
-        right = np.eye(2)[truth]
-        views = {"vote": Prediction(np.arange(2), right, "vote")}
-        views["probability"] = Prediction(np.arange(2), rng.dirichlet(np.ones(2), 30), "probability")
-        return result_of(cell, views, truth)
-
-    run = make_run(
-        make_config([entry("knn")]),
-        predict,
-        {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=2)},
-        ["r0", "r1"],
-    )
-    first, second = drawn("accuracy-rejection", run, together=True).axes
-    assert first.get_ylim() == second.get_ylim() and first.get_ylim()[0] == 0
-    assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
-
-
-def test_views_without_p_values_are_told_apart():
-    rng = np.random.default_rng(0)
-
-    def predict(cell):
-        scores = rng.dirichlet(np.ones(3), 30)
-        kind = "p-value" if cell.method == "tcm-nn" else "vote"
-        return result_of(cell, {kind: Prediction(np.arange(3), scores, kind)}, rng.integers(0, 3, 30))
-
-    config = make_config([entry("tcm-nn", {"k": 1}), entry("knn", {"k": 1})])
-    run = make_run(config, predict, {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=3)}, ["r0"])
-    figure = drawn("coverage-by-level", run)
-    assert legend_of(figure)[2:] == ["tcm-nn k=1", "knn k=1 (no p-values)"]
-    assert [line.get_linestyle() for line in figure.axes[0].lines[1:]] == ["-", ":"]
-
-
 def test_points_of_papers_are_drawn_with_a_key():
     run = wide_run(4, dataset="usps", levels=(0.01, 0.05))
     legend = legend_of(drawn("error-against", run, "usps"))
     assert sum("in the paper (Proedrou" in text for text in legend) == 1
     assert not any("paper" in text for text in legend_of(drawn("error-against", wide_run(4))))
-
-
-@pytest.mark.parametrize("views", [("envelope",), ("envelope", "reject")])
-def test_points_of_papers_are_in_the_panels_of_their_views(views):
-    """One panel per data set with one view, one row per data set with several."""
-    rng = np.random.default_rng(0)
-
-    def predict(cell):
-        scores = rng.dirichlet(np.ones(2), 30)
-        kinds = {"envelope": "envelope", "reject": "probability"}
-        given = {view: Prediction(np.arange(2), scores, kind) for view, kind in kinds.items()}
-        return result_of(cell, given, rng.integers(0, 2, 30))
-
-    run = make_run(
-        make_config([entry("bayes-knn")]),
-        predict,
-        {"pima": DatasetInfo(name="pima", rows=60, attributes=2, classes=2)},
-        ["r0"],
-    )
-    figure = drawn("accuracy-rejection", run, "pima", views=views, form="sure-incorrect", together=True)
-    assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"
-    panels = [axes for axes in figure.axes if axes.get_visible()]
-    for view, axes in zip(views, panels, strict=True):
-        (stars,) = (line for line in axes.lines if line.get_marker() == "*")
-        points = {(100 * point.x, 100 * point.y) for point in rejections_of("pima", view)}
-        assert set(map(tuple, stars.get_xydata().tolist())) == points
 
 
 def test_the_gallery_has_every_kind_of_figure():

@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_digits
 
 from confml.measures.bounds import sparse_svm_bound
-from confml.measures.novelty import separation
 from confml.methods.registry import build
 
 
@@ -36,23 +35,6 @@ def test_a_class_that_is_absent_from_training_has_low_credibility():
     assert np.mean(prediction.credibility[known] <= 0.05) < 0.1
     assert np.mean(prediction.credibility[~known] <= 0.05) > 0.7
     assert np.median(prediction.confidence[~known]) > 0.95, "its confidence alone would not tell"
-
-
-@pytest.mark.parametrize(
-    ("distance", "found"), [(0.0, ["50.7", "25.8", "5.6", "50.2"]), (1.5, ["31.6", "13.3", "4.7", "20.8"])]
-)
-def test_the_second_largest_p_value_is_no_bound_for_a_single_example(distance, found):
-    """Two Gaussians: error; mean second p-value; true label with p <= 0.05; error where the second p is."""
-    values = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, 2, 400)
-        X = rng.normal(size=(400, 2)) + distance * y[:, None] * [1, 0]
-        view = build("tcm-nn").fit(X[:200], y[:200]).confident_predict(X[200:])["p-value"]
-        wrong, true_p = view.labels != y[200:], view.scores[np.arange(200), y[200:]]
-        second = np.sort(view.scores, axis=1)[:, -2]
-        values.append([wrong.mean(), second.mean(), np.mean(true_p <= 0.05), wrong[second <= 0.05].mean()])
-    assert [f"{100 * value:.1f}" for value in np.mean(values, axis=0)] == found
 
 
 def test_absent_classes_from_a_config(tmp_path):
@@ -86,32 +68,3 @@ figures: [absent-classes]
     assert "p[8]" in header and "p[9]" not in header and "p[7]" not in header
     wrong = CliRunner().invoke(cli, ["plan", *given[1:2], "--set", "protocol.absent=[11]"])
     assert wrong.exit_code != 0 and "no class '11' that could be absent" in str(wrong.exception)
-
-
-def test_separation_is_auroc():
-    from sklearn.metrics import roc_auc_score
-
-    rng = np.random.default_rng(0)
-    known, unseen = rng.integers(0, 9, 40) / 9, rng.integers(0, 6, 30) / 9
-    truth = np.r_[np.ones(40), np.zeros(30)]
-    assert separation(known, unseen) == pytest.approx(roc_auc_score(truth, np.r_[known, unseen]))
-    assert math.isnan(separation(known, unseen[:0]))
-
-
-def test_a_wrong_prior_spoils_bayesian_confidence_and_not_conformal():
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 3000)
-    X = rng.normal(size=(3000, 2)) + 1.6 * y[:, None]
-    priors = {"priors": [0.99, 0.01]}
-    errors = {}
-    for name, params in {
-        "right": {},
-        "wrong": priors,
-        "conformal": {**priors, "conformal": "split", "conformal__random_state": 0},
-    }.items():
-        method = build("sklearn.naive_bayes.GaussianNB", params).fit(X[:1500], y[:1500])
-        (view,) = method.confident_predict(X[1500:]).values()
-        errors[name] = 1 - np.mean(view.region(0.1)[np.arange(1500), y[1500:]])
-    assert errors["right"] <= 0.1
-    assert 0.2 < errors["wrong"] < 0.4, "what the paper quotes of Bayesian confidence at 90 %"
-    assert abs(errors["conformal"] - 0.1) < 0.04

@@ -185,23 +185,6 @@ def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
     assert not (tmp_path / "tables/certified.csv").exists()
 
 
-def test_perfect_predictions_are_certified(tmp_path):
-    scores = np.column_stack([np.linspace(0.5, 1, 400), np.linspace(0.5, 0, 400)])
-
-    def predict(cell):
-        views = {"reject": Prediction(CLASSES, scores, "probability")}
-        return CellResult(cell, np.zeros(400, dtype=int), np.arange(400), Views(views), None, 80, {})
-
-    info = {"easy": DatasetInfo(name="easy", rows=480, attributes=2, classes=2, checksum="ab")}
-    config = make_config([entry("knn")], thresholds=(0.8,), levels=())
-    write_report(make_run(config, predict, info, ["r0", "r1"]), tmp_path)
-    found = {row["risk"]: row for row in read(tmp_path / "tables/certified.csv")}
-    assert found["0.05"]["certified"] == "2" and found["0.05"]["observed_risk"] == "0.0"
-    assert float(found["0.05"]["coverage"]) > 0.9
-    assert 0.5 <= float(found["0.05"]["threshold"]) < 0.55  # it accepts what the coverage says
-    assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
-
-
 def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
     import confml.report.compare as module
 
@@ -233,19 +216,11 @@ def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
     dropped = {
         key: replace(result, train_rows=9, dropped_rows=np.arange(71)) for key, result in run.results.items()
     }
-    monkeypatch.setattr(module, "open_run", lambda folder: replace(run, results=dropped))
-    rows = module.compare(["run"], against="standard")
-    errors = {
-        model: np.array([np.mean(views["reject"].labels != truth) for views, truth in splits])
-        for model, splits in (
-            (model, [prediction_of(seed, model) for seed in range(3)]) for model in ("adaptive", "standard")
-        )
-    }
-    error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
-    assert error.difference == pytest.approx(np.mean(errors["adaptive"] - errors["standard"]))
-    assert error.low < error.difference < error.high and 0 < error.p_value < 1
-    monkeypatch.setattr(module, "open_run", lambda folder: run)
-    assert rows == module.compare(["run"], against="standard")
+    rows = []
+    for results in (dropped, run.results):
+        monkeypatch.setattr(module, "open_run", lambda folder, results=results: replace(run, results=results))
+        rows.append(module.compare(["run"], against="standard"))
+    assert rows[0] == rows[1]
 
 
 def test_methods_without_a_common_view_are_compared(monkeypatch):

@@ -28,7 +28,6 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.published import Ours, known_tables
 from confml.report.console import print_json, print_run
-from confml.report.figures import FIGURES, DatasetResults
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.report import Report
@@ -441,19 +440,12 @@ def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
     assert (tmp_path / "one" / ".run/notes.txt").read_text() == ""
 
 
-def test_figures_leave_matplotlib_as_it_was(tmp_path):
-    import matplotlib
-
-    before = dict(matplotlib.rcParams)
-    write_report(figures_run([figure("coverage-by-level")]), tmp_path)
-    assert dict(matplotlib.rcParams) == before
-
-
 def test_figures_do_not_follow_the_users_settings(tmp_path):
     import matplotlib
 
-    run = figures_run([figure("coverage-by-level")])
+    run, before = figures_run([figure("coverage-by-level")]), dict(matplotlib.rcParams)
     write_report(run, tmp_path / "plain")
+    assert dict(matplotlib.rcParams) == before
     with matplotlib.rc_context(
         {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "path"}
     ):
@@ -461,26 +453,7 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
     assert contents(tmp_path / "plain") == contents(tmp_path / "other")
 
 
-def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
-    figures = [figure("coverage-by-level"), figure("coverage-by-level", max_level=0.2)]
-    write_report(figures_run(figures), tmp_path)
-    names = sorted(path.name for path in (tmp_path / "figures").glob("*-d.svg"))
-    assert names == ["coverage-by-level-d.svg", "coverage-by-level-max-level-0-2-d.svg"]
-
-
 # ---- numbers that figures show
-
-
-def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
-    run = figures_run([])
-    draw = FIGURES["coverage-by-level"].draw
-    plain, turned = (
-        draw(DatasetResults(run, "d"), confidence=confidence).axes[0] for confidence in (False, True)
-    )
-    assert len(plain.lines) == len(turned.lines) == 7  # the diagonal, and six views with regions
-    for one, other in zip(plain.lines, turned.lines, strict=True):
-        assert np.allclose(100 - one.get_xydata(), other.get_xydata())
-    assert turned.get_xlabel() == "confidence level (%)" and plain.get_xlabel() == "significance level (%)"
 
 
 # ---- what is printed

@@ -124,27 +124,6 @@ def test_invalid_regions_are_never_the_best():
         assert not found.best and math.isnan(found.p_value)
 
 
-def test_empty_regions_are_not_small():
-    """Method 2 leaves a tenth of the regions empty; its mean set size is .9, and method 1 is not worse."""
-
-    def predict(cell):
-        truth = np.arange(60) % 2
-        p = np.column_stack([truth == 0, truth == 1]) * 0.9 + 0.05
-        if cell.params["k"] == 2:
-            p[:6] = 0.05
-        return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value")}, truth)
-
-    config = make_config([entry("tcm-nn", sweep={"k": [1, 2]})], levels=(0.1,))
-    run = make_run(
-        config, predict, {NAME: DatasetInfo(name=NAME, rows=120, attributes=2, classes=2)}, ["r0", "r1", "r2"]
-    )
-    comparisons = Comparisons([("", run)])
-    one, other = (comparisons.estimate(line, "mean_region_size", 0.1) for line in comparisons.lines)
-    assert other.mean == pytest.approx(0.9) and one.best and not other.best
-    # By the share of sure incorrect predictions a method that rejects all would be the best.
-    assert not any(comparisons.estimate(line, "sure_incorrect", 0.9).best for line in comparisons.lines)
-
-
 def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(tmp_path):
     """Method 2 has empty regions, 3 invalid ones that are small, 4 accepts nothing and has all labels."""
 

@@ -9,7 +9,6 @@ import pytest
 
 from confml.config import load_config
 from confml.report.figures import DatasetResults
-from confml.report.figures.accuracy_rejection import draw_thresholds
 from confml.report.figures.version_space import Sphere, toy_of
 from confml.report.report import Report
 from confml.report.run.stored import open_run
@@ -133,33 +132,6 @@ def test_figures_are_drawn_or_say_why_not(linked, toy):
     assert not (toy / "tables/threshold-curves.csv").exists()
 
 
-def legend_of(figure):
-    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-
-
-def test_many_runs_are_drawn_without_a_table_in_the_figure(tmp_path):
-    lengths = (
-        "label: chords, sigma: 1, sampler: chord, chains: 1, burn-in: 0, sweep: {n-bounces: [20, 60, 100]}"
-    )
-    methods = (
-        LINKED.partition("  - {name: bayes-transduction")[0]
-        + f"  - {{name: bayes-transduction, {lengths}}}\n"
-    )
-    rest = LINKED[LINKED.index("protocol:") :].replace(", version-space, joint-labelling", "")
-    folder = computed(tmp_path, methods + rest)
-    figure = draw_thresholds(DatasetResults(open_run(folder), "heart"))
-    (axes,) = figure.axes  # numbers are in the table
-    assert not axes.texts
-    with (folder / "tables/threshold-curves.csv").open() as file:
-        stored = {(row["params"], row["metric"]): row["mean"] for row in csv.DictReader(file)}
-    curves = dict(zip(legend_of(figure), axes.containers, strict=True))
-    for length in (20, 60, 100):
-        params = f"sigma=1;sampler=chord;chains=1;burn_in=0;n_bounces={length}"
-        x, y = curves[f"chords n_bounces={length}"].lines[0].get_data()
-        assert x[-1] == pytest.approx(100 * float(stored[params, "rejection_at_one"]))
-        assert y[-1] == pytest.approx(100 * float(stored[params, "error_at_one"]))
-
-
 def test_version_space_as_drawn_is_that_of_the_examples(toy):
     results = open_run(toy)
     fitted = toy_of(DatasetResults(results, "toy"), 3)
@@ -176,52 +148,3 @@ def test_version_space_as_drawn_is_that_of_the_examples(toy):
     radius = np.linalg.norm(sphere.project(ring[None]))
     assert np.pi * radius**2 == pytest.approx(2 * np.pi * (1 - np.cos(0.7)))
     assert list(fitted.joint.joint) != list(fitted.joint.labelwise)
-
-
-def test_rows_of_variants_without_a_published_number(linked, tmp_path):
-    """A row that only some runs have is written where it is computed, and left out elsewhere."""
-
-    def rows(out):
-        with (out / "tables" / "transduction-figure2.csv").open(newline="") as file:
-            lines = list(csv.DictReader(file))
-        return {(one["what"], one["run"]): one for one in lines if one["dataset"] == "heart"}
-
-    variants = {"λ = 0.1", "equation 8"}
-    assert not variants & {run for _, run in rows(linked)}
-    text = """\
-name: variants
-datasets: [{name: heart, generate: two-gaussians, n: 60}]
-methods:
-  - {name: kernel-svm, label: SVM, sigma: 1, bias: false, C: 1e6}
-  - {name: bayes-transduction, label: eq, sigma: 1, sampler: chord, stopping: hoeffding, chains: 1}
-  - {name: bayes-transduction, label: soft, sigma: 1, n-bounces: 3000, ridge: 0.1}
-protocol: {kind: holdout, test-size: 0.4, repeats: 4}
-levels: [0.05]
-paper: {table: transduction-figure2}
-seed: 1
-"""
-    out = computed(tmp_path, text)
-    found = rows(out)
-    with (out / "summary.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    errors = {
-        (line["method"], line["params"]): float(line["mean"])
-        for line in lines
-        if line["metric"] == "error" and line["view"] in ("probability", "margin")
-    }
-
-    def error(method, *parts):
-        (value,) = [
-            mean for (name, text), mean in errors.items() if name == method and all(p in text for p in parts)
-        ]
-        return value
-
-    for variant, value in (
-        ("λ = 0.1", error("bayes-transduction", "ridge=0.1")),
-        ("equation 8", error("bayes-transduction", "stopping=hoeffding")),
-        ("SVM", error("kernel-svm")),
-    ):
-        row = found["error at 0 % rejection", variant]
-        assert float(row["confml"]) == pytest.approx(100 * value) and row["paper"] == ""
-    assert float(found["bounces", "equation 8"]["confml"]) == 928  # 922, rounded up to 16 batches
-    assert ("bounces", "long") not in found

@@ -120,20 +120,9 @@ def _of_dataset(views: Sequence[Regions], levels: Sequence[float]) -> Iterator[R
                 for level in levels:
                     wrong = int(mine["missed", level].sum())
                     interval = GroupCoverage.of(n, wrong)
-                    yield (
-                        *(
-                            view.key[0],
-                            by,
-                            group,
-                            *view.key[1:],
-                            level,
-                            int(len(own) > 0),
-                            rows,
-                            n,
-                            wrong / n,
-                        ),
-                        *(interval.low, interval.high, float(mine["size", level].mean())),
-                    )
+                    key = view.key[0], by, group, *view.key[1:], level, int(len(own) > 0)
+                    size = float(mine["size", level].mean())
+                    yield *key, rows, n, wrong / n, interval.low, interval.high, size
 
 
 def rows(report: Report) -> Iterator[Row]:
