@@ -51,7 +51,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     # Unknown names are noted by `check_methods` and `check_steps`.
     for loc, entry in draft.entries(MethodEntry, "methods"):
         with contextlib.suppress(ConfmlError):
-            if not method_class(entry.name).learns_online:
+            if not hasattr(method_class(entry.name), "evaluate_online"):
                 message = f"'{entry.name}' does not learn one example at a time"
                 draft.say((*loc, "name"), message, "tcm-nn does")
         for key in (*(("tune",) if entry.tune else ()), *entry.wrappers):

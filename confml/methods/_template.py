@@ -1,7 +1,6 @@
 """`nearest-mean`: a template for a new method. Copy this file and change every line of text.
 
-A file in ``confml/methods`` whose name does not begin with "_" is found by the class in it; there is nothing
-else to register. In a package of your own, name the class in ``pyproject.toml``::
+List its class in `confml.methods.METHODS`. In a package of your own, name the class in ``pyproject.toml``::
 
     [project.entry-points."confml.methods"]
     nearest-mean = "my_package.nearest_mean:NearestMean"
@@ -85,11 +84,9 @@ class NearestMean(Method):
         gaps = [np.linalg.norm(one - other) for i, one in enumerate(self.means_) for other in self.means_[:i]]
         return {"smallest_distance_of_means": float(min(gaps))}
 
-    # Optional methods, each with a default (see `Method`):
-    #   check_combination   parameters that cannot be combined, raised as `IncompatibleParameters`
-    #   fit_details_        findings that are not single numbers, as `FitDetails`
-    #   evaluate_path       a whole grid of parameters on one training set in one pass (`sweep:`, `tune:`)
-    #   prepare             work on a training set that its tasks share
-    #   subset_state        the part of that work that is valid for the rows of an inner fold
-    #   share_random_states random states that several points of a grid have in common
-    #   evaluate_online     predict and learn examples one at a time (with `learns_online`)
+    # Optional, each with a default (see `Method`):
+    #   evaluate_path      a whole grid of parameters on one training set in one pass (`sweep:`, `tune:`)
+    #   prepare            work on a training set that its inner folds use
+    #   check_combination  parameters that cannot be combined, raised as `IncompatibleParameters`
+    #   fit_details_       findings that are not single numbers, as `FitDetails`
+    #   evaluate_online    predict and learn examples one at a time (`protocol: online`)

@@ -81,11 +81,13 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         and gets those codes instead of 0/1 columns.
     takes_rows: whether it gets the numbers of rows of the data set (m, 1) in place of their features, because
         its predictions were computed before; see `confml.methods.external`.
-    learns_online: whether it can predict examples one at a time and learn each; it then has
-        `evaluate_online`.
-    loads: names of modules that `fit` or `confident_predict` imports and that take long to import. A run
-        imports them before its workers start.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
+
+    Three functions are optional: `prepare`, `evaluate_path` and `fit_metrics_`. A method that can predict
+    examples one at a time and learn each has ``evaluate_online(X, y, X_new, y_new, classes, grid, rng)``. It
+    learns (X, y); then, for each example of X_new (n, d) in turn, it predicts the example and learns its
+    label, and yields results as `evaluate_path`. ``classes`` (c,) are all labels that can occur, sorted;
+    (X, y) may be empty.
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls
     (`check_fit_data`, `check_predict_data`). confml calls the others.
@@ -110,16 +112,8 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     example: ClassVar[str | None] = None
     takes_nominal: ClassVar[bool] = False
     takes_rows: ClassVar[bool] = False
-    learns_online: ClassVar[bool] = False
-    loads: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
-
-    @classmethod
-    @functools.cache  # noqa: B019  (classes live as long as the process)
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters, which scikit-learn reads from the signature at every call."""
-        return super()._get_param_names()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring; limit BLAS to one thread in the fits and predictions of the subclass."""
@@ -162,17 +156,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     # ---- to override where a method can do better than the default
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """Return work on one outer training set that all its tasks share, as named arrays; None for none.
+        """Return work on one outer training set that its inner folds may use, as named arrays; None for none.
 
-        grid: the points that `evaluate_path` will be called with.
-        """
-        return None
-
-    def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray] | None:
-        """Return the part of the result of `prepare` that is valid for the training rows ``rows`` alone.
-
-        These are the rows of an inner fold. None by default: work that has seen the validation rows of the
-        fold must not be used to predict them.
+        It has seen the validation rows of the inner folds. grid: the points that `evaluate_path` will be
+        called with.
         """
         return None
 
@@ -207,27 +194,6 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
                 dict(point),
                 Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),
             )
-
-    def evaluate_online(
-        self,
-        X,
-        y,
-        X_new,
-        y_new,
-        classes: np.ndarray,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """Learn (X, y); then, for each example of X_new (n, d) in turn, predict it and learn its label.
-
-        Otherwise as `evaluate_path`. classes: (c,) all labels that can occur, sorted; an example may have a
-        label that has not occurred before, and (X, y) may be empty. For methods with ``learns_online``. By
-        default it raises ConfmlError.
-        """
-        raise ConfmlError(
-            f"{type(self).__name__} does not learn one example at a time",
-            hint="protocol: {kind: online} is for methods that do, such as tcm-nn",
-        )
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

@@ -29,7 +29,6 @@ class MajorityClass(ProbabilityMethod):
     name = "majority-class"
     example = ""
     views = ("probability",)
-    learns_online = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ positive one.
 """
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -52,12 +53,6 @@ PROBLEMS: dict[str, Callable[[np.ndarray, int], list[BinaryProblem]]] = {
 }
 
 
-def pairs(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the class numbers (a, b) of the problems of `one_vs_one`, in the same order."""
-    first, second = np.triu_indices(classes, 1)
-    return first, second
-
-
 def two_class_scores(values: np.ndarray) -> np.ndarray:
     """Return the columns -f/2 and f/2 (n, 2) of decision values f (n,), positive for the second class.
 
@@ -94,11 +89,10 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
     values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Ties go to the
     larger sum of decision values, then to the first class.
     """
-    from confml.methods._kernels_multiclass import count_votes
-
-    votes, sums = np.empty((2, len(values), classes))
     check_width(values, classes * (classes - 1) // 2)
-    count_votes(_plain(values), votes, sums)
+    for_second = (np.sign(values) + 1.0) / 2.0
+    votes = _sum_by_class(for_second, 1.0 - for_second, classes)
+    sums = _sum_by_class(values, -values, classes)
     return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
 
@@ -133,14 +127,10 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
 
 def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
     """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
-    from confml.methods._kernels_multiclass import add_by_class
-
     check_width(second, classes * (classes - 1) // 2)
-    sums = np.empty((len(second), classes))
-    add_by_class(_plain(second), _plain(first), sums)
-    return sums
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
-    """Return values in the form for which kernels are compiled: float64, contiguous, and writable."""
-    return np.require(values, np.float64, ("C", "W"))
+    second, first = np.ascontiguousarray(second.T), np.ascontiguousarray(first.T)
+    sums = np.zeros((classes, second.shape[1]))
+    for pair, (a, b) in enumerate(combinations(range(classes), 2)):
+        sums[a] += first[pair]
+        sums[b] += second[pair]
+    return np.ascontiguousarray(sums.T)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import config_context
+from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
@@ -57,7 +58,6 @@ class TCMSVM(PValueMethod):
 
     name = "tcm-svm"
     version = 2
-    loads = ("sklearn.svm",)
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "kernel": Choice(
@@ -126,8 +126,6 @@ class TCMSVM(PValueMethod):
 
     def _values(self, bag: np.ndarray, positive: int, new: bool) -> np.ndarray:
         """Return decision values (m + 1,) of class ``positive`` against the rest; new: whether x is in it."""
-        from sklearn.svm import SVC
-
         sides = np.append(self.codes_ == positive, new)
         machine = SVC(C=self.C, kernel=self.kernel, gamma="scale", tol=1e-6)
         try:

@@ -115,7 +115,7 @@ def _tuned_tasks(
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
-    if missing and kind.subset_state is not Method.subset_state:
+    if missing and kind.prepare is not Method.prepare:
         state = stable_hash("inner-state", cell.key)[:32]
         tasks.append(new(state, "prepare"))
     needs: tuple[str, ...] = (state,) if state else ()

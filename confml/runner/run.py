@@ -273,8 +273,7 @@ def _modules(names: Iterable[str], classes: Iterable[type[Method] | type[Step]])
     alone if they cannot be.
     """
     modules = [run_tasks.__module__, *(name.rpartition(".")[0] for name in names)]
-    for kind in classes:
-        modules += [kind.__module__, *getattr(kind, "loads", ())]
+    modules += [kind.__module__ for kind in classes]
     if _jit.is_used():
         modules.append("confml.runner.first_kernel")
     return [name for name in dict.fromkeys(modules) if name.partition(".")[0] in ("confml", "sklearn")]

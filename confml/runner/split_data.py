@@ -187,11 +187,9 @@ class SplitData:
         return self._transformed["metrics"]
 
     @property
-    def outer_positions(self) -> np.ndarray | None:
-        """Positions of the inner training rows in the outer training set; None if a step drops rows."""
-        if self._outer_rows is None or len(self._transformed["kept"]) != len(self.train_rows):
-            return None
-        return np.searchsorted(self._outer_rows, self.train_rows)
+    def drops_rows(self) -> bool:
+        """Whether a step drops training rows."""
+        return len(self._transformed["kept"]) != len(self.train_rows)
 
     @property
     def takes_codes(self) -> bool:

@@ -243,11 +243,8 @@ def _run_inner(task: Task) -> Outcome:
     assert task.fold is not None  # set for every inner task
     split_data = SplitData.inner(context, task.fold, task.grid)
     state = None
-    if task.state and split_data.outer_positions is not None:
-        outer = Workspace(context.work_folder).get_state(task.state)
-        if outer:
-            method = build(context.method, task.grid[0])
-            state = method.subset_state(outer, split_data.outer_positions)
+    if task.state and not split_data.drops_rows:
+        state = Workspace(context.work_folder).get_state(task.state) or None
     scores: list[float | None] = []
     errors: set[str] = set()
     seconds = 0.0

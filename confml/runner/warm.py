@@ -115,7 +115,7 @@ def warm_all(say: Say) -> None:
     names = [name for name, kind in known_methods().items() if not kind.takes_rows and "." not in name]
     wrappers = {"conformal": "split", "venn": "inductive"}
     wrapped = [{"name": "naive-bayes", key: kind} for key, kind in wrappers.items()]
-    online = [name for name in names if method_class(name).learns_online]
+    online = [name for name in names if hasattr(method_class(name), "evaluate_online")]
     configs: list[dict[str, Any]] = [{"methods": [name]} for name in (*names, *wrapped)]
     configs += [{"methods": [name], "protocol": "online"} for name in online]
     configs += [{"methods": ["naive-bayes"], "steps": [name]} for name in known_steps()]

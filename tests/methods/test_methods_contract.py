@@ -369,38 +369,6 @@ def test_a_point_of_a_path_does_not_depend_on_the_others(name):
     assert_same_views(alone[0][1], together[-1][1])
 
 
-@every_method
-def test_a_prepared_state_changes_nothing(name):
-    X, y, X_test = blobs()
-    grid = grid_of(name)
-    method = new(name)
-    state = method.prepare(X, y, grid)
-    if state is None:
-        pytest.skip(f"{name} prepares nothing")
-    assert all(np.asarray(array).dtype != object for array in state.values())
-    expected = method.evaluate_path(X, y, X_test, grid, np.random.default_rng(5))
-    got = method.evaluate_path(X, y, X_test, grid, np.random.default_rng(5), state)
-    for (_, views), (_, expected_views) in zip(got, expected, strict=True):
-        assert_same_views(views, expected_views)
-
-
-@every_method
-def test_the_state_of_a_part_changes_nothing(name):
-    X, y, _ = blobs()
-    grid = grid_of(name)
-    method = new(name)
-    state = method.prepare(X, y, grid)
-    rows = np.setdiff1d(np.arange(len(X)), np.arange(1, len(X), 5))
-    rest = np.arange(1, len(X), 5)
-    part = None if state is None else method.subset_state(state, rows)
-    if part is None:
-        pytest.skip(f"{name} has no state of a part")
-    expected = method.evaluate_path(X[rows], y[rows], X[rest], grid, np.random.default_rng(5))
-    got = method.evaluate_path(X[rows], y[rows], X[rest], grid, np.random.default_rng(5), part)
-    for (_, views), (_, expected_views) in zip(got, expected, strict=True):
-        assert_same_views(views, expected_views)
-
-
 # ---- parameters and descriptions
 
 

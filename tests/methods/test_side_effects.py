@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import sys
 import warnings
@@ -9,11 +10,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.utils._param_validation import make_constraint
+from sklearn.utils.discovery import all_estimators
 
 from confml.errors import ConfigError
 from confml.methods import registry
-from confml.methods.sklearn import names
 from confml.methods.sklearn.estimators import RULES, new_estimator
+from confml.methods.sklearn.names import find_estimator
 from confml.steps.registry import build_step
 
 PIPELINE = "sklearn.pipeline.Pipeline"
@@ -41,12 +43,12 @@ REVIEWED = {
 
 
 def accepted_classes():
-    """Return every class of scikit-learn that a config can name, as (dotted name, class)."""
-    for module in names._modules():
-        for one in names._public_names(module):
-            found = names._public(f"sklearn.{module}.{one}")
-            if hasattr(found, "fit") and hasattr(found, "get_params"):
-                yield f"sklearn.{module}.{one}", found
+    """Return every estimator of scikit-learn, which a config can name, as (dotted name, class)."""
+    for one, cls in all_estimators():
+        name = ".".join([*cls.__module__.split(".")[:2], one])
+        if hasattr(importlib.import_module(name.rpartition(".")[0]), one):
+            assert find_estimator(name, "estimator", ("fit", "get_params")) is cls
+            yield name, cls
 
 
 def accepts(cls, parameter, value):
@@ -165,7 +167,7 @@ def test_caches_are_refused_in_grids_and_steps_and_after_the_constructor():
     with pytest.raises(ConfigError, match="memory must be null"):
         method.set_params(a__memory="x")
     with pytest.raises(ConfigError, match=r"param_grid.*memory must be null"):
-        search = names.find_estimator("sklearn.model_selection.GridSearchCV", "estimator", ("fit",))
+        search = find_estimator("sklearn.model_selection.GridSearchCV", "estimator", ("fit",))
         grid = {"estimator": "sklearn.naive_bayes.GaussianNB", "param_grid": [{"memory": ["x"]}]}
         new_estimator("sklearn.model_selection.GridSearchCV", search, grid)
     with pytest.raises(ConfigError, match="memory must be null"):

@@ -231,8 +231,7 @@ def test_inner_folds_share_the_tree_when_asked_to():
     model = SmartSVM(share_tree=True)
     state = model.prepare(X, y, grid)
     assert all(array.dtype != object for array in state.values())
-    part = model.subset_state(state, rows)
-    shared = list(model.evaluate_path(X[rows], y[rows], X[rest], grid, None, part))
+    shared = list(model.evaluate_path(X[rows], y[rows], X[rest], grid, None, state))
     for (_, views), trees in zip(shared, (3, 1), strict=True):
         whole = SmartSVM(trees=trees).fit(X, y).tree_
         assert views.fit_details.tree.to_dict() == whole.only(np.unique(y[rows])).to_dict()

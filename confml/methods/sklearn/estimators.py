@@ -18,6 +18,12 @@ from confml.plugins.registry import required_parameters
 THREADS = ("n_jobs", "nthread", "thread_count", "num_threads")
 # A keyword of an open list (**kwargs) that is so similar to a parameter is taken for a mistake.
 _MISTAKE = 0.85
+_NAMED = "names and classes", "[[one, sklearn.naive_bayes.GaussianNB]]"
+_EXAMPLES = {
+    "estimator": ("one", "sklearn.linear_model.LogisticRegression"),
+    "steps": _NAMED,
+    "estimators": _NAMED,
+}
 
 
 def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
@@ -42,32 +48,36 @@ def new_estimator(name: str, source: Any, params: Mapping[str, Any]) -> Any:
     first = {key: value for key, value in params.items() if "__" not in key}
     for key, value in first.items():
         check_side_effects(source, key, value)
-    if name.startswith("sklearn."):
-        estimator = _new_of_sklearn(source, first)
-    else:
-        if not inspect.isclass(source):  # its parameters are set below, at any depth
-            first = {}
-        values = {key: _as_value(value) for key, value in first.items()}
-        estimator = new_foreign(name, source, values)
+    if not inspect.isclass(source):  # its parameters are set below, at any depth
+        first = {}
+    estimator = _new(name, source, {key: _as_value(value) for key, value in first.items()})
     set_parameters(estimator, {key: value for key, value in params.items() if key not in first})
     check_values(estimator)
     use_one_thread(estimator)
     return estimator
 
 
-def _new_of_sklearn(cls: Any, params: Mapping[str, Any]) -> Any:
-    known = cls._get_param_names()
+def _new(name: str, source: Any, params: Mapping[str, Any]) -> Any:
+    """Return an estimator of a class with parameters of its constructor, or a copy of an estimator.
+
+    Raises ConfigError for an unknown or missing parameter, and for an error of the constructor.
+    """
+    if not inspect.isclass(source):
+        return _copied(name, source)
+    known, is_open = known_parameters(source)
     for key in params:
-        if key not in known:
-            raise _unknown(cls.__name__, key, known)
-    for missing in sorted(required_parameters(cls) - set(params)):
-        hint = None
-        if missing.endswith("estimator"):
-            hint = f"give one, as {missing}: sklearn.linear_model.LogisticRegression"
-        elif missing in ("steps", "estimators"):
-            hint = f"give names and classes, as {missing}: [[one, sklearn.naive_bayes.GaussianNB]]"
-        raise MissingParameter(cls.__name__, missing, hint=hint)
-    return cls(**{key: _as_value(value) for key, value in params.items()})
+        if key not in known and not (is_open and _is_no_mistake(key, known)):
+            hint = None if known else "it has none"
+            raise UnknownParameter(source.__name__, key, near=(key, sorted(known)), hint=hint)
+    for missing in sorted(required_parameters(source) - set(params)):
+        example = _EXAMPLES.get(missing)
+        hint = None if example is None else f"give {example[0]}, as {missing}: {example[1]}"
+        raise MissingParameter(source.__name__, missing, hint=hint)
+    try:
+        estimator = source(**params)
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"{name} with these parameters raises {type(error).__name__}: {error}") from error
+    return _copied(name, estimator)
 
 
 def _is_classifier(estimator: Any) -> bool:
@@ -176,27 +186,6 @@ def nested(estimator: Any) -> Iterator[Any]:
     for value in _values(estimator):
         if hasattr(value, "get_params") and not inspect.isclass(value):
             yield from nested(value)
-
-
-def new_foreign(name: str, source: Any, params: Mapping[str, Any]) -> Any:
-    """Return an estimator of a class with parameters of its constructor, or a copy of an estimator.
-
-    Raises ConfigError for an unknown or missing parameter, and for an error of the constructor.
-    """
-    if not inspect.isclass(source):
-        return _copied(name, source)
-    known, is_open = known_parameters(source)
-    for key in params:
-        if key not in known and not (is_open and _is_no_mistake(key, known)):
-            hint = None if known else "it has none"
-            raise UnknownParameter(source.__name__, key, near=(key, sorted(known)), hint=hint)
-    for missing in sorted(required_parameters(source) - set(params)):
-        raise MissingParameter(source.__name__, missing)
-    try:
-        estimator = source(**params)
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"{name} with these parameters raises {type(error).__name__}: {error}") from error
-    return _copied(name, estimator)
 
 
 def use_one_thread(estimator: Any) -> None:

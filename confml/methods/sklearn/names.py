@@ -33,18 +33,12 @@ def find_classifier(name: str) -> Any:
         classifier = find_object(name, "method")
         check_interface(name, classifier, CLASSIFIER)
         return classifier
-    _, module, cls = (name.split(".") + ["", ""])[:3]
-    classifiers = {}
-    if name == PIPELINE:
-        return _public(name)
-    if name.count(".") == 2 and module in _modules():
-        classifiers = _classifiers(module)
-        if cls in classifiers:
-            return classifiers[cls]
-        if _public(name) is not None:
-            raise ConfigError(f"{name} is not a classifier", hint=_nearest_of(cls))
-    close = nearest(cls, classifiers)
-    hint = f"did you mean 'sklearn.{module}.{close}'?" if close else _nearest_of(name.rpartition(".")[2])
+    cls = _public(name)
+    if name == PIPELINE or inspect.isclass(cls) and issubclass(cls, ClassifierMixin):
+        return cls
+    hint = _similar(name, "classifier") or "a name is like sklearn.ensemble.RandomForestClassifier"
+    if cls is not None:
+        raise ConfigError(f"{name} is not a classifier", hint=hint)
     raise ConfigError(f"scikit-learn {sklearn.__version__} has no classifier '{name}'", hint=hint)
 
 
@@ -58,12 +52,8 @@ def find_estimator(name: str, noun: str, needed: tuple[str, ...]) -> Any:
     else:
         estimator = _public(name)
         if estimator is None:
-            module = name.split(".")[1] if name.count(".") == 2 else ""
-            known = _public_names(module) if module in _modules() else ()
-            close = nearest(name.rpartition(".")[2], known)
-            hint = f"did you mean 'sklearn.{module}.{close}'?" if close else None
             message = f"scikit-learn {sklearn.__version__} has no '{name}'"
-            raise ConfigError(message, hint=hint or "a name is like sklearn.decomposition.PCA")
+            raise ConfigError(message, hint=_similar(name) or "a name is like sklearn.decomposition.PCA")
     check_interface(name, estimator, needed)
     return estimator
 
@@ -90,16 +80,27 @@ def dotted_name(name: str, similar: bool = True) -> str | None:
 
     similar: without such a class, return the one with the most similar name. None if there is none.
     """
-    by_class = {one.rpartition(".")[2]: one for one in known_classifiers()}
+    by_class = _dotted_names("classifier")
     word = re.sub("[-_ ]", "", name).lower()
-    within = [one for one in by_class if len(word) > 2 and word in one.lower()]
+    within = [cls for cls in by_class if len(word) > 2 and word in cls.lower()]
     return by_class.get(min(within, key=len, default=similar and nearest(name, by_class) or ""))
 
 
 @functools.cache
-def known_classifiers() -> tuple[str, ...]:
-    """Return the dotted names of all classifiers; this imports most of scikit-learn, in about 2 seconds."""
-    return tuple(f"sklearn.{module}.{name}" for module in _modules() for name in _classifiers(module))
+def _dotted_names(kind: str | None) -> dict[str, str]:
+    """Return the dotted name of each class of estimators of a kind; this imports most of scikit-learn, in
+    about 2 seconds."""
+    from sklearn.utils.discovery import all_estimators
+
+    names = {name: ".".join([*cls.__module__.split(".")[:2], name]) for name, cls in all_estimators(kind)}
+    return {name: dotted for name, dotted in names.items() if _public(dotted)}
+
+
+def _similar(name: str, kind: str | None = None) -> str | None:
+    """Return a hint with the estimator whose class has the most similar name, if there is one."""
+    by_class = _dotted_names(kind)
+    close = nearest(name.rpartition(".")[2], by_class)
+    return f"did you mean '{by_class[close]}'?" if close else None
 
 
 def describe_parameters(cls: type) -> list[dict[str, Any]]:
@@ -139,47 +140,16 @@ def plain(text: str) -> str:
     return re.sub(r":\w+:`~?([^<`]*?)(?:\s+<[^`]*>)?`", r"\1", text)
 
 
-@functools.cache
-def _modules() -> tuple[str, ...]:
-    names = (name for name in sklearn.__all__ if importlib.util.find_spec(f"sklearn.{name}"))
-    return tuple(sorted(set(names) - _WITHOUT_CLASSIFIERS))
-
-
-@functools.cache
-def _classifiers(module_name: str) -> dict[str, type]:
-    module = importlib.import_module(f"sklearn.{module_name}")
-    return {
-        name: cls
-        for name, cls in sorted(vars(module).items())
-        if inspect.isclass(cls)
-        and issubclass(cls, ClassifierMixin)
-        and cls.__module__.startswith(module.__name__)
-        and not name.startswith(("_", "Base"))
-        and not inspect.isabstract(cls)
-    }
-
-
 def _public(name: str) -> type | None:
     """Return the class of a public module of scikit-learn, or None."""
-    parts = name.split(".")
-    if len(parts) != 3 or parts[1] not in _modules() or parts[2].startswith("_"):
+    _, module, cls = (*name.split("."), "", "")[:3]
+    public = module in sklearn.__all__ and module not in _WITHOUT_CLASSIFIERS
+    if name.count(".") != 2 or not public or cls.startswith("_"):
         return None
-    found = getattr(importlib.import_module(f"sklearn.{parts[1]}"), parts[2], None)
+    if importlib.util.find_spec(f"sklearn.{module}") is None:
+        return None
+    found = getattr(importlib.import_module(f"sklearn.{module}"), cls, None)
     return found if inspect.isclass(found) and found.__module__.startswith("sklearn.") else None
-
-
-def _public_names(module: str) -> list[str]:
-    """Return the names of the public classes of a module of scikit-learn."""
-    return [
-        one
-        for one in vars(importlib.import_module(f"sklearn.{module}"))
-        if _public(f"sklearn.{module}.{one}")
-    ]
-
-
-def _nearest_of(class_name: str) -> str:
-    found = dotted_name(class_name)
-    return f"did you mean '{found}'?" if found else "a name is like sklearn.ensemble.RandomForestClassifier"
 
 
 def _documented(text: str) -> dict[str, tuple[str, str]]:

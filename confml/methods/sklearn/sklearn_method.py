@@ -108,7 +108,7 @@ class SklearnMethod(Method):
 
     def _view(self, X, labelled: bool = True) -> dict[str, Prediction]:
         check_is_fitted(self)
-        fitted, c = self.estimator_, len(self.classes_)
+        fitted = self.estimator_
         view = view_of(fitted)
         labels: Any = None
         with nullcontext() if self.codes_ is None else without_output():
@@ -122,9 +122,6 @@ class SklearnMethod(Method):
             labels = self.codes_.labels_of(labels, f"predict of {_name_of(fitted)}", self.classes_)
         if view == "vote":
             scores = (labels[:, None] == self.classes_).astype(np.float64)
-        rows = X.shape[0] if labels is None else len(labels)
-        if scores.shape != (rows, c):
-            raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(rows, c)}")
         return {view: Prediction(self.classes_, scores, view, labels)}
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))

@@ -136,10 +136,6 @@ class SmartSVM(LinearMachines):
                 state |= {f"{method._tree_key()}|{name}": array for name, array in arrays.items()}
         return state or None
 
-    def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return all trees: ``share_tree`` uses the tree of the whole training part in every fold."""
-        return dict(state)
-
     def _tree_key(self) -> str:
         return f"{self.trees},{self.count}"
 

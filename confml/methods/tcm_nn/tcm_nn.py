@@ -73,7 +73,6 @@ class TCMNN(PValueMethod):
 
     name = "tcm-nn"
     version = 3
-    learns_online = True
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
@@ -46,7 +47,6 @@ class KernelSVM(MarginMethod):
     name = "kernel-svm"
     example = ""
     version = 2
-    loads = ("sklearn.svm",)
     metrics = {
         "support_vectors": Metric("number of support vectors", None),
         "sigma": Metric("width of the rbf kernel", None),
@@ -77,8 +77,6 @@ class KernelSVM(MarginMethod):
             self._fit_without_bias(X, codes)
         elif len(self.classes_) > 1:
             gamma = 0.5 / self.sigma_**2 if self.kernel == "rbf" else 1.0
-            from sklearn.svm import SVC
-
             svc = SVC(
                 C=float(self.C),
                 kernel=self.kernel,
