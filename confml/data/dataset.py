@@ -73,26 +73,20 @@ class DataSet:
         rows = len(y)
         a = len(self.table_attributes)
         if y.ndim != 1 or X.shape != (rows, len(self.attributes)) or table.shape != (rows, a):
-            raise ValueError(
-                f"{rows} labels, {len(self.attributes)} and {a} names do not fit {X.shape} and {table.shape}"
-            )
+            raise ValueError(f"shapes do not fit together: {y.shape}, {X.shape} and {table.shape}")
         if nominal.shape != (a,) or len(self.categories) != a:
             raise ValueError(f"nominal and categories must have {a} entries")
         if (self.train_rows is None) != (self.test_rows is None):
             raise ValueError("train_rows and test_rows go together")
-        arrays = {"y": y, "table": table, "nominal": nominal}
-        if not is_sparse(X):
-            arrays["X"] = X
-        kinds = {"train_rows": np.int64, "test_rows": np.int64, "groups": None, "lines": np.int64, "ids": str}
-        for field, kind in kinds.items():
+        arrays = {"y": y, "table": table, "nominal": nominal, **({} if is_sparse(X) else {"X": X})}
+        for field in ("train_rows", "test_rows", "groups", "lines", "ids"):
             if (given := getattr(self, field)) is not None:
-                arrays[field] = (
-                    np.asarray(given) if kind is None else np.asarray(given).astype(kind, copy=False)
-                )
+                kind = {"groups": None, "ids": str}.get(field, np.int64)
+                arrays[field] = np.asarray(given, dtype=kind)
         shapes = {"groups": (rows,), "lines": (rows,), "ids": (rows, len(self.id_columns))}
-        for field, shape in shapes.items():
-            if field in arrays and arrays[field].shape != shape:
-                raise ValueError(f"{field} must be {shape}, got {arrays[field].shape}")
+        for field in {*shapes} & {*arrays}:
+            if arrays[field].shape != shapes[field]:
+                raise ValueError(f"{field} must be {shapes[field]}, got {arrays[field].shape}")
         if (self.ids is None) != (not self.id_columns):
             raise ValueError("ids and id_columns go together")
         for field, array in arrays.items():

@@ -1,9 +1,7 @@
 """Data frames of any library, Parquet files and Excel workbooks as `TextTable`."""
 
 import functools
-import importlib.util
 import re
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confml.data.memory import check_width, gigabytes, most, raised_by, require_memory
+from confml.data.memory import check_width, require_memory
 from confml.data.text_table import (
     BLANKS,
     TextTable,
@@ -81,7 +79,7 @@ def read_frame(
     """Return the table in a file. ``kind``: ``parquet`` or ``excel``. sheet: of a workbook, by default the
     first; its first row is the header if ``has_header``. names_only: whether rows may be left out.
 
-    Raises DataError for a file that cannot be read, and for a workbook without the package that reads it.
+    Raises DataError for a file that cannot be read. A workbook needs the package openpyxl.
     """
     what = "a Parquet file" if kind == "parquet" else "an Excel workbook"
     notes: tuple[str, ...] = ()
@@ -93,9 +91,6 @@ def read_frame(
             header, data, first, notes = _read_workbook(path.absolute(), has_header, sheet, changed)
     except DataError as error:
         raise DataError(error.message, where=str(path), hint=error.hint) from None
-    except MemoryError:
-        message = f"the memory does not suffice to read {what} of {path.stat().st_size:,} bytes"
-        raise DataError(message, where=str(path), hint="use fewer rows or columns, or CSV") from None
     except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
         words = " ".join(str(error).split())[:200]
         raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
@@ -120,11 +115,8 @@ def _read_parquet(path: Path, names_only: bool) -> tuple[list[str], pa.Table]:
     cells = about.num_rows * about.num_columns
     require_memory(16 * cells, f"a table of {about.num_rows:,} rows", where=str(path))
     table = parquet.read_schema(path).empty_table() if names_only else parquet.read_table(path)
-    index = [
-        name
-        for name in (table.schema.pandas_metadata or {}).get("index_columns", ())
-        if isinstance(name, str)
-    ]
+    stored = (table.schema.pandas_metadata or {}).get("index_columns", ())
+    index = [name for name in stored if isinstance(name, str)]
     names = [*index, *(name for name in table.column_names if name not in index)]
     names = [name for name in names if not (name in index and _UNNAMED_INDEX.fullmatch(name))]
     return _columns_of(table.select(names), str(path))
@@ -141,15 +133,6 @@ def _read_workbook(
     import pandas as pd
 
     notes = []
-    if importlib.util.find_spec("openpyxl") is None:
-        message = "reading an Excel workbook needs the package openpyxl, which is not installed"
-        hint = "pip install 'confml[files]', or save the table as CSV"
-        raise DataError(message, where=str(path), hint=hint)
-    with zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    if size > (limit := most("UNPACKED", 1 << 30)):
-        message = f"the workbook unpacks to {gigabytes(size)}, and the limit is {gigabytes(limit)}"
-        raise DataError(message, where=str(path), hint=f"save it as CSV; {raised_by('UNPACKED')}")
     with pd.ExcelFile(path) as book:
         sheets = [str(name) for name in book.sheet_names]
         if sheet is not None and sheet not in sheets:
@@ -161,9 +144,8 @@ def _read_workbook(
                 f"sheet: (--sheet) reads another one: {others}"
             )
         frame = pd.read_excel(book, sheet_name=sheet or sheets[0], header=None, dtype=object)
-    first = 1
-    names = numbered_names(frame.shape[1])
-    if has_header:
-        names = ["" if pd.isna(name) else cell_text(name) for name in frame.iloc[0]] if len(frame) else []
+    names, first = numbered_names(frame.shape[1]), 1
+    if has_header and len(frame):
+        names = ["" if pd.isna(name) else cell_text(name) for name in frame.iloc[0]]
         frame, first = frame.iloc[1:], 2
     return names, _columns_of(frame, str(path))[1], first, tuple(notes)

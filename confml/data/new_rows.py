@@ -149,15 +149,10 @@ class RowCoder:
         known = set(self.columns)
         more = [name for name in table.names if name not in known]
         if lacking:
-            column = "a column" if len(lacking) == 1 else "columns"
             similar = did_you_mean(lacking[0], more, list_all=False)
             there = f"there are {quoted(table.names, 20)}"
-            raise DataError(
-                f"{column} of the training rows {'is' if len(lacking) == 1 else 'are'} missing: "
-                f"{quoted(lacking, 20)}",
-                where=str(table.path),
-                hint=f"{similar} ({there})" if similar else there,
-            )
+            message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
+            raise DataError(message, where=str(table.path), hint="; ".join(filter(None, [similar, there])))
         notes = list(table.notes)
         if more:
             notes.append(
@@ -183,11 +178,12 @@ class RowCoder:
         values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], self.decimal)
         for j in np.flatnonzero(~plain | (np.abs(values) >= 2**53).any(axis=0)):
             codes, texts = self._codes[j], table.texts(names[j])
-            values[:, j] = (
-                self._numbers(table, names[j], texts)
-                if codes is None
-                else self._places(table, names[j], texts, codes, first)
-            )
+            if codes is None:
+                values[:, j] = self._numbers(table, names[j], texts)
+            else:
+                known, values[:, j] = category_codes(texts, codes, names[j], str(table.path), first)
+                unknown = np.unique(texts.codes[values[:, j] == -1.0]).tolist()
+                self._remember(table, names[j], known, unknown)
         check_finite([table], names, values)
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
@@ -246,13 +242,6 @@ class RowCoder:
         self._remember(table, name, Texts(plain, texts.codes), list(rounded_texts(plain, numbers)))
         return numbers[texts.codes]
 
-    def _places(
-        self, table: TextTable, name: str, texts: Texts, codes: dict[str, float], first: bool
-    ) -> np.ndarray:
-        spelled, column = category_codes(texts, codes, name, str(table.path), first)
-        self._remember(table, name, spelled, np.unique(texts.codes[column == -1.0]).tolist())
-        return column
-
     def _remember(self, table: TextTable, name: str, texts: Texts, codes: Sequence[int]) -> None:
         """Add distinct texts to ``unknown``."""
         rows = np.flatnonzero(np.isin(texts.codes, codes))
@@ -294,10 +283,10 @@ class RowCoder:
 
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))
-        more = f"; {counted(len(rows) - 1, 'more value')} {'is' if len(rows) == 2 else 'are'} missing"
         text = table.text(int(rows[0]), self.features[columns[0]])
+        more = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
         return DataError(
-            "the value is missing" + (f" ('{text}')" if text else "") + (more if len(rows) > 1 else ""),
+            "the value is missing" + (f" ('{text}')" if text else "") + more,
             where=table.where(int(rows[0]), self.features[columns[0]]),
             hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
             "missing: drop leaves such rows without a prediction",

@@ -90,10 +90,9 @@ class TextTable:
         unnamed = [at for at, name in enumerate(names) if not name]
         for at in unnamed:
             names[at] = f"unnamed-{at + 1}"
-        for at in unnamed[:3]:
-            notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
-        if len(unnamed) > 3:
-            notes.append(f"{path.name}: {counted(len(unnamed) - 3, 'more column')} without a name")
+        if unnamed:
+            called = listed((names[at] for at in unnamed), 3)
+            notes.append(f"{path.name}: columns without a name are called {called}")
         seen: dict[str, int] = {}
         for at, name in enumerate(names):
             first = seen.setdefault(name, at)

@@ -139,19 +139,9 @@ class Model:
     by: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<{' '.join(self._summary())}>"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        name, *rest = self._summary()
-        return f"<p><b>{name}</b> {escape(' '.join(rest))}</p>"
-
-    def _summary(self) -> tuple[str, ...]:
-        facts = self.facts
-        text = f"{facts.method}, fitted to {facts.fitted_rows} rows of {facts.data}"
-        features = len(self.coder.features)
-        return "Model", f"{text}; {features} features, {len(self.none.classes)} classes, view {self.view}"
+        facts, columns = self.facts, f"{len(self.coder.features)} features, {len(self.none.classes)} classes"
+        rows = f"fitted to {facts.fitted_rows} rows of {facts.data}"
+        return f"<Model {facts.method}, {rows}; {columns}, view {self.view}>"
 
     def fresh(self) -> Model:
         """Return the same model without the counts of rows that it has coded."""

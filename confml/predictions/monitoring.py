@@ -1,10 +1,11 @@
 """`BatchMonitor`: whether batches of new rows with labels still look like the training rows."""
 
+import itertools
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from confml.errors import ConfigError
 from confml.measures import Case, Context
@@ -61,11 +62,7 @@ class BatchMonitor:
         self.rows = rows
         self._context = Context(facts.fitted_rows, facts.class_counts, facts.params)
         self._by_class = facts.is_label_conditional
-        self._p: list[float] = []
-        self._counted: list[int] = []
-        self._classes: list[int] = []
-        self._wrong: list[bool] = []
-        self._lines: list[str] = []
+        self._parts: list[pd.DataFrame] = []
 
     def add(self, batch: Batch) -> None:
         """Collect the labelled rows of a chunk. Raises ConfigError with shift."""
@@ -73,57 +70,30 @@ class BatchMonitor:
         if batch.rows.labels is None or not len(batch.prediction):
             return
         prediction = batch.prediction.take(places)
-        known = columns >= 0
-        case = Case(prediction, prediction.classes[np.maximum(columns, 0)], context=self._context)
         if is_weighted(prediction):
             raise ConfigError("--batch-rows cannot be used with shift", hint="remove shift")
-        counted = case.counted
-        assert counted is not None  # no online pass
-        self._p += np.where(known, case.smoothed, np.nan).tolist()
-        self._counted += (counted - 1).tolist()
-        self._classes += columns.tolist()
-        self._wrong += (prediction.predicted_columns != columns).tolist()
-        self._lines += list(map(str, batch.rows.lines[batch.predicted][places]))
+        case = Case(prediction, prediction.classes[np.maximum(columns, 0)], context=self._context)
+        assert case.counted is not None  # no online pass
+        part = {
+            "p": np.where(columns >= 0, case.smoothed, np.nan),
+            "counted": case.counted - 1,
+            "class": columns if self._by_class else np.zeros_like(columns),
+            "wrong": prediction.predicted_columns != columns,
+            "line": batch.rows.lines[batch.predicted][places].astype(str),
+        }
+        self._parts.append(pd.DataFrame(part))
 
     def table(self) -> list[BatchRow]:
         """Return a row for each batch; a last batch of less than half the size belongs to the one before."""
-        n = len(self._p)
-        if not n:
-            return []
-        starts = list(range(0, n, self.rows))
-        if len(starts) > 1 and n - starts[-1] < self.rows / 2:
+        rows = pd.concat(self._parts, ignore_index=True) if self._parts else pd.DataFrame()
+        starts = list(range(0, len(rows), self.rows))
+        if len(starts) > 1 and len(rows) - starts[-1] < self.rows / 2:
             starts.pop()
-        ends = [*starts[1:], n]
-        found = [self._distance(start, end) for start, end in zip(starts, ends, strict=True)]
-        adjusted = holm([p for _, p in found])
-        return list(self._batches(starts, ends, found, adjusted))
-
-    def _batches(self, starts, ends, found, adjusted) -> Iterator[BatchRow]:
-        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            ks, p = found[number]
-            own = np.array(self._p[start:end])
-            own = own[~np.isnan(own)]
-            different = adjusted[number] <= ALARM
-            lines = self._lines[start], self._lines[end - 1]
-            small = float(np.mean(own <= 0.1)) if len(own) else None
-            error, corrected = float(np.mean(self._wrong[start:end])), float(adjusted[number])
-            absent = end - start - len(own)
-            meaning = batch_words(lines, small, corrected) if different else "no action needed"
-            if absent:
-                rows = f"{row_count(absent)} {have(absent)} a class that is absent from the training rows"
-                meaning = f"{meaning}; {rows}" if different else rows
-            counts = number + 1, *lines, end - start, error, absent, small
-            yield BatchRow(*counts, ks, p, corrected, int(different), meaning)
-
-    def _distance(self, start: int, end: int) -> tuple[float | None, float]:
-        """Return the distance of a batch from uniform, and its p-value: None and 1 without p-values."""
-        p = np.array(self._p[start:end])
-        known = ~np.isnan(p)
-        if not known.any():
-            return None, 1.0
-        ks = distance_from_uniform(p[known])
-        classes = np.array(self._classes[start:end]) if self._by_class else np.zeros(end - start, dtype=int)
-        return ks, ks_p_value(ks, np.array(self._counted[start:end])[known], classes[known])
+        batches = [rows[start:end] for start, end in itertools.pairwise([*starts, len(rows)])]
+        tests = [_distance(batch) for batch in batches]
+        adjusted = holm([p for _, p in tests]).tolist() if tests else []
+        numbered = enumerate(zip(batches, tests, adjusted, strict=True), start=1)
+        return [_batch_row(number, *each) for number, each in numbered]
 
     def alarms(self) -> list[str]:
         """Return a sentence on each batch that differs."""
@@ -144,6 +114,29 @@ class BatchMonitor:
         return different
 
 
+def _distance(batch: pd.DataFrame) -> tuple[float | None, float]:
+    """Return the distance of a batch from uniform, and its p-value: None and 1 without p-values."""
+    known = batch[batch["p"].notna()]
+    if known.empty:
+        return None, 1.0
+    ks = distance_from_uniform(known["p"].to_numpy())
+    return ks, ks_p_value(ks, known["counted"].to_numpy(), known["class"].to_numpy())
+
+
+def _batch_row(
+    number: int, batch: pd.DataFrame, test: tuple[float | None, float], adjusted: float
+) -> BatchRow:
+    p_values, lines = batch["p"].dropna(), (batch["line"].iloc[0], batch["line"].iloc[-1])
+    small = float(np.mean(p_values <= 0.1)) if len(p_values) else None
+    absent = len(batch) - len(p_values)
+    different = adjusted <= ALARM
+    meaning = [batch_words(lines, small, adjusted)] if different else []
+    if absent:
+        meaning.append(f"{row_count(absent)} {have(absent)} a class that is absent from the training rows")
+    counts = number, *lines, len(batch), float(batch["wrong"].mean()), absent, small
+    return BatchRow(*counts, *test, adjusted, int(different), "; ".join(meaning) or "no action needed")
+
+
 def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
     """Return the probability of a distance of at least ``ks`` of n valid p-values.
 
@@ -154,11 +147,8 @@ def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
     from scipy.special import kolmogorov
 
     n = len(counted)
-    variance = 1.0 / n
-    for label in np.unique(classes):
-        mine = classes == label
-        fewest = int(counted[mine].min())
-        variance += (np.count_nonzero(mine) / n) ** 2 / max(fewest, 1)
+    of_class = [counted[classes == label] for label in np.unique(classes)]
+    variance = 1 / n + sum((len(part) / n) ** 2 / max(int(part.min()), 1) for part in of_class)
     return float(kolmogorov(ks / math.sqrt(variance)))
 
 

@@ -180,45 +180,34 @@ def _read(path: Path) -> tuple[Mapping[str, Any], bytes]:
     """Return the description and the content of a model file. Raises DataError."""
     from confml.data.table_files import file_error
 
-    no_model = DataError(
-        "this is not a model file of confml",
-        where=str(path),
-        hint="confml predict CONFIG --save model.confml writes one",
-    )
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            if _HEAD not in names:
-                raise no_model
             head = json.loads(archive.read(_HEAD))
-            if not isinstance(head, dict) or head.get("kind") != _KIND or type(head.get("format")) is not int:
-                raise no_model
-            if head["format"] != FORMAT:
+            if head["kind"] == _KIND and head["format"] != FORMAT:
                 raise _of_another_format(path, head)
-            return head, archive.read(_CONTENT)
-    except IsADirectoryError:
-        raise DataError("this is a folder, not a model file", where=str(path)) from None
+            if head["kind"] == _KIND:
+                return head, archive.read(_CONTENT)
     except ConfmlError:
         raise
     except OSError as error:
         raise file_error(path, error) from None
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         with open(path, "rb") as file:
             is_archive = file.read(2) == b"PK"
-        raise (
-            damaged(path, "it does not have its checksum, or is cut off") if is_archive else no_model
-        ) from None
-    except Exception as error:
-        raise damaged(path, f"it cannot be read ({type(error).__name__}: {printable(error, 200)})") from None
+        if is_archive and not (isinstance(error, KeyError) and _HEAD in str(error)):
+            raise damaged(path, f"it cannot be read ({printable(error, 200)})") from None
+    except Exception as error:  # zlib and zipfile raise other errors for damaged archives
+        raise damaged(path, f"it cannot be read ({type(error).__name__})") from None
+    hint = "confml predict CONFIG --save model.confml writes one"
+    raise DataError("this is not a model file of confml", where=str(path), hint=hint)
 
 
 def _of_another_format(path: Path, head: Mapping[str, Any]) -> DataError:
-    newer = head["format"] > FORMAT
     return DataError(
         f"the model file has format {head['format']} (written by confml {head.get('confml')}), and confml "
         f"{__version__} reads format {FORMAT}",
         where=str(path),
-        hint=f"install a newer confml (pip install --upgrade confml), or {_AGAIN}" if newer else _AGAIN,
+        hint=_AGAIN,
     )
 
 

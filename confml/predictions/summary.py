@@ -103,12 +103,9 @@ class Summary:
         tests = [one for one in self.check.tests().values() if one.tested]
         differ, tested = sum(one.differs for one in tests), ""
         if tests:
-            how_many = (
-                f"{differ or 'None'} of {len(tests)} tests"
-                if len(tests) > 1
-                else f"{'The' if differ else 'No'} test"
-            )
-            tested = f" {how_many} {'show' if differ > 1 else 'shows'} that new rows differ."
+            of = f"of {len(tests)} tests" if len(tests) > 1 else "test"
+            what = f"{differ or ('None' if len(tests) > 1 else 'No')} {of}".replace("1 test", "The test")
+            tested = f" {what} {'show' if differ > 1 else 'shows'} that new rows differ."
         if self.kind == "p-value":
             found = self.guarantee.lines(self._fit(), tested)
         else:

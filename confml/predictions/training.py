@@ -18,7 +18,6 @@ from confml.data.new_rows import RowCoder
 from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import costs_of
-from confml.measures.prediction import Prediction
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
@@ -161,8 +160,10 @@ class _Fit:
 
     def model(self) -> Model:
         """Return the fitted model. Raises ConfigError for a view that it does not have."""
+        row = self._fitted_rows()[0][:1]
         with named_errors(self.name, "predict"):
-            views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
+            views = self.method.confident_predict(row, self._generator("form"))
+            of_classifier = classifier_views(self.method, row)  # for decisions
         view = self.choice.view
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", near=(view, list(views)))
@@ -174,7 +175,7 @@ class _Fit:
             steps=self.parts.steps,
             view=chosen,
             none=views[chosen].take(np.arange(0)),
-            probability_view=first_probability_view({**views, **self._of_classifier()}),
+            probability_view=first_probability_view({**views, **of_classifier}),
             point=self._point(chosen),
             costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             by=self.parts.by,
@@ -182,18 +183,10 @@ class _Fit:
             neighbours=self._neighbours(),
         )
 
-    def _of_classifier(self) -> Mapping[str, Prediction]:
-        """Return the probabilities of a classifier that is made conformal, for decisions."""
-        with named_errors(self.name, "predict"):
-            return classifier_views(self.method, self._fitted_rows()[0][:1])
-
     def _facts(self) -> Facts:
         method, labels = self.method, self._fitted_rows()[1]
+        classes, counted = (part.tolist() for part in np.unique(labels, return_counts=True))
         counts = method.fit_details_.calibration_rows
-        if counts is None:
-            counts = tuple(
-                zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
-            )
         kinds = [step_class(name) for name, _ in self.context.steps]
         return Facts(
             method=self.name,
@@ -204,7 +197,7 @@ class _Fit:
             training_rows=len(self.rows) + len(self.grid_rows) + len(self.test_rows),
             fitted_rows=len(labels),
             counted_rows=_counted_rows(method, len(labels)),
-            class_counts=dict(counts),
+            class_counts=dict(zip(classes, counted, strict=True) if counts is None else counts),
             tested_rows=len(self.test_rows),
             steps=tuple(StepFacts(kind.name, kind.learns, kind.breaks_exchangeability) for kind in kinds),
             noise=bool(self.context.noise),
@@ -214,7 +207,7 @@ class _Fit:
             notes=tuple(self.data.notes),
             selected=self.selected,
             selection_rows=len(self.selection_rows),
-            single_rows=int(np.sum(np.unique(labels, return_counts=True)[1] == 1)),
+            single_rows=counted.count(1),
             group_rows=_group_rows(method),
         )
 
@@ -251,13 +244,10 @@ class _Fit:
                 hint="leave it out: steps and parameters do not use the calibration part",
             )
         self._refuse_noise("--selection-part")
-        count = round(share * len(self.rows))
-        if not 2 <= count <= len(self.rows) - 2:
-            raise ConfigError(
-                f"--selection-part {share:g} leaves {count} of {len(self.rows)} training rows for "
-                "the selection",
-                hint="both parts need at least 2 rows",
-            )
+        count, rows = round(share * len(self.rows)), len(self.rows)
+        if not 2 <= count <= rows - 2:
+            message = f"--selection-part {share:g} leaves {count} of {rows} training rows for the selection"
+            raise ConfigError(message, hint="both parts need at least 2 rows")
         return np.sort(self._generator("selection").permutation(self.rows)[:count])
 
     def _refuse_noise(self, option: str) -> None:
@@ -344,28 +334,25 @@ class _Fit:
 
 def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
     by_name = {spec.name: spec for spec in config.datasets}
-    if name is None and len(by_name) == 1:
-        return config.datasets[0]
-    if name is None:
-        raise ConfigError(
-            f"the config has {len(by_name)} data sets: {', '.join(by_name)}", hint="choose one with --dataset"
-        )
-    if name not in by_name:
+    if name is None and len(by_name) > 1:
+        message = f"the config has {len(by_name)} data sets: {', '.join(by_name)}"
+        raise ConfigError(message, hint="choose one with --dataset")
+    if name not in (None, *by_name):
         raise ConfigError(f"the config has no data set '{name}'", near=(name, by_name))
-    return by_name[name]
+    return config.datasets[0] if name is None else by_name[name]
 
 
 def _chosen_method(config: Config, name: str | None) -> MethodEntry:
-    named = [f"{entry.name} ({entry.label})" if entry.label else entry.name for entry in config.methods]
     found = [entry for entry in config.methods if name in (None, entry.label)]
     found = found or [entry for entry in config.methods if name == entry.name]
     if not found:
         known = [known for entry in config.methods for known in (entry.label, entry.name) if known]
         raise ConfigError(f"the config has no method '{name}'", near=(str(name), known))
     if len(found) > 1:
-        hint = "choose one with --method, by its name or its label"
+        named = ", ".join(f"{e.name} ({e.label})" if e.label else e.name for e in config.methods)
         which = f"{len(found)} methods" if name is None else f"several methods '{name}'"
-        raise ConfigError(f"the config has {which}: {', '.join(named)}", hint=hint)
+        hint = "choose one with --method, by its name or its label"
+        raise ConfigError(f"the config has {which}: {named}", hint=hint)
     return found[0]
 
 
@@ -386,13 +373,11 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
                 hint="make it conformal: --conformal split",
             )
     swept = {name: values for name, values in entry.sweep.items() if name not in given}
-    several = [name for name, values in swept.items() if len(values) > 1]
-    if several:
-        values = ", ".join(map(str, swept[several[0]][:5]))
-        raise ConfigError(
-            f"{entry.name} is swept over {', '.join(several)} ({values})",
-            hint=f"choose a value, as --param {several[0]}={swept[several[0]][0]}",
-        )
+    for name, values in swept.items():
+        if len(values) > 1:
+            shown = ", ".join(map(str, values[:5]))
+            hint = f"choose a value, as --param {name}={values[0]}"
+            raise ConfigError(f"{entry.name} is swept over {name} ({shown})", hint=hint)
     params |= {name: values[0] for name, values in swept.items()}
     tuned = {name: values for name, values in entry.tune.items() if name not in given}
     grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
 from pathlib import Path
 
 import pytest
@@ -155,15 +154,6 @@ def test_info(put_card, tmp_path):
     ]
 
 
-def test_info_of_a_generator(put_card):
-    put_card("http://127.0.0.1:9")
-    told = json.loads(run("info", "two-gaussians", "--json").stdout)
-    assert told["bayes_error"] == 0.15866
-    assert set(told["parameters"]) == {"n", "test-n", "seed", "d", "distance", "prior"}
-    assert told["parameters"]["distance"]["default"] == 2.0
-    assert "Bayes error   9.86% with" in run("info", "five-gaussians").stdout
-
-
 def test_an_unknown_name_is_a_mistake_with_the_nearest_name(put_card):
     put_card("http://127.0.0.1:9")
     for command in ("info", "fetch"):
@@ -214,18 +204,6 @@ def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card,
     assert told[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
     assert told[3] == "2 of 2 files could not be fetched"
     assert not list((tmp_path / "cache" / "data" / "toy").iterdir())
-
-
-def test_fetch_without_a_network_is_one_line_a_file(put_card):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    put_card(url)
-    result = run("fetch", "toy")
-    assert result.exit_code == 3
-    failures = [line for line in result.stderr.splitlines() if "cannot be fetched" in line]
-    assert [line.split(": ")[1] for line in failures] == [f"{url}/toy.train", f"{url}/toy.test"]
-    assert "refused" in failures[0] and failures[1].endswith("no connection")
 
 
 def test_fetch_needs_names_or_all(put_card):

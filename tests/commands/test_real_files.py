@@ -105,67 +105,6 @@ def test_six_small_classes(files):
     assert len(answers().filter(regex=r"^p\[").columns) == train["class"].nunique()
 
 
-def test_excel_with_two_sheets(files):
-    """Job 4: the rows are in the second sheet; the answer is that of the CSV file."""
-    pytest.importorskip("openpyxl")
-    train, new = files("heart", 270, label="ill")
-    with pd.ExcelWriter("book.xlsx") as book:
-        pd.DataFrame({"about": ["see patients"]}).to_excel(book, sheet_name="notes", index=False)
-        train.to_excel(book, sheet_name="patients", index=False)
-    run(
-        "predict", "--train", "book.xlsx", "--label", "ill", "new.csv", fails="there is no label column 'ill'"
-    )
-    run(
-        "predict",
-        "--train",
-        "book.xlsx",
-        "--sheet",
-        "patients",
-        "--label",
-        "ill",
-        "new.csv",
-        "--out",
-        "a.csv",
-    )
-    run("predict", "--train", "train.csv", "--label", "ill", "new.csv", "--out", "o.csv")
-    pd.testing.assert_frame_equal(answers("a.csv"), answers("o.csv"))
-
-
-def test_parquet(files):
-    """Job 5: Parquet files give the same answers as CSV files, from a stored model too."""
-    pytest.importorskip("pyarrow")
-    train, new = files("abalone", 600, label="age")
-    train.to_parquet("train.parquet")
-    new.reset_index(drop=True).to_parquet("new.parquet")
-    run("predict", "--train", "train.parquet", "--label", "age", "--save", "m.confml")
-    run("predict", "m.confml", "new.parquet", "--out", "a.csv")
-    run("predict", "--train", "train.csv", "--label", "age", "new.csv", "--out", "o.csv")
-    pd.testing.assert_frame_equal(answers("a.csv").drop(columns="line"), answers().drop(columns="line"))
-
-
-def test_drift_without_labels(files):
-    """Job 6: a sensor that drifts is named by the ranges and by the tests of both samples."""
-    _, new = files("satimage", 700, label="soil")
-    given = ("--train", "train.csv", "--label", "soil", "--level", 0.1, "--drift", "--quiet")
-    plain = new.drop(columns="soil")
-    plain.to_csv("unlabelled.csv", index=False)
-    calm = run("predict", *given, "unlabelled.csv", "--out", "a.csv")
-    assert "warning: The new rows do not look" not in calm.stderr and "No feature differs" in calm.stderr
-    plain.assign(**{plain.columns[3]: plain.iloc[:, 3] + 60}).to_csv("unlabelled.csv", index=False)
-    drifted = run("predict", *given, "unlabelled.csv", "--out", "b.csv")
-    assert "Features that differ" in drifted.stderr and f"'{plain.columns[3]}'" in drifted.stderr
-    assert "warning: The new rows do not look exchangeable" in drifted.stderr
-
-
-def test_changed_labels(files):
-    """Job 8: with labels, the coverage is printed with its band; wrong labels leave it."""
-    _, new = files("vehicle", 846, label="car")
-    given = ("--train", "train.csv", "--label", "car", "--level", 0.1, "--out", "o.csv", "new.csv")
-    assert "95 % band" in run("predict", *given).stderr
-    new.assign(car=np.roll(new["car"], 1)).to_csv("new.csv", index=False)
-    assert "shown to be too low" in run("predict", *given).stderr
-
-
 def test_own_classifier(files):
     """Job 9: a class of an own module: named in the config, permitted by name, scored as the others."""
     files("yeast", 500, label="site")

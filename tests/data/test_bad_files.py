@@ -80,17 +80,6 @@ def test_a_file_in_another_form_is_read(tmp_path, case):
     assert np.array_equal(data.table[:, 0], values, equal_nan=True)
 
 
-def test_texts_are_read_as_they_are(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text('a,b,y\n007,2024-05-31,"x ""y"""\n9007199254740993,true,\xe9\n', encoding="utf-8")
-    table = read_table(path)
-    assert [table.fields(name) for name in table.names] == [
-        ["007", "9007199254740993"],
-        ["2024-05-31", "true"],
-        ['x "y"', "\xe9"],
-    ]
-
-
 def test_a_mistake_in_a_later_block_has_its_line(tmp_path, monkeypatch):
     monkeypatch.setattr("confml.data.table_files._BLOCK", 1 << 10)
     rows = [f'{row},"a\nb",{"pq"[row % 2]}' for row in range(1000)]

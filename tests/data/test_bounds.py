@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import zipfile
 
 import processes
 import pytest
@@ -125,21 +124,6 @@ def test_files_of_separators_have_no_header(tmp_path):
     for read in (read_table, column_names_of, lambda path: next(table_chunks(path))):
         with pytest.raises(DataError, match="no header line"):
             read(tmp_path / "t.csv")
-
-
-def test_workbooks_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
-    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("openpyxl")
-    bomb = tmp_path / "bomb.xlsx"
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", bytes(1 << 20))
-        archive.filelist[0].file_size = 1100 << 20  # in the directory, which is written at the end
-    with pytest.raises(DataError, match=r"unpacks to 1.2 GB.*CONFML_MOST_UNPACKED"):
-        read_table(bomb)
-    pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_excel(tmp_path / "small.xlsx", index=False)
-    assert len(read_table(tmp_path / "small.xlsx")) == 2
-    monkeypatch.setenv("CONFML_MOST_UNPACKED", "100")
-    with pytest.raises(DataError, match="the limit is"):
-        read_table((tmp_path / "small.xlsx").rename(tmp_path / "other.xlsx"))
 
 
 def test_parquet_of_many_equal_values_is_refused_before_it_is_read(tmp_path, monkeypatch):

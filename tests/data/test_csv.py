@@ -6,7 +6,6 @@ import bz2
 import csv as csv_module
 import gzip
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -82,11 +81,6 @@ def test_the_separator_is_found_and_said(csv, separator, note):
 )
 def test_a_separator_may_be_given_by_its_name(csv, word, separator):
     assert csv(GOOD.replace(",", separator), separator=word).checksum == csv(GOOD).checksum
-
-
-def test_runs_of_blanks_are_one_separator(csv):
-    text = "  age  size \t y\n 30   1.5  yes \n 41 2.5 no\n\t52 -3 yes\n63 4e1     no"
-    assert csv(text).checksum == csv(GOOD).checksum
 
 
 def test_a_separator_that_stands_in_texts_is_not_mistaken(csv):
@@ -181,12 +175,6 @@ def test_nominal_columns_are_dummy_coded(csv):
     assert data.categories == (("blue", "red"), None, ("9", "10"))
 
 
-def test_a_category_fewer_where_asked_for(csv):
-    data = csv("colour,y\nred,a\nblue,b\ngreen,a\n", nominal="colour", **{"drop-first": True})
-    assert data.attributes == ("colour=green", "colour=red")
-    assert data.X.tolist() == [[0, 1], [0, 0], [1, 0]]
-
-
 def test_a_test_file_is_a_part_and_its_columns_may_stand_in_another_order(csv):
     data = csv("a,b,y\n1,2,p\n3,4,q\n", "y,b,a\nq,20,10\np,40,30\nq,60,50\n")
     assert data.X.tolist() == [[1, 2], [3, 4], [10, 20], [30, 40], [50, 60]]
@@ -215,11 +203,6 @@ def test_notes_on_a_test_file(csv):
     )
 
 
-def test_columns_that_are_ignored_may_be_missing_from_the_test_file(csv):
-    data = csv("id,x,y\nq,1,a\nr,2,b\n", "x,y\n1,a\n2,b\n", ignore=["id"])
-    assert data.attributes == ("x",) and len(data) == 4
-
-
 def test_groups_are_no_attribute(csv):
     data = csv("site,x,y\nA,1,a\nB,2,b\nA,3,a\n", groups="site")
     assert data.attributes == ("x",)
@@ -229,17 +212,6 @@ def test_groups_are_no_attribute(csv):
 # ---- missing values
 
 GAPS = "x,z,y\n1,2,a\n?,4,b\n5,,a\n7,8,b\n"
-
-
-@pytest.mark.parametrize("marker", ["", "?", "NA", "na", "nan", "NaN", "N/A", "null"])
-def test_a_missing_value_names_line_and_column(csv, marker):
-    said = error(csv, f"x,z,y\n1,2,a\n3,{marker},b\n5,6,a\n")
-    what = f"the value is missing ('{marker}')" if marker else "the field is empty"
-    assert said.startswith(
-        f"mine.csv, line 3, column 'z': {what}; "
-        "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
-    )
-    assert ("missing-values: []" in said) == bool(marker)
 
 
 def test_more_missing_values_name_their_lines(csv):
@@ -261,10 +233,6 @@ def test_missing_values_are_kept_for_means_where_asked_for(csv):
     np.testing.assert_array_equal(data.table, [[1, 0], [np.nan, 1], [5, np.nan], [7, 0]])
     assert data.categories == (None, ("p", "q"))
     assert data.notes == ("mine.csv: 2 values missing, to be filled in with means",)
-
-
-def test_missing_values_of_ignored_columns_do_not_matter(csv):
-    assert len(csv(GAPS, ignore=["z"], missing="drop")) == 3
 
 
 @pytest.mark.parametrize("missing", ["error", "drop", "mean"])
@@ -380,17 +348,6 @@ def test_an_identifier_may_be_ignored_or_a_group_too_but_not_a_feature(csv):
     assert said == "mine.csv: column 'who' is listed under nominal and id; take it out of one of them"
 
 
-def test_labels_that_look_alike_are_noted(csv):
-    data = csv("x,y\n" + "".join(f"{i},{('1', '1.0', '01', '2')[i % 4]}\n" for i in range(8)))
-    assert data.classes.tolist() == ["01", "1", "1.0", "2"]
-    assert (
-        "labels '01', '1', '1.0' are different texts and count as different classes: "
-        "use one spelling if they mean the same class"
-    ) in data.notes
-    data = csv("x,y\n" + "".join(f"{i},{('yes', 'Yes', 'no way', 'noway')[i % 4]}\n" for i in range(8)))
-    assert sum("different texts" in note for note in data.notes) == 2
-
-
 # ---- other formats
 
 
@@ -475,16 +432,6 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
         csv(f"x,t,y\n{rows}", nominal="t")
 
 
-def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
-    text = "x;z;y\n1,5;2;a\n-0,25;3;b\n10;4;a\n"
-    assert 'are numbers with a decimal comma: decimal: "," (--decimal ,)' in error(csv, text)
-    assert csv(text, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 3], [10, 4]]
-    assert csv("x;y\n1.000,5;a\n2;b\n", decimal=",").X.tolist() == [[1000.5], [2]]
-    assert "'x' holds 1 number and 1 text ('1.00,5' on line 2)" in error(
-        csv, "x;y\n1.00,5;a\n2;b\n", decimal=","
-    )
-
-
 # ---- mistakes: in what is said of it
 
 
@@ -520,11 +467,6 @@ def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
         load({"csv": str(tmp_path), "label": "y"})
 
 
-def test_nothing_left_beside_the_label(csv):
-    said = error(csv, GOOD, kind=ConfigError, ignore=["age", "size"])
-    assert said == "mine.csv: no features are left besides the label"
-
-
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -541,20 +483,6 @@ def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
 # ---- notes
 
 
-def test_an_identifier_is_noted(csv):
-    rows = "".join(f"{1000 + i},{i % 4},{i / 7:.3f},{i % 2}\n" for i in range(20))
-    data = csv(f"id,z,x,y\n{rows}")
-    assert data.notes == (
-        "column 'id' has a different whole number or category in every row; "
-        "if it is an identifier, id: [id] leaves it out of the features",
-    )
-    rows = "".join(f"p{i},{i % 4},{i % 2}\n" for i in range(20))
-    assert (
-        "column 'who' has a different whole number or category in"
-        in csv(f"who,z,y\n{rows}", nominal=["who"]).notes[0]
-    )
-
-
 def test_a_class_with_one_row_is_noted(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,c\n5,b\n")
     assert data.notes == ("class 'c' has one row only (line 5): no split has it in both parts",)
@@ -566,13 +494,6 @@ def test_numbers_are_rounded_as_python_rounds_them(csv):
     texts = ["0.1", "2.675", "1e-320", "9007199254740993", "0.30000000000000004", "-0"]
     data = csv("x,y\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts)))
     assert data.X[:, 0].tolist() == [float(text) for text in texts]
-
-
-def test_the_spec_survives_json(csv, tmp_path):
-    data = csv(GOOD)
-    spec = {"csv": str(tmp_path / "mine.csv"), "label": "y", "ignore": None, "test": None}
-    again = load(json.loads(json.dumps(spec)))
-    assert again.checksum == data.checksum and again.name == "mine"
 
 
 # ---- whatever a file holds
@@ -677,11 +598,3 @@ def test_a_column_name_with_single_quotes_is_shown_in_double_quotes(csv):
     assert "no label column 'vote'" in str(said) and "did you mean \"'vote'\"?" in str(said)
     said = error(csv, "size,vote\n1,a\n2,b\n3,a\n4,b\n", kind=ConfigError, label="'vote'")
     assert "no label column \"'vote'\"" in str(said)
-
-
-def test_a_text_that_counts_as_a_missing_label_is_quoted(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("x,y\n1,None\n2,a\n3,NA\n4,b\n5,\n")
-    with pytest.raises(DataError, match=r"the label is missing \('NA', 'None'\)") as caught:
-        load({"csv": path, "label": "y"})
-    assert "lines 2, 4, 6" in caught.value.where

@@ -10,10 +10,8 @@ import struct
 import numpy as np
 import pytest
 
-from confml.data import load
 from confml.data.coding import code_columns, sort_categories
 from confml.data.dataset import DataSet, as_labels
-from confml.errors import DataError
 
 
 def made(**changes):
@@ -48,11 +46,6 @@ def test_arrays_are_read_only_and_their_owner_keeps_his():
     assert data.table is data.X
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.name = "other"
-
-
-def test_fortran_order_and_other_types_are_brought_into_shape():
-    data = made(X=np.asfortranarray(np.ones((4, 2), np.float32)), y=np.array([1, 2, 1, 2], np.int8))
-    assert data.X.dtype == np.float64 and data.X.flags.c_contiguous and data.y.dtype == np.int64
 
 
 @pytest.mark.parametrize(
@@ -133,11 +126,6 @@ def test_labels_are_whole_numbers_if_all_are(values, want):
     assert labels.dtype == np.int64 if isinstance(want[0], int) else labels.dtype.kind == "U"
 
 
-def test_label_that_is_missing():
-    with pytest.raises(DataError, match="the label of row 2 is missing"):
-        as_labels(np.array([1.0, np.nan]))
-
-
 def test_categories_are_sorted_by_value_where_they_are_numbers():
     assert sort_categories(["b", "a", "B", "a"]) == ("B", "a", "b")
     assert sort_categories(["10", "9", "-2"]) == ("-2", "9", "10")
@@ -176,15 +164,6 @@ def test_lines_and_identifiers_belong_to_the_rows_and_not_to_the_checksum():
     for wrong in ({"lines": [1]}, {"ids": ids}, {"id_columns": ("who",)}, {**given, "ids": ids[:2]}):
         with pytest.raises(ValueError):
             DataSet(**base, **wrong)
-
-
-def test_lines_and_identifiers_reach_the_workers(tmp_path):
-    from confml.runner.workspace import Workspace, open_dataset
-
-    (tmp_path / "a.csv").write_text("x,who,y\n1,A,p\n?,B,q\n3,C,q\n")
-    data = load({"csv": str(tmp_path / "a.csv"), "label": "y", "id": "who", "missing": "drop"})
-    again = open_dataset(Workspace.make(tmp_path).put_dataset(data))
-    assert again.lines.tolist() == [2, 4] and again.identifiers()["who"].tolist() == ["A", "C"]
 
 
 def test_a_frame_has_the_texts_of_categories():

@@ -84,11 +84,6 @@ def test_a_wrong_file_says_both_checksums_and_what_to_do(folders):
         find("toy", card_file())
 
 
-def test_a_folder_of_that_name_is_not_the_file(folders):
-    (folders[0] / "toy" / "a.data").mkdir(parents=True)
-    assert look(card_file()).state == "missing"
-
-
 # ---- files known by what they hold
 
 

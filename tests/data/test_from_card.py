@@ -151,14 +151,6 @@ def test_a_text_among_numbers_is_named(made, text):
         made({"a.data": f"1,2,1\n3,{text},2\n"}, card)
 
 
-def test_numbers_are_rounded_as_python_rounds_them(made):
-    rng = np.random.default_rng(3)
-    texts = [f"{value:.17g}" for value in rng.standard_normal(2000) * 10.0 ** rng.integers(-30, 30, 2000)]
-    card = "columns: [x, y]\nlabel: y\nexpect: {rows: 2000, attributes: 1, classes: {a: 1999, b: 1}}"
-    data = made({"a.data": ",a\n".join(texts) + ",b"}, card)
-    assert data.X[:, 0].tolist() == list(map(float, texts))
-
-
 def test_missing_values_are_refused(made):
     card = MISSING.format(policy="error", more="", expect="{rows: 2, attributes: 2, classes: {1: 2}}")
     with pytest.raises(DataError, match="row 2, column 'b': the value is missing"):
@@ -220,12 +212,6 @@ def test_what_is_not_as_expected_is_refused(made, change, said):
     assert said in str(caught.value) and "toy" in str(caught.value) and caught.value.exit_code == 3
 
 
-def test_file_with_other_rows_than_expected(made):
-    card = CLASSES.format(more="", rows=5, a=1, classes="{1: 5}")
-    with pytest.raises(DataError, match="file a.data: expected 7 rows, got 5"):
-        made({"a.data rows=7": FIVE["a.data"]}, card)
-
-
 def idx(array):
     head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
     return gzip.compress(head + array.astype(np.uint8).tobytes())
@@ -269,15 +255,6 @@ def test_load_by_a_name_of_ones_own():
     iris = load({"name": "flowers", "card": "iris"})
     assert iris.name == "flowers" and iris.classes.tolist() == ["setosa", "versicolor", "virginica"]
     assert iris.checksum == load({"name": "iris"}).checksum == load({"card": "iris"}).checksum
-
-
-def test_bundled_sets_equal_scikit_learns():
-    from sklearn.datasets import load_breast_cancer
-
-    data, bunch = load({"name": "breast-cancer"}), load_breast_cancer()
-    np.testing.assert_array_equal(data.X, bunch.data)
-    np.testing.assert_array_equal(data.y, bunch.target_names[bunch.target])
-    assert load({"name": "digits"}).y.dtype == np.int64
 
 
 def test_unknown_names_and_keys():

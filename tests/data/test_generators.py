@@ -9,14 +9,11 @@ import pytest
 
 from confml.data import load
 from confml.data.generators import (
-    COMMON,
-    FIVE_GAUSSIANS,
     GENERATORS,
     five_gaussians_bayes_error,
     load_generated,
-    two_gaussians_bayes_error,
 )
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -110,23 +107,6 @@ def test_the_counted_classes_by_hand():
     assert X.any(axis=1).all() and len(np.unique(X, axis=0)) == 63
 
 
-def test_five_gaussians_are_what_the_documentation_says():
-    weights = {label: sum(c.weight for c in FIVE_GAUSSIANS if c.label == label) for label in (1, 2)}
-    assert weights == {1: pytest.approx(0.5), 2: pytest.approx(0.5)}
-    assert [component.label for component in FIVE_GAUSSIANS].count(1) == 3
-    X, y = GENERATORS["five-gaussians"].make(100_000, np.random.default_rng(0))
-    for label in (1, 2):
-        own = [component for component in FIVE_GAUSSIANS if component.label == label]
-        share = np.array([component.weight for component in own]) * 2
-        means = np.array([component.mean for component in own])
-        mean = share @ means
-        second = sum(
-            s * (np.array(c.covariance) + np.outer(c.mean, c.mean)) for s, c in zip(share, own, strict=True)
-        )
-        assert X[y == label].mean(axis=0) == pytest.approx(mean, abs=0.01)
-        assert np.cov(X[y == label].T) == pytest.approx(second - np.outer(mean, mean), abs=0.01)
-
-
 def test_the_bayes_error_of_five_gaussians_does_not_hang_on_the_step():
     # The limit for small steps, 0.0985945, is of steps down to 0.00125.
     assert five_gaussians_bayes_error() == pytest.approx(0.0985945, abs=3e-7)
@@ -139,17 +119,6 @@ def test_the_probability_far_from_everything_is_the_prior():
     assert far[1, 1] > 0.9
 
 
-def test_the_bayes_error_of_two_gaussians_in_closed_form():
-    # The normal distribution function at -1, to ten places.
-    assert two_gaussians_bayes_error(distance=2.0) == pytest.approx(0.1586552539, abs=1e-10)
-    assert two_gaussians_bayes_error(d=7, distance=2.0) == two_gaussians_bayes_error(distance=2.0)
-    assert two_gaussians_bayes_error(distance=1.0, prior=0.2) == pytest.approx(
-        two_gaussians_bayes_error(distance=1.0, prior=0.8), rel=1e-12
-    )
-    # As good as no difference between the classes: the rarer class is always wrong.
-    assert two_gaussians_bayes_error(distance=1e-3, prior=0.2) == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize("shape", ["circle", "square", "triangle"])
 @pytest.mark.parametrize("area", [0.1, 0.4, 0.5])
 def test_a_figure_has_its_area_and_lies_in_the_square(shape, area):
@@ -160,15 +129,6 @@ def test_a_figure_has_its_area_and_lies_in_the_square(shape, area):
     inside = X[y == "pos"]
     assert inside.mean(axis=0)[0] == pytest.approx(0.5, abs=0.01)
     assert generator.bayes_error(shape=shape, area=area) == 0
-
-
-@pytest.mark.parametrize("name", GENERATORS)
-def test_every_parameter_has_a_default_that_it_accepts(name):
-    generator = GENERATORS[name]
-    assert set(generator.defaults) == set(generator.parameters)
-    assert not set(generator.parameters) & set(COMMON)
-    for parameter, value in generator.defaults.items():
-        assert generator.parameters[parameter].check(parameter, value) == value
 
 
 @pytest.mark.parametrize(
@@ -188,11 +148,6 @@ def test_a_wrong_spec_is_said(spec, said):
     with pytest.raises(ConfigError) as caught:
         load_generated({"name": "made", **spec})
     assert said in str(caught.value)
-
-
-def test_one_class_only_is_an_error():
-    with pytest.raises(DataError, match="all 5 examples are of class 1; raise n"):
-        load_generated({"name": "made", "generate": "two-gaussians", "n": 5, "prior": 1e-9})
 
 
 def test_shifted_generators_shift_the_test_part_alone():

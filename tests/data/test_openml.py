@@ -1,11 +1,6 @@
 """Data sets of OpenML, with a stub of the function that calls scikit-learn: columns, errors, a run."""
 
-import email.message
-import hashlib
-import io
 import json
-import urllib.request
-import urllib.response
 
 import pandas as pd
 import pytest
@@ -13,9 +8,8 @@ from click.testing import CliRunner
 from sklearn.utils import Bunch
 
 from confml.cli import cli
-from confml.config import make_config
 from confml.data import load, openml
-from confml.errors import ConfigErrors, DataError
+from confml.errors import DataError
 
 FRAME = pd.DataFrame(
     {
@@ -85,80 +79,6 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_data(answer, words, mo
     monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
     with pytest.raises(DataError, match=f"openml.org/d/31: .*cannot be fetched from OpenML: .*{words}"):
         load({"openml": "31"})
-
-
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    """The answers of openml.org by beginning of the path; what is fetched is kept in a new cache."""
-    answers = {}
-
-    class Handler(urllib.request.HTTPSHandler):
-        def https_open(self, req):
-            path = req.full_url.partition("openml.org/")[2]
-            start = max(filter(path.startswith, answers), key=len)
-            content = io.BytesIO(answers[start])
-            answer = urllib.response.addinfourl(content, email.message.Message(), path, 200)
-            answer.msg = "OK"
-            return answer
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    urllib.request.install_opener(urllib.request.build_opener(Handler))
-    yield answers
-    urllib.request.install_opener(None)
-
-
-def serve(answers, lines) -> None:
-    """Answer with a data set of a number, a category and the class."""
-    kinds = {"x": "numeric", "c": "nominal", "class": "nominal"}
-    head = [
-        "@RELATION t",
-        "@ATTRIBUTE x NUMERIC",
-        "@ATTRIBUTE c {'a b',c}",
-        "@ATTRIBUTE class {p,q}",
-        "@DATA",
-    ]
-    arff = "\n".join([*head, *lines]).encode()
-    features = [
-        {"index": str(at), "name": name, "data_type": kind, "is_target": str(name == "class").lower()}
-        | {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
-        for at, (name, kind) in enumerate(kinds.items())
-    ]
-    about = ABOUT | {"name": "t", "format": "ARFF", "file_id": "7", "status": "active", "description": "d"}
-    about |= {"default_target_attribute": "class", "md5_checksum": hashlib.md5(arff).hexdigest()}
-    about |= {"url": "https://www.openml.org/data/v1/download/7/t.arff"}
-    qualities = [{"name": "NumberOfInstances", "value": str(len(lines))}]
-    start = "api/v1/json/data"
-    answers[f"{start}/features/31"] = json.dumps({"data_features": {"feature": features}}).encode()
-    answers[f"{start}/qualities/31"] = json.dumps({"data_qualities": {"quality": qualities}}).encode()
-    answers[f"{start}/31"] = json.dumps({"data_set_description": about}).encode()
-    answers["data/v1/download/7"] = arff
-
-
-def test_a_description_that_cannot_be_read_is_not_used_again(server):
-    """The next answer of the server replaces it in the cache."""
-    server["api/v1/json/data/31"] = b"[" * 100_000
-    with pytest.raises(DataError, match=r"openml.org/d/31: .*cannot be fetched from OpenML: .*recursion"):
-        load({"openml": "31"})
-    serve(server, [f"{at},c,{'pq'[at % 2]}" for at in range(12)])
-    assert len(load({"openml": "31"})) == 12
-
-
-def test_blanks_before_a_quote_take_linear_time(server):
-    """A pattern that tries every start of 300,000 blanks takes hours."""
-    serve(server, [f"{at},{' ' * 300_000}'a b',{'pq'[at % 2]}" for at in range(12)])
-    assert load({"openml": "31"}).categories[1] == ("a b",)
-
-
-def test_keys_of_a_config():
-    for key in ("test", "separator", "sheet"):
-        with pytest.raises(ConfigErrors, match="it goes with csv"):
-            make_config(
-                {"datasets": [{"openml": 31, key: "x"}], "methods": ["knn"], "protocol": {"kind": "k-fold"}}
-            )
-    names = make_config(
-        {"datasets": [{"openml": 31}, {"openml": "credit-g"}], "methods": ["knn"], "protocol": "k-fold"}
-    )
-    assert [one.name for one in names.datasets] == ["openml-31", "credit-g"]
 
 
 def test_a_run_and_predictions(asked, tmp_path, monkeypatch):

@@ -87,14 +87,6 @@ def test_a_header_that_looks_like_data_and_one_that_does_not(tmp_path, text, lab
         load({"csv": file(tmp_path, "a.csv", text), "label": label, **keys})
 
 
-@pytest.mark.parametrize("header", ["0,1,2,y", "age,sex,ill,y", "2000,2001,2002,y"])
-def test_a_plain_header_gets_no_hint(tmp_path, header):
-    path = file(tmp_path, "a.csv", f"{header}\n1,2,3,no\n3,4,5,yes\n")
-    with pytest.raises(ConfmlError, match="no label column 'z'") as error:
-        load({"csv": path, "label": "z"})
-    assert "looks like data" not in str(error.value)
-
-
 def test_sheets(tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("openpyxl")

@@ -178,16 +178,3 @@ def test_rows_of_the_training_file_are_coded_as_in_training(tmp_path, drop_first
     assert rows.ids[:, 0].tolist() == [f"r{row}" for row in range(20)]
     assert rows.labels == data.y.tolist() and not coder.unknown
     assert rows.complete.tolist() == [row % 5 != 0 for row in range(20)]
-
-
-def test_many_unknown_categories_are_counted_and_few_are_kept(tmp_path):
-    path = tmp_path / "train.csv"
-    path.write_text("job,size,class\n" + "a,1,x\nb,2,y\n" * 8)
-    coder = RowCoder(load({"csv": path, "label": "class"}), "class")
-    text = "size,job\n" + "".join(f"1,new{row}\n" for row in range(100))
-    for part in chunks(text, rows=30):
-        rows = coder.code(part)
-        assert (rows.table[:, 0] == -1).all() and (rows.X[:, :2] == 0).all()
-    assert coder.unknown["job"].rows == 100 and coder.unknown["job"].place == "line 2"
-    assert len(coder.unknown["job"].texts) == 20
-    assert "(100 rows, the first on line 2)" in coder.unknown_notes()[0]

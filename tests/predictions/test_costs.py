@@ -15,7 +15,6 @@ from confml.config.costs import read_costs
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
-from confml.measures.costs import costs_of
 
 YAML = """\
 matrix:
@@ -43,13 +42,6 @@ def files(frames, tmp_path, monkeypatch):
     (tmp_path / "costs.yaml").write_text(YAML)
     (tmp_path / "costs.csv").write_text(CSV)
     return tmp_path
-
-
-def test_both_files_and_a_mapping_say_the_same(files):
-    values = {"matrix": {"no": {"yes": 1}, "yes": {"no": 5, "yes": 0.5}}, "abstain": 0.8}
-    of_yaml, of_csv, given = read_costs("costs.yaml"), read_costs("costs.csv"), costs_of(values)
-    assert of_yaml.matrix == given.matrix and of_yaml.abstain == given.abstain == 0.8
-    assert of_csv.matrix["yes"] == {"no": 5.0, "yes": 0.5} and of_csv.abstain == {"no": 0.8, "yes": 0.8}
 
 
 @pytest.mark.parametrize("abstain", [None, 0.8, {"no": 0.1, "yes": 2.0}])

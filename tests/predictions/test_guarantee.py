@@ -173,14 +173,6 @@ def test_a_choice_of_methods_has_an_exact_bound():
     assert "approximate" not in text and "Markov's inequality" in text and "beta-binomial" not in text
 
 
-def test_no_atypical_row_is_no_evidence():
-    text = said_by(two_classes(300, 0), two_classes(1, 1).drop(columns="y"), levels=[0.01])
-    assert "0 of 1 row (0 %) are atypical at level 0.01" in text
-    assert "the p-value of this batch is 1 (Markov's inequality)" in text
-    assert "do not look exchangeable" not in text
-    assert "A change of the labels is not seen without labels" in text
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"method": "naive-bayes", "conformal": "split"}, {"per_class": True}]
 )
@@ -222,14 +214,6 @@ def test_a_level_that_is_meant_as_a_confidence_is_warned_of(tmp_path):
     found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, "--level", "0.95"])
     assert "warning: level 0.95 is a significance level" in found.stderr
     assert "did you mean level 0.05?" in found.stderr
-
-
-def test_probabilities_of_another_program_have_no_predictions_for_new_rows(tmp_path):
-    two_classes(60, 0).to_csv(tmp_path / "train.csv", index=False)
-    path = str(tmp_path / "train.csv")
-    options = ["--method", "external", "--param", f"probabilities={path}"]
-    found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, *options])
-    assert "external has no predictions for new rows" in str(found.exception)
 
 
 @pytest.mark.parametrize(

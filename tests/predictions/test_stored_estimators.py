@@ -123,14 +123,3 @@ def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
         confml.predict(path, new)
     assert confml.predict(path, new, trust=trust).to_csv() == expected.to_csv()
     assert confml.predict(confml.load_model(path, trust=trust), new).to_csv() == expected.to_csv()
-
-
-def test_a_model_is_saved_beside_a_link_with_a_name_that_can_be_guessed(tmp_path):
-    """The temporary file had the name of the process, and was written through a link of that name."""
-    import os
-
-    victim = tmp_path / "victim"
-    victim.write_text("kept")
-    (tmp_path / f".m.confml.{os.getpid()}").symlink_to(victim)
-    fitted(tmp_path / "m.confml", "tcm-nn")
-    assert victim.read_text() == "kept"
