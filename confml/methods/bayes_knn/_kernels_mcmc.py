@@ -3,8 +3,7 @@
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
-from confml.methods.bayes_knn._kernels_posterior import log_density, log_likelihood, term_rows
+from confml.methods.bayes_knn._kernels_posterior import Terms, log_density, log_likelihood
 
 JUMPS = 0.2  # fraction of the improved moves that draw k uniformly; the others are small steps
 LARGEST_STEP = 3  # largest change of k in a small step
@@ -20,60 +19,13 @@ def reflect(k, depth):
 
 
 @kernel
-def term_rows_of_all(labels, ends, last, codes):
-    """Return `term_rows` of all k, concatenated: (offsets (K + 1,), weights, starts, values, multiples).
-
-    The rows of k are offsets[k - 1] : offsets[k], and the terms of a row starts[row + k - 1] :
-    starts[row + k].
-    """
-    n, depth = labels.shape
-    classes = last.shape[1]
-    space = n + depth + 2
-    one_weights = np.empty(space)
-    one_starts = np.empty(space + 1, dtype=np.int64)
-    one_values = np.empty(space * classes)
-    one_multiples = np.empty(space * classes)
-    offsets = np.zeros(depth + 1, dtype=np.int64)
-    terms = 0
-    weights = np.empty(0)
-    starts = np.empty(0, dtype=np.int64)
-    values = np.empty(0)
-    multiples = np.empty(0)
-    for sweep in range(2):  # the first counts, the second copies
-        counts, whole, group, places = begin_counts(n, classes)
-        terms = 0
-        for k in range(1, depth + 1):
-            advance_counts(k, labels, ends, last, counts, whole, group, places)
-            rows = term_rows(k, counts, codes, one_weights, one_starts, one_values, one_multiples)
-            if sweep == 1:
-                at = offsets[k - 1]
-                for r in range(rows):
-                    weights[at + r] = one_weights[r]
-                for r in range(rows + 1):
-                    starts[at + k - 1 + r] = terms + one_starts[r]
-                for e in range(one_starts[rows]):
-                    values[terms + e], multiples[terms + e] = one_values[e], one_multiples[e]
-            offsets[k] = offsets[k - 1] + rows
-            terms += one_starts[rows]
-        if sweep == 0:
-            weights = np.empty(offsets[depth])
-            starts = np.empty(offsets[depth] + depth, dtype=np.int64)
-            values = np.empty(terms)
-            multiples = np.empty(terms)
-    return offsets, weights, starts, values, multiples
-
-
-@kernel
-def _height(k, beta, prior, terms):
+def _height(k, beta, prior, offsets, terms):
     """Return the log posterior density at (k, beta) without constants; arguments as in `run_chain`."""
     scale, fixed = prior
-    offsets, weights, starts, values, multiples = terms
     first, behind = offsets[k - 1], offsets[k]
-    rows = behind - first
-    begin = starts[first + k - 1 : behind + k]
-    if fixed:
-        return log_likelihood(beta, rows, weights[first:behind], begin, values, multiples)
-    return log_density(beta, scale, rows, weights[first:behind], begin, values, multiples)
+    starts = terms.starts[first + k - 1 : behind + k]
+    at_k = Terms(terms.weights[first:behind], starts, terms.values, terms.multiples)
+    return log_likelihood(beta, at_k) if fixed else log_density(beta, scale, at_k)
 
 
 @kernel
@@ -99,42 +51,41 @@ def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
 
 
 @kernel
-def run_chain(state, burn_in, thin, prior, jumps, numbers, terms, kept, accepted):
+def run_chain(state, burn_in, thin, prior, jumps, numbers, offsets, terms, kept, accepted):
     """Run Metropolis-Hastings over (k, beta) for len(normals) steps from ``state``.
 
     state (5,): k, beta, log density, step in beta, number of steps done; updated in place. prior: scale of
-    beta, and whether beta is fixed. numbers: random numbers, uniforms (T, 3) and normals (T, 1). terms: those
-    of the likelihood, from `term_rows_of_all`. kept (s, 3): k, beta and log density of every ``thin``-th
-    state after burn-in. accepted (2, 2): accepted and proposed small steps and jumps after burn-in.
+    beta, and whether beta is fixed. numbers: random numbers, uniforms (T, 3) and normals (T, 1). terms: the
+    `Terms` of all k, concatenated; rows offsets[k - 1] : offsets[k] are those of k. kept (s, 3): k, beta and
+    log density of every ``thin``-th state after burn-in. accepted (2, 2): accepted and proposed small steps
+    and jumps after burn-in.
     """
     fixed = prior[1]
     uniforms, normals = numbers
-    depth = terms[0].size - 1
+    depth = offsets.size - 1
     k, beta, height, step, done = int(state[0]), state[1], state[2], state[3], int(state[4])
     if done == 0:
-        height = _height(k, beta, prior, terms)
+        height = _height(k, beta, prior, offsets, terms)
     for t in range(normals.shape[0]):
         other, other_beta, ratio, small = propose_k_beta(
             k, beta, depth, fixed, jumps, step, uniforms[t], normals[t]
         )
         other_height = height
         if other != k or other_beta != beta:
-            other_height = _height(other, other_beta, prior, terms)
-        taken = uniforms[t, 2] < np.exp(min(0.0, other_height - height + ratio))
-        if taken:
+            other_height = _height(other, other_beta, prior, offsets, terms)
+        is_accepted = uniforms[t, 2] < np.exp(min(0.0, other_height - height + ratio))
+        if is_accepted:
             k, beta, height = other, other_beta, other_height
         done += 1
         if done <= burn_in:
             if small and jumps > 0.0:
-                step *= np.exp(((1.0 if taken else 0.0) - TARGET) / done**0.6)
+                step *= np.exp(((1.0 if is_accepted else 0.0) - TARGET) / done**0.6)
                 step = min(max(step, 1e-3), 1e3)
         else:
             row = 0 if small else 1
+            accepted[row, 0] += is_accepted
             accepted[row, 1] += 1
-            if taken:
-                accepted[row, 0] += 1
             if (done - burn_in) % thin == 0:
-                place = (done - burn_in) // thin - 1
-                if place < kept.shape[0]:
-                    kept[place, 0], kept[place, 1], kept[place, 2] = k, beta, height
+                draw = kept[(done - burn_in) // thin - 1]
+                draw[0], draw[1], draw[2] = k, beta, height
     state[0], state[1], state[2], state[3], state[4] = k, beta, height, step, done

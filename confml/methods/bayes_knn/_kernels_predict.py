@@ -8,7 +8,6 @@ distribution function of beta at each k.
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 
 
 @kernel
@@ -40,104 +39,74 @@ def _moments(mine, other, absent, betas, masses, scratch, out):
 
 
 @kernel
-def predict_from_nodes(labels, ends, last, offsets, betas, masses):
+def predict_from_nodes(counts, offsets, betas, masses):
     """Return mean, variance and envelope (m, c each) of the class probabilities of m examples.
 
-    labels, ends, last: neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] :
-    offsets[k]] with posterior ``masses`` are the values of beta at k; the sum of all masses is 1. The
-    envelope of a class is the posterior mass of those k at which it has the most neighbours, divided equally
-    in a tie.
+    counts (K, m, c): class counts among the k nearest (`class_counts`). offsets (K + 1,):
+    betas[offsets[k - 1] : offsets[k]] with posterior ``masses`` are the values of beta at k; the sum of all
+    masses is 1. The envelope of a class is the posterior mass of those k at which it has the most neighbours,
+    divided equally in a tie.
     """
-    m, depth = labels.shape
-    classes = last.shape[1]
+    depth, m, classes = counts.shape
     mean = np.zeros((m, classes))
     spread = np.zeros((m, classes))
     envelope = np.zeros((m, classes))
-    counts, whole, group, places = begin_counts(m, classes)
-    one = np.empty(classes)
-    two = np.empty(classes)
-    powers = np.empty(classes)
-    found = np.empty(6)
-    table = np.empty((depth + 1, 6))
-    largest_size = 1
-    for k in range(depth):
-        largest_size = max(largest_size, offsets[k + 1] - offsets[k])
-    share = np.empty(largest_size)
-    scratch = np.empty((3, largest_size))
+    mean_at_k, variance_at_k, powers = np.empty(classes), np.empty(classes), np.empty(classes)
+    moments = np.empty(6)
+    table = np.empty((depth + 1, 6))  # moments by the number of neighbours in the largest class
+    scratch = np.empty((3, betas.size))
     seen = 0.0  # posterior mass so far
     for k in range(1, depth + 1):
-        advance_counts(k, labels, ends, last, counts, whole, group, places)
         first, behind = offsets[k - 1], offsets[k]
-        mass = masses[first:behind].sum() if behind > first else 0.0
+        mass = masses[first:behind].sum()
         if mass < 1e-18:  # below double precision even for 200 such k
             continue
-        at = betas[first:behind]
-        for q in range(behind - first):
-            share[q] = masses[first + q] / mass
-        for own in range(k + 1):
-            table[own, 0] = -1.0  # not computed yet
+        at, share = betas[first:behind], masses[first:behind] / mass
+        table[: k + 1, 0] = -1.0  # not computed yet
         seen += mass
         for i in range(m):
-            present = 0
-            large = 0.0
-            main = 0
-            for j in range(classes):
-                if counts[i, j] > 0.0:
-                    present += 1
-                if counts[i, j] > large:
-                    large = counts[i, j]
-                    main = j
+            a = counts[k - 1, i]
+            main = np.argmax(a)
+            large = a[main]
+            present = np.count_nonzero(a)
             if present <= 2:
                 # If all neighbours are of one class, the second class is any other class.
                 partner = -1
                 for j in range(classes):
-                    if j != main and (counts[i, j] > 0.0 or (present == 1 and partner < 0)):
+                    if j != main and (a[j] > 0.0 or (present == 1 and partner < 0)):
                         partner = j
-                mine = counts[i, main]
-                own = int(mine)
-                if own != mine:
-                    _moments(mine / k, (k - mine) / k, classes - 2.0, at, share, scratch, found)
-                elif table[own, 0] < 0.0:
-                    _moments(mine / k, (k - mine) / k, classes - 2.0, at, share, scratch, found)
-                    for e in range(found.size):
-                        table[own, e] = found[e]
+                number = int(large)
+                if number != large:
+                    _moments(large / k, (k - large) / k, classes - 2.0, at, share, scratch, moments)
                 else:
-                    for e in range(found.size):
-                        found[e] = table[own, e]
-                for j in range(classes):
-                    one[j], two[j] = found[4], found[5]
-                one[main], two[main] = found[0], found[1]
-                one[partner], two[partner] = found[2], found[3]
+                    if table[number, 0] < 0.0:
+                        _moments(large / k, (k - large) / k, classes - 2.0, at, share, scratch, table[number])
+                    moments[:] = table[number]
+                mean_at_k[:], variance_at_k[:] = moments[4], moments[5]
+                mean_at_k[main], variance_at_k[main] = moments[0], moments[1]
+                mean_at_k[partner], variance_at_k[partner] = moments[2], moments[3]
             else:
-                for j in range(classes):
-                    one[j] = 0.0
-                    two[j] = 0.0
+                mean_at_k[:] = 0.0
+                variance_at_k[:] = 0.0
                 for sweep in range(2):
                     for q in range(at.size):
                         total = 0.0
                         for j in range(classes):
-                            powers[j] = np.exp(at[q] * (counts[i, j] - large) / k)
+                            powers[j] = np.exp(at[q] * (a[j] - large) / k)
                             total += powers[j]
                         for j in range(classes):
                             if sweep == 0:
-                                one[j] += share[q] * powers[j] / total
+                                mean_at_k[j] += share[q] * powers[j] / total
                             else:
-                                two[j] += share[q] * (powers[j] / total - one[j]) ** 2
-            tied = 0
+                                variance_at_k[j] += share[q] * (powers[j] / total - mean_at_k[j]) ** 2
+            tied = np.sum(a >= large - 1e-9)
             for j in range(classes):
-                if counts[i, j] >= large - 1e-9:
-                    tied += 1
-            for j in range(classes):
-                if counts[i, j] >= large - 1e-9:
+                if a[j] >= large - 1e-9:
                     envelope[i, j] += mass / tied
-                difference = one[j] - mean[i, j]
+                difference = mean_at_k[j] - mean[i, j]
                 mean[i, j] += difference * mass / seen
-                spread[i, j] += mass * (two[j] + difference * difference * (1.0 - mass / seen))
-    for i in range(m):
-        for j in range(classes):
-            spread[i, j] /= seen
-            envelope[i, j] = min(1.0, envelope[i, j] / seen)
-    return mean, spread, envelope
+                spread[i, j] += mass * (variance_at_k[j] + difference * difference * (1.0 - mass / seen))
+    return mean, spread / seen, np.minimum(1.0, envelope / seen)
 
 
 @kernel
@@ -150,20 +119,17 @@ def class_probability(j, beta, k, counts):
 
 
 @kernel
-def exceedance_from_nodes(labels, ends, last, offsets, betas, masses, threshold):
+def exceedance_from_nodes(counts, offsets, betas, masses, threshold):
     """Return the mass of the nodes at which a class probability exceeds ``threshold`` (m, c)."""
-    m, depth = labels.shape
-    classes = last.shape[1]
+    depth, m, classes = counts.shape
     out = np.zeros((m, classes))
-    counts, whole, group, places = begin_counts(m, classes)
     for k in range(1, depth + 1):
-        advance_counts(k, labels, ends, last, counts, whole, group, places)
         for q in range(offsets[k - 1], offsets[k]):
             for i in range(m):
                 for j in range(classes):
-                    if class_probability(j, betas[q], k, counts[i]) > threshold:
+                    if class_probability(j, betas[q], k, counts[k - 1, i]) > threshold:
                         out[i, j] += masses[q]
-    return out
+    return np.minimum(1.0, out)
 
 
 @kernel
@@ -223,31 +189,23 @@ def _series(coefficients, x):
 
 
 @kernel
-def exceedance_from_series(
-    labels, ends, last, panels, k_masses, panel_masses, bounds, cumulative, threshold
-):  # fmt: skip
+def exceedance_from_series(counts, panels, bounds, cumulative, masses, k_masses, threshold):
     """Compute the (m, c) posterior probability that a class probability is above ``threshold``.
 
-    panels (K + 1,): the first panel of each k. k_masses (K,) and panel_masses (R,): posterior masses.
-    cumulative (R, q): Legendre series of beta's distribution function in each panel; bounds (R, 2): their
-    intervals of beta; q = 0: beta is fixed.
+    counts (K, m, c): class counts among the k nearest. panels (K + 1,): the first panel of each k. bounds
+    (R, 2), masses (R,): interval of beta and posterior mass of each panel. cumulative (R, q): Legendre series
+    of beta's distribution function in each panel. k_masses (K,): posterior masses.
     """
-    m, depth = labels.shape
-    classes = last.shape[1]
+    depth, m, classes = counts.shape
     out = np.zeros((m, classes))
-    counts, whole, group, places = begin_counts(m, classes)
     for k in range(1, depth + 1):
-        advance_counts(k, labels, ends, last, counts, whole, group, places)
         if k_masses[k - 1] < 1e-18:
             continue
         low, high = bounds[panels[k - 1], 0], bounds[panels[k] - 1, 1]
         for i in range(m):
             for j in range(classes):
-                start, end = _above(j, k, counts[i], threshold, low, high)
+                start, end = _above(j, k, counts[k - 1, i], threshold, low, high)
                 if end < start:
-                    continue
-                if cumulative.shape[1] == 0 or high <= low:
-                    out[i, j] += k_masses[k - 1]
                     continue
                 for panel in range(panels[k - 1], panels[k]):
                     left, right = bounds[panel, 0], bounds[panel, 1]
@@ -256,8 +214,5 @@ def exceedance_from_series(
                     width = 2.0 / (right - left)
                     mass = 1.0 if end >= right else _series(cumulative[panel], (end - left) * width - 1.0)
                     mass -= 0.0 if start <= left else _series(cumulative[panel], (start - left) * width - 1.0)
-                    out[i, j] += panel_masses[panel] * mass
-    for i in range(m):
-        for j in range(classes):
-            out[i, j] = min(max(out[i, j], 0.0), 1.0)
-    return out
+                    out[i, j] += masses[panel] * mass
+    return np.minimum(1.0, np.maximum(out, 0.0))

@@ -184,10 +184,10 @@ class BayesKNN(Method):
         posterior probability that p(y | x, parameters) exceeds t, which need not sum to 1 over the classes;
         ties go to the class with the largest mean.
         """
-        found = self._summary(X)
+        summary = self._summary(X)
         if self.exceeding is not None:
-            found = found._replace(exceedance=self.exceedance(X, self.exceeding))
-        return posterior_views(self.classes_, found)
+            summary = summary._replace(exceedance=self.exceedance(X, self.exceeding))
+        return posterior_views(self.classes_, summary)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the posterior mean of the class probabilities (m, c), the scores of ``reject``."""

@@ -1,18 +1,23 @@
 """Posteriors of Bayesian k-NN over (k, beta): integrated, sampled, or one point of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
+from itertools import compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.posterior import Summary
-from confml.methods.bayes_knn import _kernels as neighbours
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
 from confml.methods.bayes_knn import _kernels_posterior as kernels
 from confml.methods.bayes_knn import _kernels_predict as predictive
+from confml.methods.bayes_knn._kernels import class_counts
 from confml.neighbours.checks import check_arrays, check_range, check_width
+
+_COUNTS = 2_000_000  # class counts of test examples that are computed together
 
 
 class WritableArrays:
@@ -40,11 +45,10 @@ class Training(WritableArrays):
             self._factor = 2.0 ** np.clip(-np.frexp(half_range)[1], -1000, 1000)
         self.centre = 0.5 * X.max(axis=0) + 0.5 * X.min(axis=0) if self._factor != 1.0 else None
         self.X = self.queries(X)
-        self.columns = np.ascontiguousarray(self.X.T)
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
-        check_arrays(vars(self), X="f8 n d", columns="f8 d n", codes="i8 n")
+        check_arrays(vars(self), X="f8 n d", codes="i8 n")
         check_range("codes", self.codes, 0, self.classes)
 
     def __len__(self) -> int:
@@ -57,14 +61,10 @@ class Training(WritableArrays):
                 X = (X - self.centre) * self._factor
         return np.ascontiguousarray(np.clip(X, -1e100, 1e100))
 
-    def neighbours_of(self, X: np.ndarray | None, depth: int) -> tuple[np.ndarray, ...]:
-        """Return `sorted_neighbours` of new examples (m, d), or of the training examples if X is None."""
-        queries = self.X if X is None else self.queries(X)
-        check_width(queries, len(self.columns))
-        check_range("depth", np.array([depth]), 1, len(self) + 1)
-        return neighbours.sorted_neighbours(
-            queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index
-        )
+    @property
+    def columns(self) -> np.ndarray:
+        """Training examples as columns (d, n)."""
+        return np.ascontiguousarray(self.X.T)
 
     def class_counts(self, X: np.ndarray | None, depth: int) -> np.ndarray:
         """Return the class counts (depth, m, c) among the 1, 2, ..., depth nearest neighbours.
@@ -72,7 +72,10 @@ class Training(WritableArrays):
         X: new examples (m, d), or None for the training examples, each without itself. Ties of distance share
         their places in equal parts, unless ``by_index``.
         """
-        return neighbours.all_counts(*self.neighbours_of(X, depth))
+        queries = self.X if X is None else self.queries(X)
+        check_width(queries, self.X.shape[1])
+        check_range("depth", np.array([depth]), 1, len(self) + 1)
+        return class_counts(queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,50 +99,37 @@ class Nodes(WritableArrays):
         return cls(offsets, np.ascontiguousarray(betas[order]), np.full(len(ks), 1.0 / len(ks)))
 
     @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.offsets, self.betas, self.masses
+
+    @property
     def k_masses(self) -> np.ndarray:
         """Posterior probabilities of k (K,)."""
-        return np.array(
-            [
-                self.masses[first:last].sum()
-                for first, last in zip(self.offsets, self.offsets[1:], strict=False)
-            ]
-        )
+        return np.array([self.masses[first:last].sum() for first, last in pairwise(self.offsets)])
 
 
 @dataclass(frozen=True, eq=False)
 class BetaDensity(WritableArrays):
-    """Posterior density of beta given k, on one or more panels (intervals of beta) for each k.
+    """Posterior distribution of beta given k, on one or more panels (intervals of beta) for each k.
 
     panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): interval of each
-    panel. heights (R, q): density at the Gauss-Legendre nodes. sizes (R,): number of nodes, 1 if beta is
-    fixed. masses (R,): posterior masses.
+    panel. cumulative (R, q): Legendre series of the distribution function in each panel. masses (R,):
+    posterior masses.
     """
 
     panels: np.ndarray
     bounds: np.ndarray
-    heights: np.ndarray
-    sizes: np.ndarray
+    cumulative: np.ndarray
     masses: np.ndarray
 
     def __setstate__(self, state: dict) -> None:
-        state.pop("cumulative", None)
         super().__setstate__(state)
-        forms = {"bounds": "f8 r 2", "heights": "f8 r q", "sizes": "i8 r", "masses": "f8 r"}
-        found = check_arrays(vars(self), panels="i8 k", **forms)
-        _check_offsets("panels", self.panels, found["r"])
-        check_range("sizes", self.sizes, 1, found["q"] + 1)
+        forms = {"bounds": "f8 r 2", "cumulative": "f8 r q", "masses": "f8 r"}
+        _check_offsets("panels", self.panels, check_arrays(vars(self), panels="i8 k", **forms)["r"])
 
-    @cached_property
-    def cumulative(self) -> np.ndarray:
-        """Legendre series (R, q) of the distribution function of beta per panel; q = 0 if beta is fixed."""
-        count, most = self.heights.shape
-        series = np.zeros((count, most + 1 if most > 1 else 0))
-        if most > 1:
-            for size in np.unique(self.sizes):
-                rows = np.flatnonzero((self.sizes == size) & (self.masses > 0.0))
-                found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
-                series[rows, : found.shape[1]] = found
-        return series
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.panels, self.bounds, self.cumulative, self.masses
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +137,9 @@ class NodePosterior(WritableArrays):
     """Posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or the draws of all chains. most_probable: (k, beta) with the largest posterior
-    density. Of exact inference only: log_evidence (K,), log of p(D | k); beta_density, the density of beta
-    given k. Of Markov chains only: by_chain, the draws of each chain; diagnostics.
+    density. Of exact inference only: log_evidence (K,), log of p(D | k); beta_density, the distribution of
+    beta given k, None if beta is fixed. Of Markov chains only: by_chain, the draws of each chain;
+    diagnostics.
     """
 
     training: Training
@@ -166,7 +157,7 @@ class NodePosterior(WritableArrays):
         if {len(part) for part in parts} != {self.depth + 1}:
             raise ValueError("the nodes of the posterior have different numbers of neighbours")
 
-    @cached_property
+    @property
     def depth(self) -> int:
         return len(self.nodes.offsets) - 1
 
@@ -184,37 +175,32 @@ class NodePosterior(WritableArrays):
         offsets = (np.arange(self.depth + 1) >= k).astype(np.int64)
         return NodePosterior(self.training, Nodes(offsets, np.array([beta]), np.ones(1)), (k, beta))
 
+    def _counts(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        """Iterate over the class counts (K, m, c) of blocks of test examples (m, d)."""
+        rows = max(_COUNTS // (self.depth * self.training.classes), 1)
+        for first in range(0, max(len(X), 1), rows):
+            yield self.training.class_counts(X[first : first + rows], self.depth)
+
     def summary(self, X: np.ndarray) -> Summary:
         """Return the predictions of test examples (m, d)."""
-        near = self.training.neighbours_of(X, self.depth)
-        mean, variance, envelope = self._predict(near, self.nodes)
+        distributions = [self.nodes, *(self.by_chain if len(self.by_chain) > 1 else ())]
+        blocks = [
+            [predictive.predict_from_nodes(counts, *nodes.arrays) for nodes in distributions]
+            for counts in self._counts(X)
+        ]
+        # (distributions, 3, m, c)
+        (mean, variance, envelope), *by_chain = np.concatenate(blocks, axis=2)
         error = None
-        if len(self.by_chain) > 1:
-            means = np.stack([self._predict(near, nodes)[0] for nodes in self.by_chain])
-            error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+        if by_chain:
+            error = np.std([chain[0] for chain in by_chain], axis=0, ddof=1) / np.sqrt(len(by_chain))
         return Summary(mean, np.sqrt(variance), envelope, error)
 
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
         """Return the posterior probability (m, c) that a class probability exceeds ``threshold``."""
-        near = self.training.neighbours_of(X, self.depth)
-        if self.beta_density is None:
-            return predictive.exceedance_from_nodes(
-                *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
-            )
-        density = self.beta_density
-        return predictive.exceedance_from_series(
-            *near,
-            density.panels,
-            self.k_masses,
-            density.masses,
-            density.bounds,
-            density.cumulative,
-            threshold,
-        )
-
-    @staticmethod
-    def _predict(near, nodes: Nodes):
-        return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
+        kernel, arrays = predictive.exceedance_from_nodes, self.nodes.arrays
+        if self.beta_density is not None:
+            kernel, arrays = predictive.exceedance_from_series, (*self.beta_density.arrays, self.k_masses)
+        return np.concatenate([kernel(counts, *arrays, threshold) for counts in self._counts(X)])
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
@@ -223,47 +209,101 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     beta_scale: scale of the half-normal prior. fixed_beta: value of beta in the simple model. The quadrature
     covers the interval of beta with all but 1e-16 of the mass, in several panels if the interval is long.
     """
-    near = training.neighbours_of(None, depth)
-    simple = fixed_beta is not None
-    rules = [_gauss_legendre(q) for q in ((1, 1) if simple else (kernels.NODES, kernels.MANY_NODES))]
-    log_modes, modes, panels, bounds, density, sizes = kernels.exact_posterior(
-        *near, training.codes, beta_scale, fixed_beta if simple else -1.0, rules[0][0], rules[1][0]
-    )
-    lengths = bounds[:, 1] - bounds[:, 0]
-    abscissas, weights = np.zeros_like(density), np.zeros_like(density)
-    for points, point_weights in rules:
-        rows = np.flatnonzero(sizes == len(points))
-        abscissas[rows, : len(points)], weights[rows, : len(points)] = points, point_weights
-    k_of_panel = np.repeat(np.arange(depth), np.diff(panels))
-    top = np.maximum.reduceat(density.max(axis=1), panels[:-1])
-    known = np.isfinite(top)
-    scaled = np.exp(density - np.where(known, top, 0.0)[k_of_panel, None])
-    masses = scaled * weights
-    if simple:
-        masses = scaled.copy()
-    else:
-        masses *= 0.5 * lengths[:, None]
-    sums = np.add.reduceat(masses.sum(axis=1), panels[:-1])
-    log_evidence = np.full(depth, -np.inf)
+    counts = training.class_counts(None, depth)
+
+    def terms(k: int) -> kernels.Terms:
+        return kernels.likelihood_terms(k, counts[k - 1], training.codes)
+
+    if fixed_beta is not None:
+        log_evidence = np.array([kernels.log_likelihood(fixed_beta, terms(k)) for k in range(1, depth + 1)])
+        masses = np.exp(log_evidence - log_evidence.max())
+        masses /= masses.sum()
+        used = masses > 0.0
+        offsets = np.concatenate([[0], np.cumsum(used)])
+        nodes = Nodes(offsets, np.full(used.sum(), fixed_beta), masses[used])
+        return NodePosterior(training, nodes, (int(np.argmax(log_evidence)) + 1, fixed_beta), log_evidence)
+
+    maxima = [(1.0, 0.0, 0.0, 0.0)]  # of k = 0, where the search at k = 1 starts
+    for k in range(1, depth + 1):
+        maxima.append(kernels.find_mode(maxima[-1][0], beta_scale, terms(k)))
+    log_modes = np.array([height for _, height, _, _ in maxima[1:]])
+    # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
+    # -(n + 1 / scale^2), its first at most n in size, because no u exceeds 1. So the mass of k is at most
+    # exp(mode) scale sqrt(2 pi), and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
+    least = log_modes.max() - np.log(2.0 * (len(training) + 1.0 + 1.0 / beta_scale)) - kernels.NEGLIGIBLE
+    most = np.log(beta_scale * np.sqrt(2.0 * np.pi))
+    panels: list[Panel] = []
+    for k in range(1, depth + 1):
+        if log_modes[k - 1] + most >= least:
+            panels += _panels(k, maxima[k], beta_scale, terms(k))
+    known, first_panels = np.unique([panel.k for panel in panels], return_index=True)
+    top = np.full(depth + 1, -np.inf)
+    top[known] = np.maximum.reduceat([panel.log_density.max() for panel in panels], first_panels)
+    heights = [np.exp(panel.log_density - top[panel.k]) for panel in panels]
+    masses = [
+        height * panel.weights * (0.5 * (panel.right - panel.left))
+        for height, panel in zip(heights, panels, strict=True)
+    ]
+    sums = np.zeros(depth + 1)
+    sums[known] = np.add.reduceat([mass.sum() for mass in masses], first_panels)
+    log_evidence = np.full(depth + 1, -np.inf)
     log_evidence[known] = np.log(sums[known]) + top[known]
-    if not simple:
-        log_evidence += 0.5 * np.log(2.0 / np.pi) - np.log(beta_scale)
+    log_evidence = log_evidence[1:] + (0.5 * np.log(2.0 / np.pi) - np.log(beta_scale))
     k_masses = np.exp(log_evidence - log_evidence.max())
     k_masses /= k_masses.sum()
-    masses *= np.divide(k_masses, sums, out=np.zeros(depth), where=known)[k_of_panel, None]
-    betas = bounds[:, :1] + 0.5 * (abscissas + 1.0) * lengths[:, None]
-    used = (k_masses > 0.0)[k_of_panel, None] & (np.arange(density.shape[1]) < sizes[:, None])
-    edges = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
-    nodes = Nodes(edges[panels], betas[used], masses[used])
-    panel_masses = np.array([nodes.masses[a:b].sum() for a, b in zip(edges, edges[1:], strict=False)])
-    k = int(np.argmax(log_modes))
-    return NodePosterior(
-        training,
-        nodes,
-        (k + 1, float(modes[k])),
-        log_evidence,
-        BetaDensity(panels, bounds, scaled, sizes, panel_masses),
+    is_used = [bool(k_masses[panel.k - 1] > 0.0) for panel in panels]
+    heights, panels = list(compress(heights, is_used)), list(compress(panels, is_used))
+    masses = [
+        mass * (k_masses[panel.k - 1] / sums[panel.k])
+        for mass, panel in zip(compress(masses, is_used), panels, strict=True)
+    ]
+    ks, sizes = np.array([panel.k for panel in panels]), np.array([len(mass) for mass in masses])
+    nodes = Nodes(
+        np.cumsum(np.bincount(ks, weights=sizes, minlength=depth + 1)).astype(np.int64),
+        np.concatenate([panel.betas for panel in panels]),
+        np.concatenate(masses),
     )
+    panel_masses = np.array([mass.sum() for mass in masses])
+    cumulative = np.zeros((len(panels), kernels.MANY_NODES + 1))
+    for size in np.unique(sizes):
+        rows = np.flatnonzero((sizes == size) & (panel_masses > 0.0))
+        of_size = np.array([heights[row] for row in rows]).reshape(-1, size)
+        cumulative[rows, : size + 1] = _distribution_series(of_size, *_gauss_legendre(int(size)))
+    bounds = np.array([[panel.left, panel.right] for panel in panels])
+    first_panels = np.cumsum(np.bincount(ks, minlength=depth + 1))
+    density = BetaDensity(first_panels, bounds, cumulative, panel_masses)
+    best = int(np.argmax(log_modes)) + 1
+    return NodePosterior(training, nodes, (best, float(maxima[best][0])), log_evidence, density)
+
+
+class Panel(NamedTuple):
+    """An interval of beta at one k: the log density at its Gauss-Legendre nodes, which have ``weights``."""
+
+    k: int
+    left: float
+    right: float
+    betas: np.ndarray
+    weights: np.ndarray
+    log_density: np.ndarray
+
+
+def _panels(k: int, maximum: tuple[float, ...], beta_scale: float, terms: kernels.Terms) -> list[Panel]:
+    """Return the panels of k. maximum: mode, log density, slope and curvature there."""
+    mode, height, slope, curvature = maximum
+    low = 0.0
+    if mode > 0.0:
+        slope = 0.0
+        low = kernels.find_end(mode, height, slope, curvature, -1.0, beta_scale, terms)
+    high = kernels.find_end(mode, height, slope, curvature, 1.0, beta_scale, terms)
+    ends = kernels.panel_ends(low, high)
+    panels = []
+    for left, right in pairwise(ends):
+        # The nearest poles of the likelihood are at +- i pi, so short intervals need few nodes.
+        size = kernels.MANY_NODES if left == 0.0 and right > np.pi else kernels.NODES
+        abscissas, weights = _gauss_legendre(size)
+        betas = left + 0.5 * (abscissas + 1.0) * (right - left)
+        panels.append(Panel(k, left, right, betas, weights, kernels.log_densities(betas, beta_scale, terms)))
+    return panels
 
 
 def _check_offsets(name: str, offsets: np.ndarray, count: int) -> None:
@@ -332,7 +372,13 @@ def sample(
     """Sample the posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
     simple = fixed_beta is not None
     jumps = mcmc.JUMPS if sampler.improved else 0.0
-    terms = mcmc.term_rows_of_all(*training.neighbours_of(None, depth), training.codes)
+    counts = training.class_counts(None, depth)
+    by_k = [kernels.likelihood_terms(k, counts[k - 1], training.codes) for k in range(1, depth + 1)]
+    offsets = np.cumsum([0, *(len(terms.weights) for terms in by_k)])
+    filled = np.cumsum([0, *(len(terms.values) for terms in by_k)])
+    starts = [terms.starts + first for terms, first in zip(by_k, filled, strict=False)]
+    by_field = zip(*by_k, strict=True)
+    all_terms = kernels.Terms(*map(np.concatenate, by_field))._replace(starts=np.concatenate(starts))
 
     def chain(rng: np.random.Generator):
         k, beta = sampler.start(rng, depth, beta_scale)
@@ -343,7 +389,18 @@ def sample(
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
             prior, numbers = (beta_scale, simple), (uniforms, normals)
-            mcmc.run_chain(state, sampler.burn_in, sampler.thin, prior, jumps, numbers, terms, kept, accepted)
+            mcmc.run_chain(
+                state,
+                sampler.burn_in,
+                sampler.thin,
+                prior,
+                jumps,
+                numbers,
+                offsets,
+                all_terms,
+                kept,
+                accepted,
+            )
         return kept, accepted
 
     results = sampler.run(chain)
