@@ -58,7 +58,6 @@ _BY_MODULE = {
     "confml.methods.version_space.kernel_functions": "KernelFunction",
     "confml.methods.version_space.kernel_svm": "KernelSVM",
     "confml.methods.version_space.version_space": "RangeSpace VersionSpace",
-    "confml.methods.version_space.version_space_method": "Machine",
     "confml.methods.wrapper_method": "RunSettings",
     "confml.neighbours.distance_kinds": "MahalanobisRows MinkowskiRows PolarRows",
     "confml.neighbours.mixed_rows": "MixedRows",

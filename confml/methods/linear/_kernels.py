@@ -1,7 +1,7 @@
 """Kernels of mistake-driven learning: the additive rule (perceptron) and the multiplicative rule (WINNOW).
 
 Training examples are presented one by one in their order; after each epoch the weights are evaluated on all
-of them. Both kernels set ``weights`` to those of the best epoch and return (presentations up to the last
+of them. The kernel sets ``weights`` to those of the best epoch and returns (presentations up to the last
 change of weights, epochs, mistakes of the returned weights).
 """
 
@@ -32,10 +32,12 @@ def mistakes_of(X, targets, weights):
 
 
 @kernel
-def additive(X, targets, weights, rate, epochs, by_sum, times_input):
-    """Apply ``w_i += rate (c - h) x_i`` to X (m, d) with targets (m,) 0 or 1 and weights (d + 1,).
+def learn_from_mistakes(X, targets, weights, epochs, rate, by_sum, times_input, alpha):
+    """Apply a rule to each of X (m, d) with targets (m,) 0 or 1 in turn; weights (d + 1,) is updated.
 
-    by_sum: use the weighted sum instead of h. times_input: whether the factor x_i is used.
+    alpha = 0: ``w_i += rate (c - h) x_i``. by_sum: use the weighted sum instead of h. times_input: whether
+    the factor x_i is used. alpha > 0: multiply or divide ``w_i`` by alpha for x_i >= 1/2; the bias does not
+    change.
     """
     m, d = X.shape
     best = weights.copy()
@@ -54,56 +56,22 @@ def additive(X, targets, weights, rate, epochs, by_sum, times_input):
             if difference == 0.0:
                 continue
             last_change = presentations
-            weights[0] += rate * difference
+            if alpha == 0.0:
+                weights[0] += rate * difference
             for i in range(d):
-                weights[i + 1] += rate * difference * (X[j, i] if times_input else 1.0)
+                if alpha == 0.0:
+                    weights[i + 1] += rate * difference * (X[j, i] if times_input else 1.0)
+                elif X[j, i] >= 0.5:
+                    changed = weights[i + 1] / alpha if difference < 0.0 else weights[i + 1] * alpha
+                    weights[i + 1] = min(max(changed, SMALLEST), LARGEST)
         done = epoch + 1
         if not np.isfinite(np.sum(np.abs(weights))):
             break
         wrong = mistakes_of(X, targets, weights)
         if wrong < fewest:
             fewest = wrong
-            for i in range(d + 1):
-                best[i] = weights[i]
+            best[:] = weights
         if wrong == 0:
             break
-    for i in range(d + 1):
-        weights[i] = best[i]
+    weights[:] = best
     return last_change, done, mistakes_of(X, targets, weights)
-
-
-@kernel
-def multiplicative(X, targets, weights, alpha, threshold, epochs):
-    """Multiply or divide ``w_i`` by alpha for x_i >= 1/2; X (m, d), targets (m,) 0 or 1, weights (d + 1,).
-
-    weights[0] is minus the threshold and does not change.
-    """
-    m, d = X.shape
-    weights[0] = -threshold
-    best = weights.copy()
-    fewest = m + 1
-    presentations = 0
-    last_change = 0
-    done = 0
-    for epoch in range(epochs):
-        for j in range(m):
-            positive = weighted_sum(X[j], weights) > 0.0
-            presentations += 1
-            if positive == (targets[j] == 1):
-                continue
-            last_change = presentations
-            for i in range(d):
-                if X[j, i] >= 0.5:
-                    changed = weights[i + 1] / alpha if positive else weights[i + 1] * alpha
-                    weights[i + 1] = min(max(changed, SMALLEST), LARGEST)
-        done = epoch + 1
-        wrong = mistakes_of(X, targets, weights)
-        if wrong < fewest:
-            fewest = wrong
-            for i in range(d + 1):
-                best[i] = weights[i]
-        if wrong == 0:
-            break
-    for i in range(d + 1):
-        weights[i] = best[i]
-    return last_change, done, fewest

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.methods.linear import _kernels as kernels
+from confml.methods.linear._kernels import learn_from_mistakes
 from confml.methods.linear.linear_group import Learnt, MistakeDriven
 from confml.plugins.parameters import Choice, Integer, Number, or_null
 
@@ -81,5 +81,7 @@ def learn(
 ) -> Learnt:
     """Fit a perceptron from initial weights (d + 1,), the bias first; targets (m,) are 0 or 1."""
     weights = np.array(weights, dtype=np.float64)
-    presentations, epochs, mistakes = kernels.additive(X, targets, weights, float(rate), epochs, *RULES[rule])
+    presentations, epochs, mistakes = learn_from_mistakes(
+        X, targets, weights, epochs, float(rate), *RULES[rule], 0.0
+    )
     return Learnt(weights, None if mistakes else presentations, epochs)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.methods.linear import _kernels as kernels
+from confml.methods.linear._kernels import learn_from_mistakes
 from confml.methods.linear.linear_group import Learnt, MistakeDriven
 from confml.plugins.parameters import Flag, Integer, Number, or_null
 
@@ -76,8 +76,8 @@ class Winnow(MistakeDriven):
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
         attributes = X.shape[1] // 2 if self.doubled else X.shape[1]
         threshold = attributes - 0.1 if self.threshold is None else float(self.threshold)
-        weights = np.ones(X.shape[1] + 1)
-        presentations, epochs, mistakes = kernels.multiplicative(
-            X, targets, weights, float(self.alpha), threshold, self.epochs
+        weights = np.append(-threshold, np.ones(X.shape[1]))
+        presentations, epochs, mistakes = learn_from_mistakes(
+            X, targets, weights, self.epochs, 0.0, False, False, float(self.alpha)
         )
         return Learnt(weights, None if mistakes else presentations, epochs)

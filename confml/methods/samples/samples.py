@@ -55,45 +55,25 @@ PARAMETERS: dict[str, Parameter] = {
 def check_source(name: str, kind: str, cls: type | None) -> None:
     """Raise ConfigError unless a classifier can have draws of a kind. cls: its class, None if own."""
     if kind == ENSEMBLE and not issubclass(cls or object, _ensembles()):
-        known = ", ".join(one.__name__ for one in _ensembles())
-        reason = _why_no_draws(cls)
+        known = ", ".join(ensemble.__name__ for ensemble in _ensembles())
         raise ConfigError(
-            f"samples: ensemble needs an ensemble whose members are draws ({known}), got {name}{reason}",
+            f"samples: ensemble needs an ensemble whose members are draws ({known}), got {name}",
             hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
         )
-    if kind == LAPLACE and not issubclass(cls or object, _logistic_regression()):
-        raise ConfigError(
-            f"samples: laplace needs sklearn.linear_model.LogisticRegression, got {name}",
-            hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
-        )
+    if kind == LAPLACE:
+        from sklearn.linear_model import LogisticRegression
 
-
-def _why_no_draws(cls: type | None) -> str:
-    """Return why the members of an ensemble are no draws, as the end of a sentence; or ""."""
-    from sklearn import ensemble
-
-    boosting = (
-        ensemble.AdaBoostClassifier,
-        ensemble.GradientBoostingClassifier,
-        ensemble.HistGradientBoostingClassifier,
-    )
-    if issubclass(cls or object, boosting):
-        return ", whose members are the stages of one sum"
-    if issubclass(cls or object, ensemble.VotingClassifier | ensemble.StackingClassifier):
-        return ", whose members are different models"
-    return ""
+        if not issubclass(cls or object, LogisticRegression):
+            raise ConfigError(
+                f"samples: laplace needs sklearn.linear_model.LogisticRegression, got {name}",
+                hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
+            )
 
 
 def _ensembles() -> tuple[type, ...]:
     from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 
     return RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier
-
-
-def _logistic_regression() -> type:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression
 
 
 @dataclass(eq=False, repr=False)
@@ -182,10 +162,10 @@ class Samples(WrapperMethod):
 
         A wrapper around this one has the point of a grid in the names of a config.
         """
-        own = {name for name in params if name.partition("__")[0] in inspect.signature(type(self)).parameters}
-        others = {name: value for name, value in params.items() if name not in own}
-        named = {name: params[name] for name in own} | constructor_parameters(others, self.key)
-        return super().set_params(**named)
+        arguments = inspect.signature(type(self)).parameters
+        others = {name: value for name, value in params.items() if name.partition("__")[0] not in arguments}
+        named = {name: value for name, value in params.items() if name not in others}
+        return super().set_params(**named, **constructor_parameters(others, self.key))
 
     def fit(self, X, y) -> Self:
         """Fit the classifier as often as the kind needs. X: (m, d) finite numbers. y: (m,)."""
@@ -199,7 +179,7 @@ class Samples(WrapperMethod):
         self.logits_: np.ndarray | None = None
         self.votes_ = False
         if self.kind == BOOTSTRAP:
-            self.members_ = [self._member(X, y, rng, number) for number in range(self._wanted)]
+            self.members_ = [self._member(X, y, rng, number) for number in range(self._draw_count)]
             kinds = {view.kind for view in scored_views(self.members_[0], X[:1], rng).values()}
             self.votes_ = not kinds & set(PROBABILITY_KINDS)
         else:
@@ -209,7 +189,7 @@ class Samples(WrapperMethod):
 
                 fitted = self.members_[0].estimator_
                 weights = compute_sample_weight(fitted.class_weight, y)
-                self.logits_ = laplace.logit_draws(fitted, X, weights, self._wanted, rng)
+                self.logits_ = laplace.logit_draws(fitted, X, weights, self._draw_count, rng)
         for text in few_draws(self.effective_draws_):
             warnings.warn(f"{self._name}: {text}", UserWarning, stacklevel=2)
         return self
@@ -218,10 +198,10 @@ class Samples(WrapperMethod):
         """Return the views of test examples X (n, d); only ``envelope`` without probabilities."""
         X = self.check_predict_data(X)
         size = int(self.effective_draws_) * len(self.classes_)
-        found = Summary.in_blocks(
+        summary = Summary.in_blocks(
             lambda block: self.predict_draws(X[block], rng), len(X), size, self.exceeding
         )
-        views = posterior_views(self.classes_, found, with_entropies=self.entropies)
+        views = posterior_views(self.classes_, summary, with_entropies=self.entropies)
         return {"envelope": views["envelope"]} if self.votes_ else views
 
     def predict_proba(self, X) -> np.ndarray:
@@ -231,12 +211,10 @@ class Samples(WrapperMethod):
     @property
     def effective_draws_(self) -> float:
         """Number of draws, which have equal weights."""
-        if self.logits_ is not None:
-            return float(len(self.logits_))
         if self.kind == ENSEMBLE:
             fitted = self.members_[0].estimator_
             return float(len(getattr(fitted, "estimators_", (fitted,))))
-        return float(len(self.members_) if self.kind == BOOTSTRAP else self._wanted)
+        return float(self._draw_count)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -250,7 +228,7 @@ class Samples(WrapperMethod):
         return getattr(self.classifier(), "name", None) or repr(self.estimator)
 
     @property
-    def _wanted(self) -> int:
+    def _draw_count(self) -> int:
         return int(DRAWS[self.kind] if self.draws is None else self.draws)
 
     def _member(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator, number: int) -> Method:
@@ -279,7 +257,7 @@ class Samples(WrapperMethod):
             return
         for member in self.members_:
             views = scored_views(member, X, rng).values()
-            view = next((one for one in views if one.kind in PROBABILITY_KINDS), None)
+            view = next((view for view in views if view.kind in PROBABILITY_KINDS), None)
             if view is None or self.votes_:
                 labels = next(iter(views)).labels
                 yield (labels[:, None] == self.classes_).astype(np.float64)
@@ -305,10 +283,10 @@ def _member_probabilities(fitted: Any, X: np.ndarray) -> Iterator[np.ndarray]:
         return
     features = getattr(fitted, "estimators_features_", [slice(None)] * len(members))
     for member, columns in zip(members, features, strict=True):
-        found = np.zeros((len(X), len(fitted.classes_)))
+        shares = np.zeros((len(X), len(fitted.classes_)))
         places = np.asarray(member.classes_).astype(np.int64)
         if hasattr(member, "predict_proba"):
-            found[:, places] = member.predict_proba(X[:, columns])
+            shares[:, places] = member.predict_proba(X[:, columns])
         else:
-            found[np.arange(len(X)), np.asarray(member.predict(X[:, columns])).astype(np.int64)] = 1.0
-        yield found
+            shares[np.arange(len(X)), np.asarray(member.predict(X[:, columns])).astype(np.int64)] = 1.0
+        yield shares

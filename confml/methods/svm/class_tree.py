@@ -1,6 +1,5 @@
 """`ClassTree`: binary tree that divides the classes into two groups until each class is a leaf."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,8 @@ import numpy as np
 
 from confml.methods.details import ClassTreeNode
 from confml.methods.svm.graph_cuts import minimum_cut
+
+Nested = Any  # a class number, or a cut and two such trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +27,36 @@ class ClassTree:
     @classmethod
     def of_weights(cls, classes: np.ndarray, weights: np.ndarray) -> "ClassTree":
         """Build the tree by recursive minimum cuts of the complete graph on the classes, weights (c, c)."""
+
+        def grow(members: np.ndarray) -> Nested:
+            if len(members) == 1:
+                return int(members[0])
+            side = minimum_cut(weights[np.ix_(members, members)])
+            cut = float(weights[np.ix_(members[side], members[~side])].sum())
+            return cut, grow(members[~side]), grow(members[side])
+
+        return cls.of_nested(classes, grow(np.arange(len(classes))))
+
+    @classmethod
+    def of_nested(cls, classes: np.ndarray, root: Nested) -> "ClassTree":
+        """Build the tree from a class number, or from a cut and two such trees; the left one comes first."""
         left: list[int] = []
         right: list[int] = []
-        costs: list[float] = []
+        cuts: list[float] = []
 
-        def grow(members: np.ndarray) -> int:
-            if len(members) == 1:
-                return -1 - int(members[0])
-            side = minimum_cut(weights[np.ix_(members, members)])
-            number = len(costs)
-            costs.append(float(weights[np.ix_(members[side], members[~side])].sum()))
+        def add(nested: Nested) -> int:
+            if isinstance(nested, int):
+                return -1 - nested
+            cut, first, second = nested
+            node = len(cuts)
+            cuts.append(cut)
             left.append(0)
             right.append(0)
-            left[number], right[number] = grow(members[~side]), grow(members[side])
-            return number
+            left[node], right[node] = add(first), add(second)
+            return node
 
-        grow(np.arange(len(classes)))
-        return cls(classes, np.array(left, np.int64), np.array(right, np.int64), np.array(costs))
+        add(root)
+        return cls(classes, np.array(left, np.int64), np.array(right, np.int64), np.array(cuts))
 
     def __len__(self) -> int:
         """Return the number of inner nodes."""
@@ -58,69 +72,33 @@ class ClassTree:
         """Return the sorted class numbers on the left side and on the right side of a node."""
         return self.leaves(int(self.left[node])), self.leaves(int(self.right[node]))
 
-    @property
-    def depth(self) -> int:
-        """Number of inner nodes on the longest path from the root to a class."""
-
-        def below(child: int) -> int:
-            return 0 if child < 0 else 1 + max(below(int(self.left[child])), below(int(self.right[child])))
-
-        return below(0) if len(self) else 0
-
     def only(self, classes: np.ndarray) -> "ClassTree":
         """Return the tree restricted to these classes (sorted labels, all in the tree)."""
-        kept = np.isin(self.classes, classes)
-        if kept.all():
-            return self
-        number = np.cumsum(kept) - 1
-        left: list[int] = []
-        right: list[int] = []
-        costs: list[float] = []
+        number = {label: place for place, label in enumerate(classes.tolist())}
+        names = self.classes.tolist()
 
-        def copy(child: int) -> int | None:
+        def restricted(child: int) -> Nested | None:
             if child < 0:
-                return -1 - int(number[-1 - child]) if kept[-1 - child] else None
-            if not (kept[self.leaves(self.left[child])].any() and kept[self.leaves(self.right[child])].any()):
-                one = copy(int(self.left[child]))
-                return copy(int(self.right[child])) if one is None else one
-            node = len(costs)
-            costs.append(self.cut[child])
-            left.append(0)
-            right.append(0)
-            for children, copied in ((self.left, left), (self.right, right)):
-                one = copy(int(children[child]))
-                assert one is not None  # both sides have a kept class
-                copied[node] = one
-            return node
+                return number.get(names[-1 - child])
+            left, right = restricted(int(self.left[child])), restricted(int(self.right[child]))
+            if left is None or right is None:
+                return right if left is None else left
+            return float(self.cut[child]), left, right
 
-        if len(self):
-            copy(0)
-        new = (np.array(left, np.int64), np.array(right, np.int64), np.array(costs, dtype=np.float64))
-        return ClassTree(self.classes[kept], *new)
+        root = restricted(0 if len(self) else -1)
+        assert root is not None  # the classes are in the tree
+        return ClassTree.of_nested(classes, root)
 
-    # ---- other forms
-
-    def to_dict(self, child: int | None = None) -> dict[str, Any]:
-        """Return plain data: ``{"class": c}`` for a leaf, else the keys classes, cut, left and right."""
+    def to_node(self, child: int | None = None) -> ClassTreeNode:
+        """Return the tree below a child, by default the whole one, for the report."""
         if child is None:
             child = 0 if len(self) else -1
+        labels = tuple(self.classes[self.leaves(child)].tolist())
         if child < 0:
-            return {"class": self.classes[-1 - child].item()}
-        return {
-            "classes": self.classes[self.leaves(child)].tolist(),
-            "cut": float(self.cut[child]),
-            "left": self.to_dict(int(self.left[child])),
-            "right": self.to_dict(int(self.right[child])),
-        }
+            return ClassTreeNode(labels)
+        left, right = self.to_node(int(self.left[child])), self.to_node(int(self.right[child]))
+        return ClassTreeNode(labels, float(self.cut[child]), left, right)
 
     def __str__(self) -> str:
         """Return the tree in lines of text, the root first."""
-        return ClassTreeNode.from_dict(self.to_dict()).to_text()
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the tree as named arrays, from which `from_arrays` builds it again."""
-        return {"classes": self.classes, "left": self.left, "right": self.right, "cut": self.cut}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "ClassTree":
-        return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
+        return self.to_node().to_text()

@@ -1,15 +1,14 @@
 """`crammer-singer`: the multiclass support vector machine of Crammer and Singer."""
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, finite_scores
+from confml.methods.base import finite_scores
 from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
 from confml.methods.svm.linear_machines import (
     CLASS_WEIGHT,
@@ -18,13 +17,13 @@ from confml.methods.svm.linear_machines import (
     class_penalties,
     known_weight,
 )
-from confml.methods.svm.penalty_path import PenaltyPath
+from confml.methods.svm.penalty_path import SparseMethod
 from confml.methods.svm.row_products import row_products
 from confml.plugins.parameters import Number
 
 
 @dataclass(eq=False, repr=False)
-class CrammerSinger(PenaltyPath):
+class CrammerSinger(SparseMethod):
     """Linear multiclass support vector machine of Crammer and Singer.
 
     Minimises ``1/2 sum_k |w_k|^2 + C sum_i max_k (0, 1 - (f_y(x_i) - f_k(x_i)))`` over the classes k other
@@ -48,7 +47,6 @@ class CrammerSinger(PenaltyPath):
     name = "crammer-singer"
     example = ""
     version = 4
-    penalty = "C"
     parameters = {
         "C": C,
         "tolerance": Number(
@@ -72,38 +70,19 @@ class CrammerSinger(PenaltyPath):
 
     # ---- fitting
 
-    def _fit_path(self, X, y, values: Sequence[float], state=None) -> tuple[float, dict[float, float]]:
-        """Set path_[C]: weights (c, d + 1), the bias first."""
-        started = time.thread_time()
+    def fit(self, X, y) -> Self:
+        """Fit to training examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
         X, codes = self.check_fit_data(X, y)
-        c, Cs = len(self.classes_), list(dict.fromkeys(map(float, values)))
-        if c == 1:
-            self.path_ = dict.fromkeys(Cs, np.zeros((1, X.shape[1] + 1)))
-            return time.thread_time() - started, dict.fromkeys(Cs, 0.0)
-        penalties = class_penalties(
-            known_weight(self.class_weight, X, codes, self.classes_), self.classes_, codes
-        )
-        tolerance = float(self.tolerance)
-        seed = int(np.random.default_rng(self.random_state).integers(2**31))
-        nodes = Nodes(X)
-        shared = time.thread_time() - started
-        self.path_, seconds = {}, {}
-        for value in Cs:
-            started = time.thread_time()
-            self.path_[value] = nodes.crammer_singer(codes, c, value, tolerance, seed, penalties.tolist())
-            seconds[value] = time.thread_time() - started
-        return shared, seconds
-
-    def _take(self, value: float) -> None:
-        self.weights_ = self.path_[float(value)]
-        del self.path_
-
-    def _seed_counts(self) -> bool:
-        return True
-
-    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
-        """Evaluate a grid as `Method.evaluate_path`, each point with its own seed."""
-        return Method.evaluate_path(self, X, y, X_test, grid, rng, state)
+        c = len(self.classes_)
+        self.weights_ = np.zeros((1, X.shape[1] + 1))  # (c, d + 1), the bias first
+        if c > 1:
+            weight = known_weight(self.class_weight, X, codes, self.classes_)
+            penalties = class_penalties(weight, self.classes_, codes)
+            seed = int(np.random.default_rng(self.random_state).integers(2**31))
+            self.weights_ = Nodes(X).crammer_singer(
+                codes, c, float(self.C), float(self.tolerance), seed, penalties.tolist()
+            )
+        return self
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Use the same seed for all tolerances, so that they take the examples in the same order."""

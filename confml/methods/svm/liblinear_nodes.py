@@ -40,38 +40,27 @@ class Nodes:
     """Examples X (m, d), an array or a scipy CSR matrix, as LIBLINEAR's (feature number, value) nodes.
 
     Each example has an additional feature 1, whose weight is the bias (``-B 1``). The bias is therefore part
-    of |w|. Zeros are omitted if there are many of them; this does not change the results.
+    of |w|. Zeros are omitted, which does not change the results.
     """
 
     def __init__(self, X):
-        from scipy.sparse import csr_matrix, issparse
+        from scipy.sparse import csr_matrix
 
         require_liblinear()
         from liblinear.liblinear import feature_node, liblinear
 
         self.m, self.d = X.shape
         node = np.dtype(feature_node)
-        if not issparse(X) and np.count_nonzero(X) < 0.7 * X.size:
-            X = csr_matrix(X)
-        if issparse(X):
-            # Two more nodes per example: the bias and the end mark.
-            starts = X.indptr.astype(np.int64) + 2 * np.arange(self.m + 1)
-            self._nodes = np.empty(starts[-1], dtype=node)
-            places = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
-            self._nodes["index"][places] = X.indices + 1
-            self._nodes["value"][places] = X.data
-            ends = starts[1:]
-            self._nodes["index"][ends - 2], self._nodes["value"][ends - 2] = self.d + 1, 1.0
-            self._nodes["index"][ends - 1], self._nodes["value"][ends - 1] = -1, 0.0
-            starts = starts[:-1]
-        else:
-            nodes = np.empty((self.m, self.d + 2), dtype=node)
-            nodes["index"] = np.append(np.arange(1, self.d + 2), -1)
-            nodes["value"][:, : self.d] = X
-            nodes["value"][:, self.d :] = 1.0
-            starts = np.arange(self.m) * (self.d + 2)
-            self._nodes = nodes.reshape(-1)
-        self._addresses = (self._nodes.ctypes.data + starts * node.itemsize).astype(np.uintp)
+        X = csr_matrix(X)
+        # Two more nodes per example: the bias and the end mark.
+        starts = X.indptr.astype(np.int64) + 2 * np.arange(self.m + 1)
+        self._nodes = np.empty(starts[-1], dtype=node)
+        places = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
+        self._nodes["index"][places], self._nodes["value"][places] = X.indices + 1, X.data
+        ends = starts[1:]
+        self._nodes["index"][ends - 2], self._nodes["value"][ends - 2] = self.d + 1, 1.0
+        self._nodes["index"][ends - 1], self._nodes["value"][ends - 1] = -1, 0.0
+        self._addresses = (self._nodes.ctypes.data + starts[:-1] * node.itemsize).astype(np.uintp)
         self._library = liblinear
 
     def binary_path(
@@ -97,26 +86,21 @@ class Nodes:
         order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)
         task, keep = self._problem(order, labels)
         options = _options(solver, tolerance, [1, -1], penalties)
-        found: dict[float, tuple[np.ndarray, float]] = {}
-        rungs = [rung for rung in RUNGS if rung < max(Cs)] if warm and solver == PRIMAL else []
-        start = None
-        for C in sorted({*map(float, Cs), *rungs}):
-            started = time.thread_time()
-            drawn = seed if solver == DUAL else None
-            solved = self._train(task, options, C, start, seed=drawn)
-            found[C] = solved, time.thread_time() - started
-            if C in rungs:
-                start = np.append(solved[1:], solved[0])
-        del keep
-        # The time of values of `RUNGS` that are not in Cs counts for the next larger C.
-        asked, pending = set(map(float, Cs)), 0.0
-        seconds: dict[float, float] = {}
-        for C in sorted(found):
-            pending += found[C][1]
-            if C in asked:
-                seconds[C], pending = pending, 0.0
         Cs = list(map(float, Cs))
-        return np.stack([found[C][0] for C in Cs]), np.array([seconds[C] for C in Cs])
+        rungs = [rung for rung in RUNGS if rung < max(Cs)] if warm and solver == PRIMAL else []
+        weights: dict[float, np.ndarray] = {}
+        seconds: dict[float, float] = {}
+        start, pending = None, 0.0  # the time of values of `RUNGS` that are not in Cs counts for the next C
+        for C in sorted({*Cs, *rungs}):
+            started = time.thread_time()
+            weights[C] = self._train(task, options, C, start, seed=seed if solver == DUAL else None)
+            pending += time.thread_time() - started
+            if C in Cs:
+                seconds[C], pending = pending, 0.0
+            if C in rungs:
+                start = np.append(weights[C][1:], weights[C][0])
+        del keep
+        return np.stack([weights[C] for C in Cs]), np.array([seconds[C] for C in Cs])
 
     def crammer_singer(
         self,

@@ -13,12 +13,12 @@ from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import check_all_finite, finite_scores
+from confml.methods.base import finite_scores
 from confml.methods.known_labels import check_known_labels
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.penalty_path import PenaltyPath
-from confml.methods.svm.row_products import TILE, row_products
+from confml.methods.svm.row_products import row_products
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, or_null
 
 C = Number("penalty of training errors", low=0, low_open=True)
@@ -27,7 +27,6 @@ TOLERANCE = Number(
     low=0,
     low_open=True,
 )
-_BLOCK = 2**18  # decision values that are computed together
 
 
 class ClassWeight(Parameter):
@@ -73,7 +72,6 @@ class LinearMachines(PenaltyPath):
     """
 
     penalty = "C"
-    divides_paths = True
     metrics = {
         "machines": Metric("number of binary machines", None),
         "machine_rows": Metric("number of training examples of all binary machines together", None),
@@ -153,44 +151,13 @@ class LinearMachines(PenaltyPath):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views of test examples X (n, d)."""
-        X = self.check_predict_data(X)
-        blocks = row_blocks(X.shape[0], len(self.weights_))
-        finite = np.ones(X.shape[0], dtype=bool)
-        found: list[dict[str, Prediction]] = [{}] * len(blocks)
-
-        def compute(block: int, _: None) -> None:
-            rows = blocks[block]
-            values = self._products(X[rows])
-            finite[rows] = np.isfinite(values).all(axis=1)
-            if finite[rows].all():
-                found[block] = self._views(values)
-
-        for_each(compute, range(len(blocks)))
-        check_all_finite(finite, self.name)
-        return {view: Prediction.concatenate([block[view] for block in found]) for view in found[0]}
+        return self._views(self._values(self.check_predict_data(X)))
 
     def _values(self, X) -> np.ndarray:
         """Return the decision values (n, machines)."""
-        return finite_scores(self._products(X), self.name)
-
-    def _products(self, X) -> np.ndarray:
-        """Return the decision values (n, machines), of which some may not be finite."""
         with np.errstate(over="ignore", invalid="ignore"):
-            values = row_products(X, self.weights_[:, 1:].T)
-            values += self.weights_[:, 0]
-        return values
-
-
-def row_blocks(n: int, machines: int) -> list[slice]:
-    """Return the parts of n examples whose decision values are computed together, at least one.
-
-    The parts depend on the sizes alone, so that the number of threads does not change the results. A part has
-    about `_BLOCK` values, which a cache holds. Its number of rows is a multiple of `TILE`, the last part has
-    the rest.
-    """
-    rows = max(_BLOCK // max(machines, 1) // TILE, 1) * TILE
-    starts = range(0, max(n // rows, 1) * rows, rows)
-    return [slice(start, start + rows) for start in starts[:-1]] + [slice(starts[-1], n)]
+            values = row_products(X, self.weights_[:, 1:].T) + self.weights_[:, 0]
+        return finite_scores(values, self.name)
 
 
 def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
-from confml._threads import cpu_seconds, for_each, thread_count
+from confml._threads import cpu_seconds
 from confml.methods.base import MarginMethod, Views, check_largest, class_codes
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import check_parameters
@@ -44,13 +44,9 @@ class PenaltyPath(SparseMethod):
     """A method that fits several values of the parameter named ``penalty`` in one pass.
 
     It has the view ``margin``. The result for one value does not depend on the other values.
-
-    divides_paths: whether a path uses several threads itself. Otherwise, the paths of a grid whose points
-    differ in other parameters are fitted in threads.
     """
 
     penalty: ClassVar[str]
-    divides_paths: ClassVar[bool] = False
     _prepare_seconds = 0.0  # the part of the shared seconds that `Views.prepare_seconds` reports
 
     @abstractmethod
@@ -89,31 +85,17 @@ class PenaltyPath(SparseMethod):
         members: dict[str, list[PenaltyPath]] = {}
         for key, method in zip(keys, methods, strict=True):
             members.setdefault(key, []).append(method)
-        fitted: dict[str, tuple | Exception] = {}
-
-        def fit(key: str, _: None = None) -> None:
-            """Fit the path of all methods with a key; keep an error until a point of the path is reached."""
-            same = members[key]
-            values = [getattr(method, self.penalty) for method in same]
-            try:
-                fitted[key] = same[0], len(values), *same[0]._fit_path(X, y, values, state)
-            except Exception as error:
-                fitted[key] = error
-
-        if thread_count() > 1 and not self.divides_paths:
-            for_each(fit, members)
+        fitted: dict[str, tuple] = {}
         for point, method, key in zip(grid, methods, keys, strict=True):
             value = getattr(method, self.penalty)
             if key not in fitted:
-                fit(key)
-            path = fitted[key]
-            if isinstance(path, Exception):
-                raise path
-            first, count, shared, seconds = path
-            one = copy.copy(first).set_params(**method.get_params(deep=False))
-            one._take(value)
+                values = [getattr(other, self.penalty) for other in members[key]]
+                fitted[key] = method, len(values), *method._fit_path(X, y, values, state)
+            first, count, shared, seconds = fitted[key]
+            model = copy.copy(first).set_params(**method.get_params(deep=False))
+            model._take(value)
             started = cpu_seconds()
-            views = one.confident_predict(X_test)
+            views = model.confident_predict(X_test)
             predicted = cpu_seconds() - started
             yield (
                 dict(point),
@@ -121,9 +103,9 @@ class PenaltyPath(SparseMethod):
                     views,
                     shared / count + seconds[value],
                     predicted,
-                    one.fit_metrics_,
-                    one.fit_details_,
-                    one._prepare_seconds / count,
+                    model.fit_metrics_,
+                    model.fit_details_,
+                    model._prepare_seconds / count,
                 ),
             )
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.details import ClassTreeNode, FitDetails
+from confml.methods.details import FitDetails
 from confml.methods.multiclass import BinaryProblem, decision_values
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.linear_machines import LinearMachines
@@ -125,15 +125,14 @@ class SmartSVM(LinearMachines):
     # ---- the tree
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """Return the trees of the points of the grid that have ``share_tree``."""
+        """Return the edge weights for the trees of the points of the grid that have ``share_tree``."""
         state: dict[str, np.ndarray] = {}
         for point in grid or [{}]:
             method = clone(self).set_params(**point)
-            if method.share_tree and f"{method._tree_key()}|left" not in state:
+            if method.share_tree and method._tree_key() not in state:
                 X_checked, codes = method.check_fit_data(X, y)
                 method._grow(X_checked, codes, None)
-                arrays = {**method.tree_.to_arrays(), "weights": method.bayes_error_}
-                state |= {f"{method._tree_key()}|{name}": array for name, array in arrays.items()}
+                state |= {"classes": method.classes_, method._tree_key(): method.bayes_error_}
         return state or None
 
     def _tree_key(self) -> str:
@@ -141,12 +140,11 @@ class SmartSVM(LinearMachines):
 
     def _grow(self, X, codes: np.ndarray, state: Mapping[str, np.ndarray] | None) -> None:
         """Set ``tree_`` and ``bayes_error_`` (c, c), NaN on the diagonal."""
-        prefix = f"{self._tree_key()}|"
-        if self.share_tree and state and f"{prefix}left" in state:
-            arrays = {name.removeprefix(prefix): array for name, array in state.items()}
-            whole = ClassTree.from_arrays(arrays)
-            kept = np.isin(whole.classes, self.classes_)
-            self.tree_, self.bayes_error_ = whole.only(self.classes_), arrays["weights"][np.ix_(kept, kept)]
+        if self.share_tree and state and self._tree_key() in state:
+            whole, weights = state["classes"], state[self._tree_key()]
+            kept = np.isin(whole, self.classes_)
+            self.tree_ = ClassTree.of_weights(whole, weights).only(self.classes_)
+            self.bayes_error_ = weights[np.ix_(kept, kept)]
             return
         c = len(self.classes_)
         self.bayes_error_ = np.full((c, c), np.nan)
@@ -241,11 +239,11 @@ class SmartSVM(LinearMachines):
     @property
     def fit_details_(self) -> FitDetails:
         """The tree of classes."""
-        return FitDetails(tree=ClassTreeNode.from_dict(self.tree_.to_dict()))
+        return FitDetails(tree=self.tree_.to_node())
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        return {**super().fit_metrics_, "depth": float(self.tree_.depth)}
+        return {**super().fit_metrics_, "depth": float(self.tree_.to_node().depth)}
 
 
 def node_values(learner, X) -> np.ndarray:

@@ -72,19 +72,21 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
             None if self.predictive == "span" else lengths + (self.ridge if self.predictive == "noisy" else 0)
         )
         volumes = [
-            machine.trajectory.volumes(kernel_block[machine.problem.rows], residual)
-            for machine in self.machines_
+            trajectory.volumes(kernel_block[problem.rows], residual)
+            for problem, trajectory in zip(self.problems_, self.trajectories_, strict=True)
         ]
-        positive = np.column_stack([one.positive for one in volumes])
+        positive = np.column_stack([volume.positive for volume in volumes])
         scores = class_probabilities(positive, c, way)
         extra = {"confidence": 2.0 * scores.max(axis=1, initial=0.0) - 1.0}
-        errors = class_errors(positive, np.column_stack([one.standard_error for one in volumes]), c, way)
+        errors = class_errors(
+            positive, np.column_stack([volume.standard_error for volume in volumes]), c, way
+        )
         chosen = np.argmax(scores, axis=1)
         extra["standard_error"] = errors[np.arange(len(chosen)), chosen]
         pairs = zip(volumes, self.trajectories_, strict=True)
-        drawn = [one for one, run in pairs if run.chains] or volumes  # a single point is known exactly
-        extra["rhat"] = np.column_stack([one.rhat for one in drawn]).max(axis=1)
-        extra["ess"] = np.column_stack([one.ess for one in drawn]).min(axis=1)
+        drawn = [volume for volume, run in pairs if run.chains] or volumes  # a single point is known exactly
+        extra["rhat"] = np.column_stack([volume.rhat for volume in drawn]).max(axis=1)
+        extra["ess"] = np.column_stack([volume.ess for volume in drawn]).min(axis=1)
         margins = decision_scores(self._centre_values(kernel_block), c, way)
         return {
             "probability": Prediction(self.classes_, scores, "probability", extra=extra),

@@ -16,7 +16,7 @@ from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
-from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
+from confml.methods.version_space.billiard import BilliardSettings, sample, trajectory_bytes
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
     MEDIAN,
@@ -38,19 +38,12 @@ WORST_RHAT = 1.5  # chains with a larger split R-hat do not agree
 _TEST_BLOCK = 256  # test examples per block: their state fits into the processor's cache
 
 
-@dataclass(frozen=True, eq=False)
-class Machine:
-    """One binary problem and the estimate of its version space."""
-
-    problem: BinaryProblem
-    trajectory: Trajectory
-
-
 @dataclass(eq=False, repr=False)
 class VersionSpaceMethod(Method):
     """Fit of a uniform distribution on version space, the kernel perceptrons without training error.
 
-    Fitted attributes: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``machines_`` (a tuple of `Machine`).
+    Fitted attributes: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``problems_`` and ``trajectories_``, the
+    binary problems (`BinaryProblem`) and the trajectory of each.
     """
 
     metrics = {
@@ -144,7 +137,7 @@ class VersionSpaceMethod(Method):
                 )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "machines_")
+        return hasattr(self, "trajectories_")
 
     # ---- fitting
 
@@ -177,10 +170,10 @@ class VersionSpaceMethod(Method):
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
         settings = BilliardSettings(self.sampler, bounces, self.burn_in, self.refresh, self.chains)
-        self.machines_ = tuple(
-            Machine(problem, sample(space, settings, int(seed)))
-            for problem, space, seed in zip(problems, spaces, seeds, strict=True)
-        )
+        self.problems_ = problems
+        self.trajectories_ = [
+            sample(space, settings, int(seed)) for space, seed in zip(spaces, seeds, strict=True)
+        ]
         metrics = self.fit_metrics_
         rhat, ess = metrics["rhat"], metrics["ess"]
         has_converged = rhat <= WORST_RHAT and ess >= _LEAST_ESS
@@ -256,7 +249,7 @@ class VersionSpaceMethod(Method):
     def _centre_values(self, kernel_block: np.ndarray) -> np.ndarray:
         """Return <w, phi(x)> (m, machines) of the centres of mass w, scaled to length 1."""
         columns = []
-        for problem, trajectory in ((machine.problem, machine.trajectory) for machine in self.machines_):
+        for problem, trajectory in zip(self.problems_, self.trajectories_, strict=True):
             coordinates = trajectory.version_space.space.coordinates(kernel_block[problem.rows])
             value = np.zeros(kernel_block.shape[1])
             for weight, row in zip(trajectory.centre(), coordinates, strict=True):
@@ -271,13 +264,13 @@ class VersionSpaceMethod(Method):
         ``sigma`` (rbf kernel only), the smallest ``margin`` and the largest ``rank``; ``bounces``, ``arc`` in
         radians, ``escapes`` (sampler chord only), the largest ``rhat`` and the smallest ``ess``.
         """
-        if not hasattr(self, "machines_"):
+        if not hasattr(self, "trajectories_"):
             return {}
-        spaces = [machine.trajectory.version_space for machine in self.machines_]
+        trajectories = self.trajectories_
+        spaces = [trajectory.version_space for trajectory in trajectories]
         metrics = {"sigma": float(self.kernel_.sigma)} if self.kernel == "rbf" else {}
         metrics["margin"] = float(min(space.margin for space in spaces))
         metrics["rank"] = float(max(space.space.rank for space in spaces))
-        trajectories = self.trajectories_
         metrics["bounces"] = float(sum(trajectory.bounces for trajectory in trajectories))
         metrics["arc"] = float(sum(trajectory.arc for trajectory in trajectories))
         chains = [chain for trajectory in trajectories for chain in trajectory.chains]
@@ -287,11 +280,6 @@ class VersionSpaceMethod(Method):
         sampled = [trajectory for trajectory in trajectories if trajectory.chains] or trajectories
         metrics["rhat"] = max(trajectory.rhat for trajectory in sampled)
         return metrics | {"ess": min(trajectory.ess for trajectory in sampled)}
-
-    @property
-    def trajectories_(self) -> list[Trajectory]:
-        """The trajectory of each binary problem."""
-        return [machine.trajectory for machine in self.machines_]
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
