@@ -128,14 +128,14 @@ def for_each(
 
     def work() -> float:
         started = time.thread_time()
-        own = space() if pending else None
+        buffers = space() if pending else None
         try:
             while True:
                 try:
                     item = pending.popleft()
                 except IndexError:
                     return time.thread_time() - started
-                function(item, own)
+                function(item, buffers)
         except BaseException:
             pending.clear()
             raise

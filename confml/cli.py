@@ -56,9 +56,9 @@ class CommandLine(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            found = super().invoke(ctx)
+            result = super().invoke(ctx)
             sys.stdout.flush()
-            return found
+            return result
         except BrokenPipeError:  # the reader of the output has closed it; this is no error
             with contextlib.suppress(OSError, ValueError):  # click would exit with 1
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

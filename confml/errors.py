@@ -83,37 +83,37 @@ SYNONYMS = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name of the same meaning as ``name``, or the most similar one; None without any."""
     import difflib
 
-    known = [str(other) for other in known]
+    names = [str(other) for other in names]
     synonym = SYNONYMS.get(str(name).lower().replace("_", "-").replace(" ", "-"))
-    if synonym in known:
+    if synonym in names:
         return synonym
-    found = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
-    if not found:
-        folded = {other.casefold(): other for other in known}
-        found = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, 1, 0.6)]
-    return found[0] if found else None
+    matches = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    if not matches:
+        folded = {other.casefold(): other for other in names}
+        matches = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, 1, 0.6)]
+    return matches[0] if matches else None
 
 
-def family(name: str, known: Iterable[str]) -> list[str]:
+def family(name: str, names: Iterable[str]) -> list[str]:
     """Return the known names that have ``name`` as a word, such as svm in ovo-svm, if there are several."""
-    same = [other for other in known if name in other.split("-")]
+    same = [other for other in names if name in other.split("-")]
     return same if len(same) > 1 else []
 
 
-def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> str | None:
+def did_you_mean(name: str, names: Iterable[str], *, list_all: bool = True) -> str | None:
     """Return a hint with the names of the same family, the most similar known name, or all known names."""
-    known = [str(other) for other in known]
-    if same := family(name, known):
+    names = [str(other) for other in names]
+    if same := family(name, names):
         return f"did you mean one of {', '.join(same[:12])}?"
-    found = nearest(name, known)
-    if found is not None:
-        return f"did you mean {in_quotes(found)}?"
-    if list_all and known:
-        return "there are " + ", ".join(known) if len(known) > 1 else f"there is {known[0]}"
+    match = nearest(name, names)
+    if match is not None:
+        return f"did you mean {in_quotes(match)}?"
+    if list_all and names:
+        return "there are " + ", ".join(names) if len(names) > 1 else f"there is {names[0]}"
     return None
 
 

@@ -237,16 +237,16 @@ def load_settings(
 
     if isinstance(overrides, Mapping):
         overrides = [f"{key}={flow(value)}" for key, value in overrides.items()]
-    known: dict[str, Any] = {
+    names: dict[str, Any] = {
         "figures": FIGURES,
         "tables": known_tables(),
         "check_figure": check_figure,
     }
     if isinstance(config, Mapping):
-        return make_config(config, overrides=overrides, **known)
-    return load_config(config, overrides, **known)
+        return make_config(config, overrides=overrides, **names)
+    return load_config(config, overrides, **names)
 
 
-def _check_name(noun: str, name: str | None, known: set[str]) -> None:
-    if name is not None and name not in known:
-        raise ConfmlError(f"the run has no {noun} '{name}'", near=(name, sorted(known)))
+def _check_name(noun: str, name: str | None, names: set[str]) -> None:
+    if name is not None and name not in names:
+        raise ConfmlError(f"the run has no {noun} '{name}'", near=(name, sorted(names)))

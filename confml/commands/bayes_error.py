@@ -103,20 +103,20 @@ def bayes_error(dataset: str, **options: Any) -> None:
     data = load(spec)
     warm_bayes_errors(say_unless(options["quiet"]))
     begun = time.perf_counter()
-    found = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
+    result = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
 
     from confml.report.bayes_error import print_study, study_document, write_study
     from confml.runner.provenance import write_study_provenance
 
     if (out := options["out"]) is not None:
         seconds = time.perf_counter() - begun
-        paths = [*write_study(found, out), write_study_provenance(out, options["seed"], seconds)]
+        paths = [*write_study(result, out), write_study_provenance(out, options["seed"], seconds)]
         say_unless(options["quiet"])(f"{len(paths)} files in {out}")
     if options["as_json"]:
-        common.echo_json(study_document(found))
+        common.echo_json(study_document(result))
     elif not options["quiet"]:
-        print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
-    for text in found.warnings:
+        print_study(result, every=options["every"], pairs=not options["one_vs_rest"])
+    for text in result.warnings:
         say(f"warning: {text}")
 
 

@@ -67,12 +67,12 @@ def table_options(command):
     """Add the options of commands that take a table file; see `table_spec`."""
     for key, (value, text) in reversed(_TABLE_OPTIONS.items()):
         name = f"--{key.replace('_', '-')}"
-        more: dict[str, Any] = {"metavar": value}
+        settings: dict[str, Any] = {"metavar": value}
         if isinstance(value, list):
-            more = {"type": click.Choice(value)}
+            settings = {"type": click.Choice(value)}
         elif not value:
-            name, more = "--no-header", {"flag_value": False, "default": None, "type": bool}
-        command = click.option(name, key, help=text, **more)(command)
+            name, settings = "--no-header", {"flag_value": False, "default": None, "type": bool}
+        command = click.option(name, key, help=text, **settings)(command)
     return command
 
 

@@ -100,25 +100,25 @@ def _origin(entry: Mapping[str, Any]) -> str:
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of an entry by heading, without its text and parameters."""
-    found = {}
+    facts = {}
     for heading, key in _FACTS.get(entry["type"], {}).items():
         value = entry.get(key)
         if isinstance(value, list | tuple):
             value = "".join(f"\n  {note}" for note in value) if key == "notes" else ", ".join(value)
-        found[heading] = value
+        facts[heading] = value
     match entry["type"]:
         case "metric":
             target = "none (target: 1 - level)" if entry["name"] == "coverage" else "none"
-            found["better"] = entry["better"] or target
+            facts["better"] = entry["better"] or target
         case "view":
-            found["methods"] = found["methods"] or "scikit-learn classifiers"
+            facts["methods"] = facts["methods"] or "scikit-learn classifiers"
         case "figure":
-            found["drawn"] = "once for all data sets" if entry["across"] else "once per data set"
-            found["needs"] = "the data (it fits models again)" if entry["refits"] else ""
+            facts["drawn"] = "once for all data sets" if entry["across"] else "once per data set"
+            facts["needs"] = "the data (it fits models again)" if entry["refits"] else ""
         case "guarantee":
             texts = {name: text for name, text in entry.items() if name not in ("type", "name", "about")}
-            found = {name: ", ".join(x) if isinstance(x, list) else x for name, x in texts.items()}
-    return found
+            facts = {name: ", ".join(x) if isinstance(x, list) else x for name, x in texts.items()}
+    return facts
 
 
 def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:
@@ -126,7 +126,7 @@ def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:
     from confml.plugins.parameters import value_text
 
     texts = [parameter.get("about"), parameter.get("expected")]
-    text = "; ".join(one for one in texts if one)
+    text = "; ".join(part for part in texts if part)
     if needs_default and not parameter.get("expected"):
         text = f"{text}; see its documentation" if text else "see its documentation"
     default = " [required]" if needs_default else ""

@@ -25,7 +25,7 @@ def doctor(warm: bool, as_json: bool) -> None:
         from confml.runner.warm import warm_all
 
         warm_all(say)
-    found = provenance() | {
+    facts = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
@@ -33,15 +33,15 @@ def doctor(warm: bool, as_json: bool) -> None:
         "kernels compiled": sum(1 for _ in _jit.cache_dir().rglob("*.nbc")),
         "data": _data(),
     }
-    found.pop("command")
+    facts.pop("command")
     if as_json:
-        echo_json(found)
+        echo_json(facts)
         return
-    for name, value in found.items():
+    for name, value in facts.items():
         if isinstance(value, dict):
-            value = ", ".join(f"{key} {_word(one)}" for key, one in value.items())
+            value = ", ".join(f"{key} {_word(part)}" for key, part in value.items())
         elif isinstance(value, list):
-            value = "; ".join(", ".join(f"{key} {one}" for key, one in entry.items()) for entry in value)
+            value = "; ".join(", ".join(f"{key} {part}" for key, part in entry.items()) for entry in value)
         echo(f"{name}: {_word(value)}")
 
 
@@ -59,7 +59,7 @@ def _data() -> dict:
     from confml.data.files import search_path, states
 
     cards = known_cards()
-    missing = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
+    missing = [name for name in cards if any(file.state != "found" for file in states(read_card(name)))]
     return {
         "looked in": [str(folder) for folder in search_path()],
         "cards": len(cards),

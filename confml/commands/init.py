@@ -46,25 +46,25 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
             raise ConfigError("the file exists", where=str(out), hint=hint)
     if Path(file).is_file() and Path(file).stat().st_size > LARGE:
         say(f"reading {file}, {Path(file).stat().st_size / 1e6:.0f} MB")
-    found = suggest(table_spec(file, options), None if out is None else out.parent)
+    draft = suggest(table_spec(file, options), None if out is None else out.parent)
     if like is not None:
-        found = like_source(found, like)
-    make_config(found.config, folder=Path() if out is None else out.parent, where="")
+        draft = like_source(draft, like)
+    make_config(draft.config, folder=Path() if out is None else out.parent, where="")
     if as_json:
         report = {
-            "config": found.config,
-            "rows": len(found.data),
-            "classes": {str(label): count for label, count in found.data.class_counts().items()},
-            "questions": found.questions,
-            "findings": [finding.as_dict() for finding in found.findings],
-            "notes": list(found.data.notes),
+            "config": draft.config,
+            "rows": len(draft.data),
+            "classes": {str(label): count for label, count in draft.data.class_counts().items()},
+            "questions": draft.questions,
+            "findings": [finding.as_dict() for finding in draft.findings],
+            "notes": list(draft.data.notes),
         }
         echo_json(report)
     elif out is None:
-        click.echo(found.yaml(), nl=False)
-    for question in found.questions:
+        click.echo(draft.yaml(), nl=False)
+    for question in draft.questions:
         say(f"to decide: {question}")
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(out, found.yaml().encode("utf-8"))
+        write_atomically(out, draft.yaml().encode("utf-8"))
         say(f"{out} is written; confml run {out}")

@@ -45,9 +45,9 @@ def show_plan(settings, folder: Path, as_json: bool) -> None:
         for cell in job.cells:
             key = cell.dataset, cell.method, cell.variant, _inner(job, settings)
             counts = rows.setdefault(key, [0] * 4)
-            place = 1 if cell.key in state.done else 2 if cell.key in state.failed else 3
+            column = 1 if cell.key in state.done else 2 if cell.key in state.failed else 3
             counts[0] += 1
-            counts[place] += 1
+            counts[column] += 1
     if as_json:
         names = ("dataset", "method", "params", "inner_fits", "cells", "done", "failed", "left")
         cells = [dict(zip(names, (*row, *counts), strict=True)) for row, counts in rows.items()]

@@ -68,8 +68,8 @@ def report(runs, tables, out, figures, against, aim, as_json, everything, quiet,
     """
     columns, levels, as_latex = (views.pop(name) for name in ("columns", "levels", "as_latex"))
     chosen = columns or levels or as_latex
-    wanted = {"--against": against is not None, "--figures": figures, "--table": bool(tables)}
-    several = next((option for option, given in wanted.items() if given), "")
+    asked = {"--against": against is not None, "--figures": figures, "--table": bool(tables)}
+    several = next((option for option, given in asked.items() if given), "")
     if several and (out is None or (tables and several != "--table")):
         rest = " and cannot be combined with --table" if several != "--table" else ""
         raise ConfmlError(f"{several} needs --out{rest}")
@@ -178,7 +178,7 @@ def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, qui
 
 def _levels(text: str | None) -> list[float]:
     """Return significance levels separated by commas."""
-    found = []
+    levels = []
     for name in common.names_of(text):
         try:
             level = float(name)
@@ -186,5 +186,5 @@ def _levels(text: str | None) -> list[float]:
             level = 0.0
         if not 0 < level < 1:
             raise click.BadParameter(f"expected numbers between 0 and 1, got '{name}'", param_hint="--levels")
-        found.append(level)
-    return found
+        levels.append(level)
+    return levels

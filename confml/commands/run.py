@@ -85,14 +85,14 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     from confml.runner.progress import progress_for
     from confml.runner.run import run as compute
 
-    execution, tell = _execution(**options), say_unless(quiet)
+    execution, note = _execution(**options), say_unless(quiet)
     debug = click.get_current_context().find_root().params.get("debug", False)
     try:
         with stopped_by_signals(), protected(common.inputs_of(settings)):
             progress = progress_for(quiet, verbose, debug)
             meanwhile = functools.partial(import_report, settings)
             state = compute(
-                settings, folder, execution, progress=progress, say=tell, warn=say, meanwhile=meanwhile
+                settings, folder, execution, progress=progress, say=note, warn=say, meanwhile=meanwhile
             )
             from confml.report.console import print_json, print_run
             from confml.report.run.stored import open_run
@@ -104,7 +104,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                 left = len(results.cells) - len(results.results) - len(results.failures)
                 if execution.shard and left and len(results.cells) > LARGE:
                     later = f"the shard that finishes last, or 'confml report {folder}', writes the report"
-                    tell(f"{left} cells of other shards are not finished; {later}")
+                    note(f"{left} cells of other shards are not finished; {later}")
                     if as_json:
                         print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0

@@ -40,32 +40,32 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
     from confml.runner.store import Store
 
     store = Store(run)
-    found = RunStatus.of(store)
+    status_now = RunStatus.of(store)
     while True:
         if as_json:
-            echo_json(_document(found, store), indent=None if watch else 1)
+            echo_json(_document(status_now, store), indent=None if watch else 1)
         else:
             if watch and sys.stdout.isatty():
                 sys.stdout.flush()
                 sys.stdout.buffer.write(b"\x1b[2J\x1b[1;1H")  # clear the terminal
-            echo("\n".join(_lines(found, store, short=watch)))
+            echo("\n".join(_lines(status_now, store, short=watch)))
         sys.stdout.flush()
-        if not watch or not found.state.left:
+        if not watch or not status_now.state.left:
             return
         sleep(every)
-        found = RunStatus.of(store, known=found.state.done)
+        status_now = RunStatus.of(store, known=status_now.state.done)
 
 
-def _document(found: RunStatus, store: Store) -> dict:
+def _document(status: RunStatus, store: Store) -> dict:
     return {
-        "name": found.manifest["name"],
-        "started": found.manifest["started"],
-        "finished": found.manifest["finished"],
-        "cells": len(found.cells),
-        **_counts(found.state),
-        "batches": found.batches,
-        "shards": [{"shard": name, **_counts(state)} for name, state in found.shards.items()],
-        "failures": found.failures(store),
+        "name": status.manifest["name"],
+        "started": status.manifest["started"],
+        "finished": status.manifest["finished"],
+        "cells": len(status.cells),
+        **_counts(status.state),
+        "batches": status.batches,
+        "shards": [{"shard": name, **_counts(state)} for name, state in status.shards.items()],
+        "failures": status.failures(store),
     }
 
 
@@ -73,11 +73,11 @@ def _counts(state: State) -> dict[str, int]:
     return {"done": len(state.done), "failed": len(state.failed), "left": len(state.left)}
 
 
-def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
+def _lines(status: RunStatus, store: Store, short: bool) -> list[str]:
     """Return the text of a state; short: without the first line of the run, and three failures at most."""
-    manifest, state = found.manifest, found.state
+    manifest, state = status.manifest, status.state
     lines = [
-        f"{manifest['name']}: {len(found.cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
+        f"{manifest['name']}: {len(status.cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"
     ]
     if not short:
@@ -85,17 +85,17 @@ def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
         lines.append(
             f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
         )
-        lines.append(f"{found.batches} batches in the store")
-        for shard, part in found.shards.items():
+        lines.append(f"{status.batches} batches in the store")
+        for shard, part in status.shards.items():
             counts = ", ".join(f"{number} {name}" for name, number in _counts(part).items())
             lines.append(f"shard {shard}: {counts}")
-    failures = found.failures(store)
+    failures = status.failures(store)
     for failure in failures[: 3 if short else None]:
         from confml.plugins.parameters import parameters_text
 
         params = parameters_text(failure["params"])
-        place = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))
-        lines.append(f"failed: {place}: {failure['error']}")
+        title = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))
+        lines.append(f"failed: {title}: {failure['error']}")
     if short and len(failures) > 3:
         lines.append(f"and {len(failures) - 3} more failures")
     return [printable(line) for line in lines]

@@ -85,9 +85,9 @@ class Part(BaseModel):
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Remove keys without a value, such as ``steps:``, and move unknown keys into the field `rest`."""
-        known = cls._names()
-        fields = {key: value for key, value in values.items() if key in known and value is not None}
-        unknown = {key: value for key, value in values.items() if key not in known}
+        names = cls._names()
+        fields = {key: value for key, value in values.items() if key in names and value is not None}
+        unknown = {key: value for key, value in values.items() if key not in names}
         params = fields.get(cls.rest or "", {})
         if cls.rest is None or not isinstance(params, Mapping):
             return fields | unknown

@@ -176,10 +176,10 @@ class Config(Part):
         return plain
 
 
-def part_at(place: Sequence[str | int]) -> type[Part] | None:
-    """Return the model of the mapping, or of the entries of a list, at a place of a config, or None."""
+def part_at(loc: Sequence[str | int]) -> type[Part] | None:
+    """Return the model of the mapping, or of the entries of a list, at a location of a config, or None."""
     model: type[Part] | None = Config
-    for key in place:
+    for key in loc:
         if model is not None and isinstance(key, str):
             field = model.model_fields.get(underscored(key))
             model = _model_in(field.annotation) if field else None

@@ -90,10 +90,10 @@ def _is_list(value: Any) -> bool:
 
 def names_in(values: Iterable[Any]) -> list[Any]:
     """Return the columns that values of ``by`` name, in order, without repetitions."""
-    found = (
+    names = (
         part.name for by in values if by is not None for division in divisions_in(by) for part in division
     )
-    return [name for name in dict.fromkeys(found) if name not in (PREDICTED, LABEL)]
+    return [name for name in dict.fromkeys(names) if name not in (PREDICTED, LABEL)]
 
 
 def guarantees_labels(by: Any) -> bool:

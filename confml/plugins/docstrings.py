@@ -75,9 +75,9 @@ def add_sections(
 
 def _arguments(cls: type, declared: Mapping[str, Parameter]) -> dict[str, Any]:
     """Return the constructor arguments with their defaults, also before the class becomes a data class."""
-    own = inspect.get_annotations(cls)
-    if "__init__" not in vars(cls) and any(name in declared for name in own):
-        names = [*getattr(cls, "__dataclass_fields__", ()), *own]
+    annotations = inspect.get_annotations(cls)
+    if "__init__" not in vars(cls) and any(name in declared for name in annotations):
+        names = [*getattr(cls, "__dataclass_fields__", ()), *annotations]
         return {name: getattr(cls, name, inspect.Parameter.empty) for name in names}
     return {name: argument.default for name, argument in inspect.signature(cls).parameters.items()}
 

@@ -126,8 +126,8 @@ def find_object(name: str, noun: str) -> Any:
     module_name, _, attribute = name.rpartition(".")
     module = _imported(module_name, name, noun)
     if not hasattr(module, attribute):
-        known = [one for one, value in vars(module).items() if hasattr(value, "fit") and one[0] != "_"]
-        raise ConfigError(f"the module {module_name} has no '{attribute}'", near=(attribute, known))
+        estimators = [key for key, value in vars(module).items() if hasattr(value, "fit") and key[0] != "_"]
+        raise ConfigError(f"the module {module_name} has no '{attribute}'", near=(attribute, estimators))
     return getattr(module, attribute)
 
 

@@ -185,13 +185,13 @@ class AnyOf(Parameter):
     of: tuple[Parameter, ...] = ()
 
     def expected(self) -> str:
-        return ", or ".join(one.expected() for one in self.of)
+        return ", or ".join(rule.expected() for rule in self.of)
 
     def accepts(self, value: Any) -> bool:
-        return any(one.accepts(value) for one in self.of)
+        return any(rule.accepts(value) for rule in self.of)
 
     def hint(self, value: Any) -> str | None:
-        return next(filter(None, (one.hint(value) for one in self.of)), None)
+        return next(filter(None, (rule.hint(value) for rule in self.of)), None)
 
 
 @dataclass(frozen=True)
@@ -221,16 +221,16 @@ def or_null(about: str, *rules: Parameter) -> AnyOf:
     return AnyOf(about, (*rules, Nothing("")))
 
 
-def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
+def check_parameters(owner: str, rules: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
     """Check the names and the values of the given parameters.
 
-    owner: the name that messages use. known: the declarations by name. Parameters that are not given are not
+    owner: the name that messages use. rules: the declarations by name. Parameters that are not given are not
     missed. Raises `UnknownParameter` or `BadValue` for the first parameter that is wrong.
     """
     for name, value in given.items():
-        if name not in known:
-            raise UnknownParameter(owner, name, near=(name, known), hint=None if known else "it has none")
-        known[name].check(name, value, owner)
+        if name not in rules:
+            raise UnknownParameter(owner, name, near=(name, rules), hint=None if rules else "it has none")
+        rules[name].check(name, value, owner)
 
 
 def value_text(value: Any) -> str:

@@ -48,11 +48,11 @@ class PluginRegistry(Generic[Kind]):
     @functools.cached_property
     def offers(self) -> dict[str, list[EntryPoint]]:
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
-        found: dict[str, list[EntryPoint]] = {}
+        offers: dict[str, list[EntryPoint]] = {}
         for offer in sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value)):
             if offer.name not in self.locations:
-                found.setdefault(offer.name, []).append(offer)
-        return found
+                offers.setdefault(offer.name, []).append(offer)
+        return offers
 
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
@@ -75,9 +75,9 @@ class PluginRegistry(Generic[Kind]):
 
     def find(self, name: str) -> type[Kind]:
         """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
-        own = self.own_class(name)
-        if own is not None:
-            return own
+        own_class = self.own_class(name)
+        if own_class is not None:
+            return own_class
         if name not in self.offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", near=(name, self.names()))
         offer, *others = self.offers[name]
@@ -92,8 +92,8 @@ class PluginRegistry(Generic[Kind]):
             raise ConfmlError(message, hint="reinstall or uninstall that package") from error
         if not (inspect.isclass(cls) and issubclass(cls, self.base) and getattr(cls, "name", None) == name):
             expected = f"a subclass of {self.base.__module__}.{self.base.__qualname__} with this name"
-            found = repr(getattr(cls, "name", None) or cls)
-            raise ConfmlError(f"{subject} must be {expected}, but {offer.value} is {found}")
+            loaded = repr(getattr(cls, "name", None) or cls)
+            raise ConfmlError(f"{subject} must be {expected}, but {offer.value} is {loaded}")
         return cast("type[Kind]", cls)
 
     def source(self, name: str) -> str:
@@ -141,7 +141,7 @@ def required_parameters(cls: type) -> set[str]:
     """Return the names of the constructor parameters that have no default."""
     signature = inspect.signature(cls).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {one.name for one in signature if one.default is one.empty and one.kind in named}
+    return {item.name for item in signature if item.default is item.empty and item.kind in named}
 
 
 _required = functools.cache(required_parameters)  # of plugins, which are checked at every task
@@ -150,7 +150,7 @@ _required = functools.cache(required_parameters)  # of plugins, which are checke
 def default_parameters(cls: type) -> dict[str, Any]:
     """Return the constructor parameters that have a default, with their defaults."""
     signature = inspect.signature(cls).parameters.values()
-    return {one.name: one.default for one in signature if one.default is not one.empty}
+    return {item.name: item.default for item in signature if item.default is not item.empty}
 
 
 def _origin(offer: EntryPoint) -> str:

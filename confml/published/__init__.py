@@ -102,13 +102,13 @@ class PublishedTable:
         """Yield the numbers in the order of the paper, each data set followed by additional rows of
         confml."""
         rows = self.rows()
-        for place, row in enumerate(rows):
+        for number, row in enumerate(rows):
             dataset = row["dataset"]
             keys = tuple(row.get(key, "") for key in self.keys)
             for column in self.columns:
                 if row[column] != "":
                     yield Entry(keys, column, row[column], self.ours(keys, column))
-            if place + 1 == len(rows) or rows[place + 1]["dataset"] != dataset:
+            if number + 1 == len(rows) or rows[number + 1]["dataset"] != dataset:
                 yield from self._further(dataset)
 
     def _further(self, dataset: str) -> Iterator[Entry]:
@@ -127,14 +127,14 @@ class PublishedTable:
         earlier ones. A rule with ``only-params`` replaces the parameters of the rules before it.
         """
         named = {**dict(zip(self.keys, keys, strict=True)), "column": column}
-        found: dict[str, Any] = {"metric": self.best}
+        values: dict[str, Any] = {"metric": self.best}
         for rule in self.numbers:
             if all(named[key] in _listed(value) for key, value in rule.get("rows", {}).items()):
-                params = rule.get("only-params", {**found.get("params", {}), **rule.get("params", {})})
-                found |= {name: rule[name] for name in Ours._fields if name in rule} | {"params": params}
-        if isinstance(level := found.get("level"), dict):
-            found["level"] = float(named[level["key"]]) / level.get("divisor", 1)
-        return Ours(**found) if "method" in found else None
+                params = rule.get("only-params", {**values.get("params", {}), **rule.get("params", {})})
+                values |= {name: rule[name] for name in Ours._fields if name in rule} | {"params": params}
+        if isinstance(level := values.get("level"), dict):
+            values["level"] = float(named[level["key"]]) / level.get("divisor", 1)
+        return Ours(**values) if "method" in values else None
 
     def names(self, dataset: str) -> tuple[str, ...]:
         """Return the names that a data set of this table may have in a run."""
@@ -148,12 +148,12 @@ def _listed(value: str | list[str]) -> list[str]:
 @functools.cache
 def known_tables() -> dict[str, PublishedTable]:
     """Return every published table by name."""
-    found = {}
+    tables = {}
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         document = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
-        for name, one in document["tables"].items():
-            source = ", ".join(filter(None, (document["source"], one.pop("place", None))))
-            notes = tuple(document["notes"][key] for key in one.pop("notes"))
+        for name, values in document["tables"].items():
+            source = ", ".join(filter(None, (document["source"], values.pop("place", None))))
+            notes = tuple(document["notes"][key] for key in values.pop("notes"))
             aliases = document.get("aliases", {})
-            found[name] = PublishedTable(name=name, source=source, aliases=aliases, notes=notes, **one)
-    return dict(sorted(found.items()))
+            tables[name] = PublishedTable(name=name, source=source, aliases=aliases, notes=notes, **values)
+    return dict(sorted(tables.items()))

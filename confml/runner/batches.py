@@ -60,9 +60,9 @@ class Batches:
 
     def took(self, batch: Sequence[Task], seconds: Sequence[float]) -> None:
         """Learn the time of each task of a finished batch."""
-        for task, own in zip(batch, seconds, strict=False):
+        for task, duration in zip(batch, seconds, strict=False):
             kind = _kind(task)
-            self._seconds[kind] = (self._seconds.get(kind, own) + own) / 2
+            self._seconds[kind] = (self._seconds.get(kind, duration) + duration) / 2
 
     def put_back(self, batch: Sequence[Task]) -> None:
         """Make the tasks of a lost batch ready again, each alone."""

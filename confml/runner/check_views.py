@@ -34,13 +34,13 @@ def check_views(views: Any, method: str, rows: int, classes: np.ndarray) -> View
         raise _invalid(method, f"expected Views, got {type(views).__name__}")
     if not views:
         raise _invalid(method, "expected at least one view, got none")
-    known = set(np.asarray(classes).tolist())
+    labels_of_data = set(np.asarray(classes).tolist())
     for name, view in views.items():
         if not isinstance(name, str) or not name.strip():
             raise _invalid(method, f"the name of a view must be text, got {name!r}")
         if not isinstance(view, Prediction):
             raise _invalid(method, f"view {name!r} must be a Prediction, got {type(view).__name__}")
-        _check_view(method, name, view, rows, known)
+        _check_view(method, name, view, rows, labels_of_data)
     views.fit_metrics = _checked_metrics(method, views.fit_metrics)
     _check_details(method, views.fit_details)
     for seconds in ("fit_seconds", "predict_seconds", "prepare_seconds"):
@@ -49,18 +49,18 @@ def check_views(views: Any, method: str, rows: int, classes: np.ndarray) -> View
     return views
 
 
-def _check_view(method: str, name: str, view: Prediction, rows: int, known: set) -> None:
+def _check_view(method: str, name: str, view: Prediction, rows: int, labels_of_data: set) -> None:
     if len(view) != rows:
         raise _invalid(method, f"view {name!r} has {len(view)} rows for {rows} test examples")
     classes, labels = view.classes, view.labels
     if classes.dtype.kind not in "biufU" or labels.dtype.kind not in "biufU":
         raise _invalid(method, f"view {name!r} has labels of type {labels.dtype}; return those of y")
     listed = classes.tolist()
-    if any(not one < other for one, other in zip(listed, listed[1:], strict=False)):
+    if any(not previous < following for previous, following in zip(listed, listed[1:], strict=False)):
         raise _invalid(method, f"classes of view {name!r} must be sorted, and each listed once")
-    strange = [label for label in listed if label not in known]
-    if strange:
-        raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which is not in the data set")
+    unknown = [label for label in listed if label not in labels_of_data]
+    if unknown:
+        raise _invalid(method, f"view {name!r} has class {unknown[0]!r}, which is not in the data set")
     unlisted = set(labels.tolist()) - set(listed)
     if unlisted:
         raise _invalid(method, f"view {name!r} predicts {min(unlisted)!r}, which is not one of its classes")
@@ -112,10 +112,10 @@ def _check_details(method: str, details: Any) -> None:
         raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
 
 
-def check_points(method: str, found: int, points: int) -> None:
+def check_points(method: str, results: int, points: int) -> None:
     """Raise `InvalidResult` unless a path gave one result for each point of its grid."""
-    if found != points:
-        raise _invalid(method, f"evaluate_path gave {found} results for {points} points of its grid")
+    if results != points:
+        raise _invalid(method, f"evaluate_path gave {results} results for {points} points of its grid")
 
 
 def _is_finite(value: Any) -> bool:

@@ -78,5 +78,5 @@ def guarded(folder: Path | str) -> Iterator[None]:
 
 
 def _place(error: OSError, folder: Path | str | None) -> str | None:
-    found = error.filename if isinstance(error.filename, str) else folder
-    return None if found is None else str(found)
+    path = error.filename if isinstance(error.filename, str) else folder
+    return None if path is None else str(path)

@@ -66,7 +66,7 @@ def open_table(
     files: Iterable[ExternalFile], name: str, data: DataSet, fixed_split: bool
 ) -> ProbabilityTable:
     """Return the table of a file, in a worker; raise ConfmlError if it is not the file of the plan."""
-    file = next((one for one in files if one.name == Path(name).name), None)
+    file = next((candidate for candidate in files if candidate.name == Path(name).name), None)
     if file is None:
         raise ConfmlError("external predicts the rows of a data set in a run", hint="use confml run")
     table = _read(file, data, fixed_split)

@@ -66,8 +66,8 @@ def _amount(text: str | float | None, units: Mapping[str, int]) -> float | None:
     """Return a number with a unit in the smallest unit, 0 for another text, None for None."""
     if text is None:
         return None
-    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(units)})\s*", str(text).lower())
-    return float(found[1]) * units[found[2]] if found else 0.0
+    match = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(units)})\s*", str(text).lower())
+    return float(match[1]) * units[match[2]] if match else 0.0
 
 
 def limits_of(entry: Any) -> Limits:

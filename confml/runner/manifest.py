@@ -161,8 +161,8 @@ def _check_manifest(manifest: Any) -> None:
         checked = ManifestModel.model_validate(manifest)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "it"
-        raise ConfmlError(f"{place}: {first['msg']}, got {printable(repr(first['input']), 80)}") from None
+        loc = ".".join(map(str, first["loc"])) or "it"
+        raise ConfmlError(f"{loc}: {first['msg']}, got {printable(repr(first['input']), 80)}") from None
     names = {info.name for info in checked.datasets}
     if len(names) < len(checked.datasets):
         raise ConfmlError("two data sets have the same name")

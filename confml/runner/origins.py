@@ -78,7 +78,7 @@ class RowOrigins:
         document: dict[str, list[str]] = {"id_columns": list(self.id_columns)}
         if self.values:
             document["coverage_by"] = list(self.values)
-            arrays |= {f"value.{place}": values for place, values in enumerate(self.values.values())}
+            arrays |= {f"value.{number}": values for number, values in enumerate(self.values.values())}
         store.write(KIND, key, document, arrays)
 
     @classmethod
@@ -89,7 +89,7 @@ class RowOrigins:
             return None
         document, arrays = record
         values = {
-            name: arrays[f"value.{place}"] for place, name in enumerate(document.get("coverage_by", ()))
+            name: arrays[f"value.{number}"] for number, name in enumerate(document.get("coverage_by", ()))
         }
         columns = tuple(document["id_columns"])
         return cls(arrays.get("lines"), arrays.get("ids"), columns, arrays.get("test_rows"), values)
@@ -116,22 +116,22 @@ def coverage_columns(config: Config, datasets: Mapping[str, DataSet]) -> dict[st
     Raises ConfigError for a column that no data set has.
     """
     specs = {spec.name: spec for spec in config.datasets}
-    found = {
+    columns_of_sets = {
         key: grouping_columns(data, config.coverage_by, specs[key].groups) for key, data in datasets.items()
     }
     for name in config.coverage_by:
-        if any(name in columns for columns in found.values()):
+        if any(name in columns for columns in columns_of_sets.values()):
             continue
         ignored = [key for key, spec in specs.items() if name in (spec.ignore or ())]
-        known = [
+        known_columns = [
             column for data in datasets.values() for column in (*data.table_attributes, *data.id_columns)
         ]
         message = f"coverage-by: no data set has the column '{name}'"
         if ignored:
             hint = f"list it under id: in place of ignore: of {ignored[0]}; methods do not see either"
             raise ConfigError(message, hint=hint)
-        raise ConfigError(message, near=(name, known))
-    return found
+        raise ConfigError(message, near=(name, known_columns))
+    return columns_of_sets
 
 
 def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = None) -> dict[str, np.ndarray]:
@@ -143,11 +143,11 @@ def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = N
     identifiers = data.identifiers()
     for name in names:
         if name in data.table_attributes:
-            place = data.table_attributes.index(name)
-            values, known = data.table[:, place], data.categories[place]
-            if known is not None:
-                texts = np.array([*known, MISSING])
-                values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
+            column = data.table_attributes.index(name)
+            values, categories = data.table[:, column], data.categories[column]
+            if categories is not None:
+                texts = np.array([*categories, MISSING])
+                values = texts[np.where(np.isnan(values), len(categories), values).astype(np.intp)]
             columns[name] = np.ascontiguousarray(values)
         elif name in identifiers:
             try:

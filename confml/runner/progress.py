@@ -46,7 +46,7 @@ class Progress:
     @property
     def longest(self) -> str:
         """The task that runs longest, with its time; "" if none runs for `LONG` seconds."""
-        oldest = min(list(self._running.values()), key=lambda one: one[1], default=("", math.inf))
+        oldest = min(list(self._running.values()), key=lambda entry: entry[1], default=("", math.inf))
         spent = time.monotonic() - oldest[1]
         return f"{oldest[0]} runs for {duration(spent)}" if spent >= LONG else ""
 

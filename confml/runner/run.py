@@ -156,13 +156,13 @@ def run(
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
     """Raise ConfmlError for limits that the engine or this system cannot enforce."""
-    wanted = [limits, *(limits_of(entry) for entry in config.methods)]
-    if any(wanted) and not engine.has_limits:
+    all_limits = [limits, *(limits_of(entry) for entry in config.methods)]
+    if any(all_limits) and not engine.has_limits:
         raise ConfmlError(
             "limits of time and memory need the engine joblib, whose worker processes can be stopped",
             hint="leave out --timeout, --memory and limits:, or use --engine joblib",
         )
-    if any(one.memory for one in wanted) and sys.platform != "linux":
+    if any(given.memory for given in all_limits) and sys.platform != "linux":
         raise ConfmlError(
             "memory limits are available on Linux only", hint="leave out --memory and limits: memory"
         )

@@ -34,8 +34,8 @@ def _part_of_array(text: str, count: int | None, environment: Mapping[str, str])
         raise ConfmlError(message, hint="write the part, such as --shard 3/16")
     if count is None:
         if first is None or last is None or tasks != last - first + 1:
-            found = f"SLURM has {tasks} tasks from {first} to {last}"
-            message = f"--shard auto needs an array of consecutive numbers; {found}"
+            array = f"SLURM has {tasks} tasks from {first} to {last}"
+            message = f"--shard auto needs an array of consecutive numbers; {array}"
             raise ConfmlError(message, hint="write --shard auto/16 for tasks of an array from 1 to 16")
         task, count = task - first + 1, tasks
     if not 1 <= task <= count:

@@ -191,7 +191,7 @@ def run_task(task: Task) -> Outcome:
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
             outcome = Outcome(failed=failed, fault=fault)
     # Only the first line: the others advise on how to call the library.
-    texts = {f"{one.category.__name__}: {text_of(one.message).partition(chr(10))[0]}" for one in caught}
+    texts = {f"{item.category.__name__}: {text_of(item.message).partition(chr(10))[0]}" for item in caught}
     return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
 
 

@@ -63,8 +63,8 @@ def warm_method(
     candidates = (named(candidate)[0] for candidate in point.get(BEST_OF) or ())
     if not all(_is_of_confml(name, method_class) for name in (context.method, *candidates)):
         return
-    own = tuple((name, params) for name, params in context.steps if _is_of_confml(name, step_class))
-    context, steps = replace(context, steps=own), [name for name, _ in own]
+    own_steps = tuple((name, params) for name, params in context.steps if _is_of_confml(name, step_class))
+    context, steps = replace(context, steps=own_steps), [name for name, _ in own_steps]
     key = context.method, _choices(point), steps, context.split.kind, data.table.shape[1]
     with _once(repr(key), context.method, say) as is_new:
         if is_new:

@@ -35,7 +35,9 @@ class Audit:
 
     def as_list(self) -> list[dict[str, str]]:
         """Code, sentence and remedy of each finding, for the manifest."""
-        return [{"code": one.code, "sentence": one.sentence, "remedy": one.remedy} for one in self.findings]
+        return [
+            {"code": item.code, "sentence": item.sentence, "remedy": item.remedy} for item in self.findings
+        ]
 
 
 def audits(plan: Plan) -> dict[str, Audit]:
@@ -57,12 +59,12 @@ def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
     """Return the warnings of a run before it computes anything, those on the config first."""
     warnings = list(_level_warnings(plan.config.levels))
     for data in plan.datasets.values():
-        own = [
+        of_data = [
             *_data_warnings(plan.config, data, audited[data.name]),
             *_large_k(plan, data),
             *_unreachable_votes(plan.config, data),
         ]
-        warnings += [replace(one, dataset=data.name) for one in own]
+        warnings += [replace(warning, dataset=data.name) for warning in of_data]
     return warnings
 
 
