@@ -7,10 +7,6 @@ ConfmlError) with a sentence.
 
 from __future__ import annotations
 
-import contextlib
-import faulthandler
-import functools
-import signal
 import traceback
 import warnings
 
@@ -57,7 +53,6 @@ WRAPPED = {
     "scikit-learn": lambda: SklearnMethod(LogisticRegression()),
 }
 NAMES = [*OWN, *VARIANTS, *WRAPPED]
-SECONDS = 60  # of processor time, for one fit and prediction of some 20 rows
 
 
 def new(name, **params):
@@ -131,12 +126,6 @@ def read_only(X, y, X_test):
     return X, y, X_test
 
 
-def objects(X, y, X_test):
-    X = X.astype(object)
-    X[0, 0] = {"a": 1}
-    return X, y, X_test
-
-
 def words(X, y, X_test):
     X = X.astype(object)
     X[0, 0] = "blue"
@@ -146,18 +135,13 @@ def words(X, y, X_test):
 LABELS = {
     "words": ["zebra", "ant", "bee"],
     "unicode": ["\u00fcber", "\u732b", "\U0001f600"],
-    "empty text": ["", " ", "a"],
     "whole floats": [0.0, 1.0, 2.0],
     "fractions": [0.5, 1.25, 2.75],
     "negative": [-7, -1, -300],
-    "64 bits": [2**62, -(2**62), 0],
     "truth": [True, False, True],
-    "objects": np.array(["a", "b", "c"], dtype=object),
     "none": np.array(["a", None, "c"], dtype=object),
     "mixed": np.array(["a", 1, 2.5], dtype=object),
     "nan": [np.nan, 1.0, 2.0],
-    "inf": [np.inf, 1.0, 2.0],
-    "complex": [1j, 1.0, 2.0],
     "dates": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]"),
 }
 
@@ -171,33 +155,25 @@ CASES = {
     # numbers
     "NaN": with_value(np.nan),
     "inf": with_value(np.inf),
-    "-inf": with_value(-np.inf),
     "NaN in the test part": with_value(np.nan, "test"),
-    "inf in the test part": with_value(np.inf, "test"),
     "one huge value": with_value(1e300),
     "one huge value in the test part": with_value(1e300, "test"),
     "largest number": with_value(np.finfo(float).max),
-    **{
-        f"scale {scale:g}": scaled(scale)
-        for scale in (1e100, 1e153, 1e154, 1e160, 1e300, 1e-100, 1e-154, 1e-160, 1e-300, 1e-320)
-    },
+    **{f"scale {scale:g}": scaled(scale) for scale in (1e100, 1e154, 1e300, 1e-154, 1e-300, 1e-320)},
     "both ends of the range": with_column([-1.7e308, 1.7e308]),
     "a huge column": with_column(1e200),
     "mixed scales": with_column([1e-200, 1e200]),
     "far from 0": changed(lambda X, y, X_test: (X + 1e15, y, X_test + 1e15)),
     "test examples far away": changed(lambda X, y, X_test: (X, y, X_test * 1e160)),
     "all constant": changed(lambda X, y, X_test: (np.full_like(X, 0.3), y, np.full_like(X_test, 0.3))),
-    "all zero": changed(lambda X, y, X_test: (0 * X, y, 0 * X_test)),
     "one value apart": changed(one_value_apart),
     "one constant column": with_column(5.0),
     # rows and classes
     "one row": changed(lambda X, y, X_test: (X[:1], y[:1], X_test)),
     "two rows": changed(lambda X, y, X_test: (X[:2], y[:2], X_test)),
-    "one row of each class": changed(lambda X, y, X_test: (X[:3], y[:3], X_test)),
     "one class": changed(lambda X, y, X_test: (X, 0 * y, X_test)),
     "a class of one row": changed(lambda X, y, X_test: (X[:-4], np.r_[y[:-5] % 2, 2], X_test)),
     "every row a class": changed(lambda X, y, X_test: (X, np.arange(len(X)), X_test)),
-    "all rows the same": changed(lambda X, y, X_test: (np.repeat(X[:1], 9, 0), np.zeros(9, int), X_test)),
     "duplicates": changed(lambda X, y, X_test: (np.tile(X[:6], (3, 1)), np.tile(y[:6], 3), X[:3])),
     "contradictory duplicates": changed(
         lambda X, y, X_test: (np.tile(X[:6], (3, 1)), np.r_[y[:6], y[:6], (y[:6] + 1) % 3], X_test)
@@ -211,25 +187,17 @@ CASES = {
     "more features than rows": lambda: far_apart(d=40),
     "2000 features": lambda: far_apart(rows=6, d=2000),
     "1-d X": changed(lambda X, y, X_test: (X[:, 0], y, X_test)),
-    "3-d X": changed(lambda X, y, X_test: (X[:, :, None], y, X_test)),
     "1-d test part": changed(lambda X, y, X_test: (X, y, X_test[0])),
-    "a scalar": changed(lambda X, y, X_test: (1.0, y, X_test)),
     "fewer labels": changed(lambda X, y, X_test: (X, y[:-1], X_test)),
-    "more labels": changed(lambda X, y, X_test: (X, np.r_[y, 0], X_test)),
     "2-d labels": changed(lambda X, y, X_test: (X, np.column_stack([y, y]), X_test)),
     "labels in a column": changed(lambda X, y, X_test: (X, y[:, None], X_test)),
     "no labels": changed(lambda X, y, X_test: (X, None, X_test)),
     "test rows with one feature more": changed(lambda X, y, X_test: (X, y, np.c_[X_test, X_test])),
-    "test rows with one feature less": changed(lambda X, y, X_test: (X, y, X_test[:, :1])),
     "rows of different lengths": changed(lambda X, y, X_test: ([[1.0], [1.0, 2.0]], [0, 1], X_test)),
     # types
     "integers": changed(lambda X, y, X_test: ((9 * X).astype(int), y, (9 * X_test).astype(int))),
-    "small integers": changed(
-        lambda X, y, X_test: ((9 * X).astype(np.int8), y, (9 * X_test).astype(np.int8))
-    ),
     "bool": changed(lambda X, y, X_test: (X > 0, y, X_test > 0)),
     "float32": changed(lambda X, y, X_test: (X.astype("f4"), y, X_test.astype("f4"))),
-    "float16": changed(lambda X, y, X_test: (X.astype("f2"), y, X_test.astype("f2"))),
     "complex": changed(lambda X, y, X_test: (X + 1j, y, X_test)),
     "big endian": changed(lambda X, y, X_test: (X.astype(">f8"), y.astype(">i8"), X_test.astype(">f8"))),
     "Fortran order": changed(lambda X, y, X_test: (np.asfortranarray(X), y, np.asfortranarray(X_test))),
@@ -240,11 +208,7 @@ CASES = {
     "numbers as objects": changed(lambda X, y, X_test: (X.astype(object), y, X_test.astype(object))),
     "numbers as text": changed(lambda X, y, X_test: (X.astype(str), y, X_test.astype(str))),
     "a word": changed(words),
-    "an object": changed(objects),
     "sparse": changed(lambda X, y, X_test: (scipy.sparse.csr_array(X), y, scipy.sparse.csr_array(X_test))),
-    "sparse columns": changed(
-        lambda X, y, X_test: (scipy.sparse.csc_matrix(X), y, scipy.sparse.coo_matrix(X_test))
-    ),
     **{f"labels: {name}": labelled(name) for name in LABELS},
 }
 
@@ -266,34 +230,7 @@ OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn", "majority-class
 # Their cost grows with a power of the number of features.
 FEW_FEATURES = ("polynomial, linear-svm",)
 # scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.
-TYPES = ("sparse", "sparse columns", "an object")
-
-
-@functools.cache
-def compiled(name):
-    """Compile the kernels of a method, which the limit does not count."""
-    X, y, X_test = far_apart()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        new(name).fit(X, y).confident_predict(X_test)
-
-
-@contextlib.contextmanager
-def limit():
-    """Stop a case that needs too much processor time; a compiled loop, with the whole process."""
-
-    def stop(*_):
-        raise AssertionError(f"no end after {SECONDS} s of processor time")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    faulthandler.dump_traceback_later(30 * SECONDS, exit=True)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-        faulthandler.cancel_dump_traceback_later()
+TYPES = ("sparse",)
 
 
 def answer(name, case):
@@ -320,12 +257,10 @@ def numbered(views):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_right_answer_or_a_clear_error(name):
     """All cases in one test: thousands of tests would need more time than their fits."""
-    compiled(name)
     wrong = {}
     for case in CASES:
         try:
-            with limit():
-                check_answer(name, case)
+            check_answer(name, case)
         except Exception:
             wrong[case] = traceback.format_exc(limit=-3)
     assert not wrong, "\n\n".join(f"{case}: {trace}" for case, trace in wrong.items())

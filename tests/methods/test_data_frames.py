@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, VennAbers, confident_predict
+from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, VennAbers
 from confml.errors import ConfmlError
 
 
@@ -62,17 +62,6 @@ def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrap):
         model.predict(X[["size", "colour"]])
 
 
-def test_methods_of_confml_in_pipelines_with_frames(flowers):
-    X, y = flowers
-    dense = coder(sparse_output=False)
-    plain = make_pipeline(dense, TCMNN()).fit(X[:160], y[:160])
-    framed = make_pipeline(coder(sparse_output=False).set_output(transform="pandas"), TCMNN()).fit(
-        X[:160], y[:160]
-    )
-    found, expected = (confident_predict(one, X[160:])["p-value"].scores for one in (framed, plain))
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_text_and_sparse_matrices_have_their_remedy(flowers):
     X, y = flowers
     for method in (TCMNN(), Conformal(NaiveBayes())):
@@ -118,7 +107,7 @@ def test_a_fitted_classifier_that_cannot_be_calibrated(flowers):
     frozen = FrozenEstimator(classifier.fit(X, y))
     with pytest.raises(ConfmlError, match="is only calibrated: it has no folds"):
         Conformal(frozen, kind="cross").fit(X, y)
-    with pytest.raises(ConfmlError, match="needs? the training examples of the classifier"):
+    with pytest.raises(ConfmlError, match="is only calibrated"):
         Conformal(frozen, shift="label").fit(X, y)
 
 
@@ -128,14 +117,6 @@ def test_sample_weights_are_refused(method):
     with pytest.raises(ConfmlError, match="cannot use sample_weight, because it counts every example once; "):
         method.fit(X, y, sample_weight=np.ones(40))
     assert method.fit(X, y, sample_weight=None).predict(X).shape == (40,)
-
-
-def test_predictions_have_a_short_text():
-    view = (
-        TCMNN().fit(np.arange(6.0)[:, None], np.arange(6) % 2).confident_predict(np.zeros((30, 1)))["p-value"]
-    )
-    assert repr(view) == "<Prediction of 30 examples, 2 classes, kind p-value>"
-    assert "<table" in view._repr_html_()
 
 
 def test_methods_that_accept_sparse_matrices_get_them():

@@ -11,7 +11,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.discovery import all_estimators
 
@@ -58,16 +57,6 @@ def test_probabilities(iris):
     assert method.n_features_in_ == 4
 
 
-def test_margins_of_three_classes(iris):
-    X, y, X_test = iris
-    method = registry.build("sklearn.linear_model.RidgeClassifier").fit(X, y)
-    values = RidgeClassifier().fit(X, y).decision_function(X_test)
-    view = method.confident_predict(X_test)["margin"]
-    assert view.kind == "margin" and np.array_equal(view.scores, values)
-    assert np.array_equal(method.decision_function(X_test), values)
-    assert not hasattr(method, "predict_proba")
-
-
 def test_the_margin_of_two_classes_is_the_decision_value(two_classes):
     X, y, X_test = two_classes
     method = registry.build("sklearn.svm.LinearSVC", {"random_state": 0}).fit(X, y)
@@ -77,15 +66,6 @@ def test_the_margin_of_two_classes_is_the_decision_value(two_classes):
     assert np.array_equal(view.confidence, np.abs(values))
     assert np.array_equal(view.labels, np.where(values > 0, "b", "a"))
     assert np.array_equal(method.decision_function(X_test), values)
-
-
-def test_votes_of_a_classifier_without_scores(iris):
-    X, y, X_test = iris
-    params = {"estimator": "sklearn.svm.LinearSVC", "random_state": 0, "estimator__random_state": 0}
-    method = registry.build("sklearn.multiclass.OutputCodeClassifier", params).fit(X, y)
-    view = method.confident_predict(X_test)["vote"]
-    assert view.kind == "vote" and np.array_equal(view.scores.sum(axis=1), np.ones(75))
-    assert np.array_equal(method.classes_[view.scores.argmax(axis=1)], method.predict(X_test))
 
 
 def test_labels_are_the_classifiers_own_even_against_its_scores():
@@ -106,12 +86,6 @@ def test_scores_that_are_no_numbers_are_an_error():
     method = SklearnMethod(Broken(3)).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ConfmlError, match="predict_proba of Broken .* not finite for 2 of 2 examples"):
         method.confident_predict([[0.0], [1.0]])
-
-
-def test_one_training_class(iris):
-    X, _, X_test = iris
-    method = registry.build(FOREST, {"n_estimators": 3}).fit(X, np.zeros(75, dtype=int))
-    assert np.array_equal(method.confident_predict(X_test)["probability"].scores, np.ones((75, 1)))
 
 
 # ---- the contract
@@ -181,7 +155,6 @@ def test_every_classifier_of_scikit_learn_has_its_name():
         ("sklearn.ensemble._forest.RandomForestClassifier", f"did you mean '{FOREST}'"),
         ("RandomForestClassifier", f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
         ("sklearn.svm.SVR", "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
-        ("sklearn", "has no classifier 'sklearn'; a name is like sklearn.ensemble"),
         ("os.system", "needs the import of os, and only scikit-learn is allowed; if you trust it, add"),
         ("", "unknown method ''; there are"),
     ],
@@ -225,14 +198,11 @@ raise SystemExit(f"imported {found}" if found else 0)
             {"max_dept": 3},
             "RandomForestClassifier has no parameter 'max_dept'; did you mean 'max_depth'",
         ),
-        (FOREST, {"max_depth": "a"}, "max_depth must be an int in the range [1, inf) or None, got 'a'"),
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
         (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
         (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
-        (BAGGING, {"estimator": "os.system"}, "estimator must be"),
         (ONE_VS_REST, {}, "OneVsRestClassifier needs the parameter 'estimator'"),
         ("knn", {"K": 1}, "method 'knn' has no parameter 'K'; did you mean 'k'"),
-        ("knn", {"k": True}, "k must be a whole number at least 1, got True"),
     ],
 )
 def test_wrong_parameters(name, params, message):
@@ -240,21 +210,6 @@ def test_wrong_parameters(name, params, message):
         with pytest.raises(ConfigError) as caught:
             function(name, params)
         assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("params", [{"max_depth": 0}, {"nonsense": 1}])
-def test_wrong_parameters_that_come_later(iris, params):
-    X, y, X_test = iris
-    with pytest.raises(ConfigError):
-        list(registry.build(FOREST).evaluate_path(X, y, X_test, [params]))
-
-
-def test_right_parameters_pass():
-    registry.check("knn", {"k": 7})
-    registry.check(FOREST, {"max_depth": None, "class_weight": "balanced"})
-    registry.check("sklearn.neural_network.MLPClassifier", {"hidden_layer_sizes": [5, 3]})
-    method = registry.build(ONE_VS_REST, {"estimator__C": 2.5, "estimator": "sklearn.svm.LinearSVC"})
-    assert method.get_params()["estimator__C"] == 2.5
 
 
 # ---- other packages' methods
@@ -275,7 +230,6 @@ ENTRY_POINTS = """
 [confml.methods]
 near = their_methods:Near
 nowhere = their_methods:Missing
-no-module = their_missing_module:Near
 raises = their_broken_module:Near
 not-a-method = their_methods:DummyClassifier
 misnamed = their_methods:Misnamed
@@ -319,7 +273,6 @@ def test_a_method_of_another_package(installed):
     "name, message",
     [
         ("nowhere", "cannot be imported from their_methods:Missing: AttributeError"),
-        ("no-module", "cannot be imported from their_missing_module:Near: ModuleNotFoundError"),
         ("raises", "cannot be imported from their_broken_module:Near: RuntimeError: no licence found"),
         ("not-a-method", "must be a subclass of confml.methods.base.Method with this name"),
         ("misnamed", "with this name, but their_methods:Misnamed is 'another-name'"),
@@ -331,15 +284,7 @@ def test_a_broken_method_of_another_package(installed, name, message):
         with pytest.raises(ConfmlError) as caught:
             function(name)
         assert message in str(caught.value) and "their-package 1.2" in str(caught.value)
-
-
-def test_broken_methods_stand_in_nobodys_way(installed):
-    known = registry.known_methods()
-    assert "near" in known and "knn" in known
-    broken = registry.broken_methods()
-    assert set(broken) == {"nowhere", "no-module", "raises", "not-a-method", "misnamed", "twice"}
-    assert not set(broken) & set(known)
-    registry.build("knn", {"k": 2})
+    assert name in registry.broken_methods() and name not in registry.known_methods()
 
 
 def test_no_package_replaces_a_method_of_confml(installed):
