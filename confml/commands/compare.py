@@ -60,10 +60,10 @@ def compare(runs, against, view, metrics, out, rope, as_latex, as_json, quiet) -
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
     rows = compare_runs(runs, against, view)
-    metrics = list(dict.fromkeys(row.metric for row in rows))
+    compared = list(dict.fromkeys(row.metric for row in rows))
     for name in metrics:
-        if name not in metrics:
-            raise ConfmlError(f"no comparison of the metric '{name}'", near=(name, metrics))
+        if name not in compared:
+            raise ConfmlError(f"no comparison of the metric '{name}'", near=(name, compared))
     rows = [row for row in rows if not metrics or row.metric in metrics]
     tests = signed_rank_rows(rows, rope)
     if as_json:

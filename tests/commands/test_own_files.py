@@ -138,7 +138,7 @@ def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
     places = [in_latex.index(f"& {label} &") for label in [*labels[:4], r"A \& b"]]
     assert places == sorted(places)
     folders = {path.stem for path in Path("r/regions/loans").iterdir()}
-    assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 6
+    assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 5
     assert not any("naive" in name for name in folders)
     assert set(run.regions(method="My votes")["params"]) == {"k=3", "k=5"}
     assert set(run.regions(method="A & b")["method"]) == {"naive-bayes"}
