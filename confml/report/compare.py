@@ -7,7 +7,6 @@ data sets the Bayesian signed-rank test (`confml.measures.ranks`).
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +16,12 @@ import pandas as pd
 from confml.errors import ConfmlError
 from confml.measures import known_metrics
 from confml.measures.ranks import signed_rank
-from confml.report.answers.comparisons import Comparisons, Line
+from confml.report.answers.comparisons import Comparisons, Line, Split
 from confml.report.answers.differences import Comparison, Kind, LossTable, SplitLosses, compare_lines
 from confml.report.answers.losses import losses_of
 from confml.report.answers.text import RULE, listed
 from confml.report.files import remove_earlier, write_csv
-from confml.report.run.results import RunResults, Variant
+from confml.report.run.results import Variant
 from confml.report.run.stored import open_run
 from confml.report.shown_table import ShownTable
 
@@ -70,49 +69,61 @@ def compare(
     paired, because splits or data differ or the method or view is unknown.
     """
     opened = [open_run(run) for run in runs]
-    of_rows = functools.partial(values_of_rows, thresholds=tuple(opened[0].config.thresholds))
-    values: dict[str, dict[str, RowValues | None]] = {}
-    for results in opened:
-        for _ in results.collect(losses_of, of_rows):
+    acceptance = functools.partial(acceptance_of, thresholds=tuple(opened[0].config.thresholds))
+    losses: dict[tuple[str, str], RowLosses] = {}
+    for run in opened:
+        for _ in run.collect(losses_of, acceptance):
             pass  # one pass for all numbers
-        for of_variant in results.collected(of_rows):
-            values |= of_variant
-    labels = [results.label(cell) for results in opened for cell in results.cells if cell.key in values]
-    views = [name for of_cell in values.values() for name in of_cell]
-    for name, text, known in ((against, "is called", labels), (view, "has the view", views)):
-        if name is not None and name not in known:
-            raise ConfmlError(f"no finished method {text} '{name}'", near=(name, list(dict.fromkeys(known))))
-    pairs = [pair for pair in pairs_of(opened, values, against) if view is None or view in pair.views]
-    if not pairs:
+        for of_variant in run.collected(acceptance):
+            losses |= of_variant
+    names = [run.config.name for run in opened]
+    if len(names) == 1 or names[0] == names[1]:
+        names = [""] if len(names) == 1 else [f"{names[0]} (first)", f"{names[0]} (second)"]
+    comparisons = Comparisons(list(zip(names, opened, strict=True)))
+    labels = dict.fromkeys(map(comparisons.method, comparisons.lines))
+    views = dict.fromkeys(line.view for line in comparisons.lines)
+    for name, text, choices in ((against, "is called", labels), (view, "has the view", views)):
+        if name is not None and name not in choices:
+            raise ConfmlError(f"no finished method {text} '{name}'", near=(name, list(choices)))
+    pairs = [pair for pair in pairs_of(comparisons, against) if view in (None, *(line.view for line in pair))]
+    datasets = dict.fromkeys(first.dataset for first, _ in pairs)
+    of_lines = {
+        line: {
+            split: losses[key]
+            for split, cell in cells.items()
+            if (key := (cell.cell.key, line.view)) in losses
+        }
+        for line, cells in comparisons.losses.items()
+    }
+    tests = {name: comparisons_by_metric(comparisons, name, of_lines) for name in datasets}
+    rows = [
+        row for pair in pairs for row in rows_of_pair(comparisons, pair, of_lines, tests[pair[0].dataset])
+    ]
+    if not rows:
         raise ConfmlError(
             "no two methods have finished the same splits",
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
-    of_runs = Comparisons(list(zip(run_names(opened), opened, strict=True)))
-    names = dict.fromkeys(pair.dataset for pair in pairs)
-    found = {name: comparisons_of_metrics(of_runs, name, values) for name in names}
-    return [row for pair in pairs for row in rows_of_pair(pair, found[pair.dataset])]
+    return rows
 
 
-# ---- values of rows, and pairs
+# ---- losses of rows, and pairs
 
 
-class RowValues(NamedTuple):
-    """Values between 0 and 1 of the test rows of one view on one split, by metric and threshold.
+class RowLosses(NamedTuple):
+    """Losses between 0 and 1 of a view on one split by metric and threshold, -1 to 0 where higher is better.
 
-    digest: of rows and true labels. shared: whether regions depend on common calibration rows.
+    shared: whether regions depend on common calibration rows.
     """
 
-    digest: str
     shared: bool
-    values: Mapping[Key, SplitLosses]
+    losses: Mapping[Key, SplitLosses]
 
 
-def values_of_rows(variant: Variant, thresholds: tuple[float, ...]) -> dict[str, dict[str, RowValues | None]]:
-    """Return the values of the rows of each view by cell key and view; None with an undefined confidence."""
-    found: dict[str, dict[str, RowValues | None]] = {}
-    for cell, result in zip(losses_of(variant), variant.splits, strict=True):
-        found[cell.cell.key] = dict.fromkeys(result.views)
+def acceptance_of(variant: Variant, thresholds: tuple[float, ...]) -> dict[tuple[str, str], RowLosses]:
+    """Return the losses of the views of a variant by cell key and view, without undefined confidences."""
+    found = {}
+    for result in variant.splits:
         for view, prediction in result.views.items():
             if not len(prediction) or np.isnan(prediction.certainty).any():
                 continue
@@ -123,92 +134,44 @@ def values_of_rows(variant: Variant, thresholds: tuple[float, ...]) -> dict[str,
                 values["sure_correct", threshold] = sure & correct
                 values["unsure", threshold] = ~sure
                 values["sure_incorrect", threshold] = sure & ~correct
-            of_rows = {
-                key: SplitLosses(result.rows, own.astype(np.float64), result.split_train_rows)
-                for key, own in values.items()
+            losses = {
+                key: SplitLosses(
+                    result.rows, -known_metrics()[key[0]].sign * of_rows, result.split_train_rows
+                )
+                for key, of_rows in values.items()
             }
-            found[cell.cell.key][view] = RowValues(cell.digest, prediction.kind == "p-value", of_rows)
+            found[result.cell.key, view] = RowLosses(prediction.kind == "p-value", losses)
     return found
 
 
-Views = Mapping[str, RowValues | None]
-"""Values of the rows of a cell by view."""
-
-
-class Pair(NamedTuple):
-    """Two views of methods on one data set. sides: the values of the rows of each on the common splits.
-
-    names: of the methods, with the run if there are two. kind, online: as in `LossTable`.
-    """
-
-    dataset: str
-    names: tuple[str, str]
-    views: tuple[str, str]
-    sides: tuple[dict[str, RowValues], dict[str, RowValues]]
-    kind: Kind
-    online: bool
-
-    @property
-    def lines(self) -> list[Line]:
-        return [Line(self.dataset, *names) for names in zip(self.names, self.views, strict=True)]
-
-
-def run_names(opened: Sequence[RunResults]) -> list[str]:
-    """Return the names that distinguish the methods of two runs; "" of a single run."""
-    names = [results.config.name for results in opened]
-    if len(names) == 1:
-        return [""]
-    return [f"{names[0]} (first)", f"{names[0]} (second)"] if names[0] == names[1] else names
-
-
-def pairs_of(
-    opened: Sequence[RunResults],
-    values: Mapping[str, Views],
-    against: str | None,
-) -> Iterator[Pair]:
-    """Yield the pairs of each variant with the baseline of its run, or with the same one of the other run.
-
-    Raises ConfmlError if two methods have different test examples on a split of one name.
-    """
-    of_runs: list[dict[tuple[str, str], dict[str, Views]]] = [{} for _ in opened]
-    for results, methods in zip(opened, of_runs, strict=True):
-        for cell in results.cells:
-            if cell.key in results.results:
-                methods.setdefault((cell.dataset, results.label(cell)), {})[cell.split] = values[cell.key]
-    baseline = against or next((label for _, label in of_runs[0]), "")
-    online, run_of = opened[0].config.protocol.kind == "online", run_names(opened)
-    for (dataset, label), splits in of_runs[0].items():
-        other = baseline if len(opened) == 1 else label
-        others = of_runs[-1].get((dataset, other))
-        if others is None or (label == other if len(opened) == 1 else against not in (None, label)):
-            continue
-        first, second = (", ".join(filter(None, name)) for name in ((label, run_of[0]), (other, run_of[-1])))
-        sides_of: dict[tuple[str, str], tuple[dict[str, RowValues], dict[str, RowValues]]] = {}
-        for split in [split for split in splits if split in others]:
-            mine, yours = splits[split], others[split]
-            views = [(name, name) for name in mine if mine[name] and name in yours]
-            for of_pair in views or product(mine, yours):
-                one, two = mine[of_pair[0]], yours[of_pair[1]]
-                if one is None or two is None:
-                    continue
-                if one.digest != two.digest:
-                    raise ConfmlError(
-                        f"{dataset}, split {split}: {first} and {second} have different test examples",
-                        hint="compare runs on the same splits of the same data",
-                    )
-                sides = sides_of.setdefault(of_pair, ({}, {}))
-                sides[0][split], sides[1][split] = one, two
-        kind: Kind = "groups" if opened[0].has_groups(dataset) else "rows"
-        for of_pair, sides in sides_of.items():
-            yield Pair(dataset, (first, second), of_pair, sides, kind, online)
+def pairs_of(comparisons: Comparisons, against: str | None = None) -> Iterator[tuple[Line, Line]]:
+    """Yield the lines of each variant with those of the method ``against`` (the first one by default) of the
+    same run, or with those of the same variant in each later run."""
+    lines, runs = comparisons.in_config_order(), list(comparisons.runs)
+    methods = {line: comparisons.method(line) for line in lines}
+    if len(runs) == 1 and lines:
+        against = against or methods[lines[0]]
+    views: dict[tuple[str, str], set[str]] = {}
+    for line in lines:
+        views.setdefault(line[:2], set()).add(line.view)
+    for first, second in ((a, b) for a in lines for b in lines if a.dataset == b.dataset):
+        if len(runs) == 1:
+            is_pair = methods[first] != against and methods[second] == against
+        else:
+            places = [runs.index(comparisons.run_of[line]) for line in (first, second)]
+            is_pair = places[0] < places[1] and methods[first] == methods[second]
+            is_pair = is_pair and against in (None, methods[first])
+        if is_pair and (first.view == second.view or views[first[:2]].isdisjoint(views[second[:2]])):
+            yield first, second
 
 
 # ---- tests
 
+OfLines = Mapping[Line, Mapping[Split, RowLosses]]
+"""Losses of each line on its splits."""
 
-def comparisons_of_metrics(
-    comparisons: Comparisons, dataset: str, values: Mapping[str, Views]
-) -> dict[Key, Comparison]:
+
+def comparisons_by_metric(comparisons: Comparisons, dataset: str, of_lines: OfLines) -> dict[Key, Comparison]:
     """Return the comparisons of all lines of a data set by each metric and threshold, on common splits.
 
     Empty while cells are still to be computed. Lines with an undefined confidence are compared by error only.
@@ -216,76 +179,65 @@ def comparisons_of_metrics(
     errors = comparisons.comparison(dataset)
     if errors is None:
         return {}
-    found: dict[Key, Comparison] = {("error", None): errors}
-    rows: dict[Line, list[RowValues]] = {}
-    for line in errors.lines:
-        cells = [comparisons.metrics[line][split].cell for split in errors.splits]
-        of_line = [one for cell in cells if (one := values[cell.key][line.view]) is not None]
-        if len(of_line) == len(cells):
-            rows[line] = of_line
-    if len(rows) < 2:
-        return found
-    kind, online = comparisons.kind_of(errors.lines[0])
-    shared = np.array([of_line[0].shared for of_line in rows.values()])
-    for key in next(iter(rows.values()))[0].values:
-        if key == ("error", None):
-            continue
-        sign = -known_metrics()[key[0]].sign
-        losses = [
-            [one.values[key]._replace(values=sign * one.values[key].values) for one in of_line]
-            for of_line in rows.values()
-        ]
+    by_metric: dict[Key, Comparison] = {("error", None): errors}
+    lines = [line for line in errors.lines if {*errors.splits} <= {*of_lines[line]}]
+    cells = [[of_lines[line][split] for split in errors.splits] for line in lines]
+    if len(lines) < 2:
+        return by_metric
+    kind, online = comparisons.kind_of(lines[0])
+    shared = np.array([of_line[0].shared for of_line in cells])
+    for key in cells[0][0].losses.keys() - by_metric:
+        losses = [[split.losses[key] for split in of_line] for of_line in cells]
         table = LossTable(losses, kind, online, 1.0)
-        p_values = table.p_values()
-        if shared.any():
-            of_regions = LossTable(losses, "regions", online, 1.0).p_values()
-            p_values = np.where(shared[:, None] | shared, of_regions, p_values)
-        found[key] = compare_lines(table, list(rows), p_values=p_values)
-    return found
+        of_regions = LossTable(losses, "regions", online, 1.0).p_values()
+        p_values = np.where(shared[:, None] | shared, of_regions, table.p_values())
+        by_metric[key] = compare_lines(table, lines, p_values=p_values)
+    return by_metric
 
 
-def rows_of_pair(pair: Pair, comparisons: Mapping[Key, Comparison]) -> list[ComparisonRow]:
-    """Return the comparisons of one pair of methods, one row per metric and threshold.
+def rows_of_pair(
+    comparisons: Comparisons,
+    pair: tuple[Line, Line],
+    of_lines: OfLines,
+    by_metric: Mapping[Key, Comparison],
+) -> Iterator[ComparisonRow]:
+    """Yield the comparisons of two lines on their common splits, one row per metric and threshold.
 
-    comparisons: of all lines of the data set, for the verdicts; lines that are among them are compared on
-    their common splits.
+    by_metric: the comparisons of all lines of the data set, for the verdicts; lines that are among them are
+    compared on their common splits. Raises ConfmlError if the test examples of a split differ.
     """
-    lines, sides = pair.lines, pair.sides
-    errors = comparisons.get(("error", None))
-    if errors is not None and all(line in errors.lines for line in lines):
-        names = [name for name, _ in errors.splits]
-        first, second = ({name: side[name] for name in side if name in names} for side in sides)
-        sides = first, second
-    shared = any(one.shared for side in sides for one in side.values())
-    rows = []
-    for metric, level in next(iter(sides[0].values())).values:
-        losses = [[one.values[metric, level] for one in side.values()] for side in sides]
-        kind: Kind = "regions" if shared and level is not None else pair.kind
-        table = LossTable(losses, kind, pair.online, 1.0)
-        difference = table.pair(0, 1)
-        if difference is None:
-            continue
-        defined = ~np.isnan(table.split_means).any(axis=0)
-        mean_first, mean_second = table.split_means[:, defined].mean(axis=1).tolist()
-        view = pair.views[0] if pair.views[0] == pair.views[1] else " - ".join(pair.views)
-        row = ComparisonRow(
-            *(pair.dataset, view, *pair.names, metric, level, difference.splits, mean_first, mean_second),
-            *(difference.difference, *difference.interval(), difference.p_value),
-        )
-        comparison = comparisons.get((metric, level))
-        number = comparison.pairs_of(*lines) if comparison is not None else 0
-        if comparison is not None and number:
-            low, high = difference.interval(number)
-            row = row._replace(
-                pairs=number,
-                simultaneous_low=low,
-                simultaneous_high=high,
-                p_holm=comparison.p_value(*lines),
-                first_worse=comparison.worse(lines[0]),
-                second_worse=comparison.worse(lines[1]),
+    first, second = pair
+    digests = [dict(of_lines[line].keys()) for line in pair]
+    for split in digests[0]:
+        if split in digests[1] and digests[0][split] != digests[1][split]:
+            names = f"{first.method} and {second.method}"
+            raise ConfmlError(
+                f"{first.dataset}, split {split}: {names} have different test examples",
+                hint="compare runs on the same splits of the same data",
             )
-        rows.append(row)
-    return rows
+    errors = by_metric.get(("error", None))
+    splits = [split for split in of_lines[first] if split in of_lines[second]]
+    if errors is not None and first in errors.lines and second in errors.lines:
+        splits = [split for split in splits if split in errors.splits]
+    sides = [[of_lines[line][split] for split in splits] for line in pair]
+    shared = any(split.shared for side in sides for split in side)
+    of_rows, online = comparisons.kind_of(first)
+    for metric, level in sides[0][0].losses if splits else ():
+        losses = [[split.losses[metric, level] for split in side] for side in sides]
+        kind: Kind = "regions" if shared and level is not None else of_rows
+        table = LossTable(losses, kind, online, 1.0)
+        gap = table.pair(0, 1) if known_metrics()[metric].sign < 0 else table.pair(1, 0)
+        means = np.abs(table.split_means.mean(axis=1)).tolist()
+        view = " - ".join(dict.fromkeys(line.view for line in pair))
+        values = (gap.splits, *means, gap.difference, *gap.interval(), gap.p_value)
+        row = ComparisonRow(first.dataset, view, first.method, second.method, metric, level, *values)
+        comparison = by_metric.get((metric, level))
+        if comparison is not None and (number := comparison.pairs_of(*pair)):
+            p_value, worse = comparison.p_value(*pair), list(map(comparison.worse, pair))
+            row = row._replace(pairs=number, p_holm=p_value, first_worse=worse[0], second_worse=worse[1])
+            low, high = gap.interval(number)
+            row = row._replace(simultaneous_low=low, simultaneous_high=high)
+        yield row
 
 
 # ---- over data sets

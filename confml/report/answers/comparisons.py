@@ -127,9 +127,12 @@ class Comparisons:
 
     def label(self, line: Line) -> str:
         """Return the name of a line: its method, its view if there are several, and its run."""
-        name = self.run_of[line]
-        method = self.runs[name].label(self.cell(line))
-        return with_details(method, line.view if self._views[line[:2]] > 1 else "", name)
+        view = line.view if self._views[line[:2]] > 1 else ""
+        return with_details(self.method(line), view, self.run_of[line])
+
+    def method(self, line: Line) -> str:
+        """Return the label of the method of a line, without its run."""
+        return self.runs[self.run_of[line]].label(self.cell(line))
 
     def is_first(self, line: Line) -> bool:
         """Return whether the view is the first one of its method."""
