@@ -69,7 +69,7 @@ def print_chosen(
     for summary in summaries(results, columns):
         table = shown_summary(summary, results)
         if as_latex:
-            label = safe_name(f"{results.config.name}-{summary.kind.name}")
+            label = safe_name(f"{results.config.name}-{summary.name}")
             sys.stdout.write(to_latex(table, label))
         else:
             print_shown(table)

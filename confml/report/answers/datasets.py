@@ -157,7 +157,9 @@ def rank(
     """
     datasets, labels = names
     values = [[means.get((name, label), math.nan) for label in labels] for name in datasets]
-    frame = pd.DataFrame(np.array(values, dtype=float).reshape(-1, len(labels)), list(datasets), list(labels))
+    frame = pd.DataFrame(
+        np.array(values, dtype=float).reshape(len(datasets), len(labels)), list(datasets), list(labels)
+    )
     scores, missing = complete(frame, higher_is_better, failed)
     if min(scores.shape) < 2:
         return None

@@ -53,7 +53,7 @@ def matrix(comparisons: Comparisons, ranking: Ranking, with_run: bool = True) ->
     bold = best.eq(best.min(axis=1), axis=0) & (best.nunique(axis=1) > 1).to_numpy()[:, None]
     bold.insert(0, "data set", False)
     notes = [
-        "Methods by mean rank (1 is best). Bold: best of a row.",
+        "Bold: best of the data set. Methods by mean rank (1 is best).",
         f"*: shown to be worse than the best of the data set ({RULE})." if worse else "",
         *(ranking.sentence, ranking.missing),
     ]
@@ -63,7 +63,7 @@ def matrix(comparisons: Comparisons, ranking: Ranking, with_run: bool = True) ->
 
 def method_of(comparisons: Comparisons, line: Line, with_run: bool) -> str:
     """Return the label of the method of a line, with or without the name of its run."""
-    return line.method if with_run else line.method.removesuffix(f", {comparisons.run_of[line]}")
+    return line.method if with_run else comparisons.method(line)
 
 
 def matrix_of_runs(comparisons: Comparisons, metric: str = "error") -> ShownTable | None:

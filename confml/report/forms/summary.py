@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,46 +22,24 @@ CSV_HEADER = (
     *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
 )
 KEYS = ("data set", "method", "view")
+TITLES = {LEVEL: ("results", "Results"), THRESHOLD: ("acceptance", "Accepted and rejected predictions")}
+"""Name of the files and title of each summary table, by what its rows have."""
 
 
-class Kind(NamedTuple):
-    """One of the summary tables: the name of its files, its title, and what its rows have."""
-
-    name: str
-    title: str
-    level_name: str
-
-    @property
-    def columns(self) -> list[Metric]:
-        per = metrics_in(RESULTS, self.level_name)
-        return per if self.level_name == THRESHOLD else [*metrics_in(RESULTS), *per]
-
-    def levels(self, results: RunResults) -> list[float]:
-        """Return the levels or thresholds of the config, each once."""
-        given = results.config.thresholds if self.level_name == THRESHOLD else results.config.levels
-        return list(map(float, dict.fromkeys(given)))
-
-
-KINDS = (
-    Kind("results", "Results", LEVEL),
-    Kind("acceptance", "Accepted and rejected predictions", THRESHOLD),
-)
-
-
-class SummaryRow(NamedTuple):
-    """One row: line (data set, method, view), level (None without levels), and means by metric."""
-
-    line: Line
-    level: float | None
-    means: Mapping[str, Estimate]
+SummaryRow = tuple[Line, float | None, Mapping[str, Estimate]]
+"""Line, level (None without levels), and means by metric."""
 
 
 class Summary(NamedTuple):
-    """The rows of one kind, which are not empty, and their metrics."""
+    """The metrics and the rows of a summary table, which are not empty. per: what they have, see `TITLES`."""
 
-    kind: Kind
+    per: str
     columns: list[Metric]
     rows: list[SummaryRow]
+
+    @property
+    def name(self) -> str:
+        return TITLES[self.per][0]
 
 
 def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summary]:
@@ -69,122 +48,106 @@ def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summ
     Raises ConfmlError for a metric without results.
     """
     comparisons = comparisons_of(results)
-    for kind in KINDS:
-        columns = _chosen(results, kind, metrics) if metrics else kind.columns
-        rows = [
-            row for line in comparisons.in_config_order() for row in _rows(comparisons, line, kind, columns)
-        ]
+    for per, levels in ((LEVEL, results.config.levels), (THRESHOLD, results.config.thresholds)):
+        columns = [*(metrics_in(RESULTS) if per == LEVEL else []), *metrics_in(RESULTS, per)]
+        if metrics:
+            columns = [column for column in _chosen(results, metrics) if (column.per or LEVEL) == per]
+        rows: list[SummaryRow] = []
+        for line in comparisons.in_config_order():
+            plain = _means(comparisons, line, [column for column in columns if not column.per])
+            leveled = [column for column in columns if column.per]
+            means = {level: _means(comparisons, line, leveled, level) for level in map(float, levels)}
+            of_levels = [(line, level, plain | of_level) for level, of_level in means.items() if of_level]
+            rows += of_levels
+            if plain and not of_levels:
+                rows.append((line, None, plain))
         if rows:
-            yield Summary(kind, [one for one in columns if any(one.key in row.means for row in rows)], rows)
+            yield Summary(per, [one for one in columns if any(one.key in means for *_, means in rows)], rows)
 
 
-def _chosen(results: RunResults, kind: Kind, metrics: Sequence[str]) -> list[Metric]:
+def _chosen(results: RunResults, metrics: Sequence[str]) -> list[Metric]:
     present = {row.metric for row in results.summary if row.view}
-    by_name = {
-        name: metric
-        for metric in known_metrics().values()
-        if metric.key in present
-        for name in (metric.heading, metric.key)
-    }
+    declared = [metric for metric in known_metrics().values() if metric.key in present]
+    by_name = {name: metric for metric in declared for name in (metric.heading, metric.key)}
     for name in metrics:
         if name not in by_name:
             raise ConfmlError(f"the run has no metric '{name}'", near=(name, by_name))
-    return [by_name[name] for name in metrics if (by_name[name].per or LEVEL) == kind.level_name]
+    return [by_name[name] for name in metrics]
 
 
-def _rows(comparisons: Comparisons, line: Line, kind: Kind, columns: Sequence[Metric]) -> list[SummaryRow]:
-    """Return the rows of a line: one for each level, or one without levels; none without results."""
-
-    def means(per_level: bool, level: float | None) -> dict[str, Estimate]:
-        keys = [column.key for column in columns if bool(column.per) == per_level]
-        pairs = [(key, comparisons.estimate(line, key, level)) for key in keys]
-        return {key: estimate for key, estimate in pairs if estimate is not None}
-
-    plain = means(False, None)
-    of_levels = {level: means(True, level) for level in kind.levels(comparisons.results)}
-    rows = [SummaryRow(line, level, plain | of_level) for level, of_level in of_levels.items() if of_level]
-    return rows or ([SummaryRow(line, None, plain)] if plain else [])
+def _means(
+    comparisons: Comparisons, line: Line, columns: Sequence[Metric], level: float | None = None
+) -> dict[str, Estimate]:
+    means = {column.key: comparisons.estimate(line, column.key, level) for column in columns}
+    return {key: estimate for key, estimate in means.items() if estimate is not None}
 
 
 def shown_summary(summary: Summary, results: RunResults) -> ShownTable:
     """Return a table with bold for the best, and "*" after means that are shown to be worse."""
-    frame = _frame(summary, [column.label for column in summary.columns], "*")
-    keys = frame.shape[1] - len(summary.columns)
-    best = pd.DataFrame(False, frame.index, frame.columns)
-    for place, row in enumerate(summary.rows):
-        repeated = place > 0 and summary.rows[place - 1].line == row.line
-        for at, column in enumerate(summary.columns, start=keys):
-            is_best = column.key in row.means and row.means[column.key].best
-            best.iloc[place, at] = is_best and not (repeated and not column.per)
-    return ShownTable(summary.kind.title, frame, _notes(summary, comparisons_of(results)), keys, best)
+    table = _table(summary, [column.label for column in summary.columns], " *")
+    return replace(table, notes=_notes(summary, comparisons_of(results)))
 
 
 def plain_table(results: RunResults) -> ShownTable:
     """Return means of the first summary as texts, without marks; an empty table without results."""
-    for kind, columns, rows in summaries(results):
-        means = [
-            row._replace(means={key: one._replace(interval=None) for key, one in row.means.items()})
-            for row in rows
-        ]
-        frame = _frame(Summary(kind, columns, means), [column.heading for column in columns])
-        return ShownTable("", frame, keys=frame.shape[1] - len(columns))
+    for summary in summaries(results):
+        return replace(_table(summary, [column.heading for column in summary.columns]), title="")
     return ShownTable("", pd.DataFrame(columns=[*KEYS, "error"]), keys=3)
 
 
-def _frame(summary: Summary, names: Sequence[str], worse: str = "") -> pd.DataFrame:
-    """Return keys and means as texts. names: of the columns of means. worse: mark of a worse mean.
+def _table(summary: Summary, names: Sequence[str], worse: str = "") -> ShownTable:
+    """Return keys and means as texts, with the best ones. names: of the columns of means. worse: mark.
 
     A mean without levels is in the first of the rows of its line.
     """
-    leveled = any(row.level is not None for row in summary.rows)
-    texts, before = [], None
+    leveled = any(level is not None for _, level, _ in summary.rows)
+    header = [*KEYS, *[summary.per] * leveled, *names]
+    texts: list[list[str]] = []
+    best: list[list[bool]] = []
+    before = None
     for line, level, means in summary.rows:
-        cells = list(line)
-        if leveled:
-            cells.append("" if level is None else f"{level!r}")
+        cells = [*line, *["" if level is None else f"{level!r}"] * leveled]
+        bold = [False] * len(cells)
         for column in summary.columns:
             estimate = means.get(column.key) if column.per or line != before else None
-            text = standing_text(estimate, column, with_sd=not column.per)
-            cells.append(f"{text} {worse}" if worse and estimate is not None and estimate.worse else text)
+            if estimate is not None and not worse:
+                estimate = estimate._replace(interval=None)
+            text = estimate_text(estimate, column, with_sd=not column.per)
+            cells.append(text + worse if estimate is not None and estimate.worse else text)
+            bold.append(estimate is not None and estimate.best)
         texts.append(cells)
+        best.append(bold)
         before = line
-    return pd.DataFrame(texts, columns=[*KEYS, *[summary.kind.level_name] * leveled, *names])
+    frames = pd.DataFrame(texts, columns=header), pd.DataFrame(best, columns=header)
+    keys = len(header) - len(names)
+    return ShownTable(TITLES[summary.per][1], frames[0], [], keys, frames[1] if worse else None)
 
 
 def _notes(summary: Summary, comparisons: Comparisons) -> list[str]:
-    kind, columns, rows = summary
-    means = [(key, estimate) for row in rows for key, estimate in row.means.items()]
-    spread = "; mean ± sd over splits." if any(estimate.n > 1 for _, estimate in means) else "."
-    notes = [setting_text(comparisons.results), f"Rates in per cent, set sizes in labels{spread}"]
-    notes += [f"{name}: so far {text}, no comparison." for name, text in comparisons.unfinished.items()]
-    plain = {column.key for column in columns if not column.per}
-    if any(estimate.best for key, estimate in means if key in plain):
-        notes.append("Bold: lowest error of the data set.")
-    if any(estimate.best for key, estimate in means if key == SIZE):
-        notes.append(
-            "Bold set size: smallest regions at the level whose promised coverage is not shown to be too "
-            "low; an empty region counts as one label."
-        )
-    of_sizes = [(row.line, row.level) for row in rows if SIZE in row.means]
-    low = sum(
-        level is not None and comparisons.low_coverage(line, level) is not None for line, level in of_sizes
-    )
-    if low:
-        notes.append(
-            f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
-            f"compared: {low} of the rows."
-        )
-    if any(estimate.interval for _, estimate in means):
-        notes.append("Mean cost per row with its 95 % interval over all test rows (t test of the rows).")
-    if any(not math.isnan(estimate.p_value) for _, estimate in means):
-        notes.append(f"*: {STAR} ({RULE}).")
-    keys = {column.key for column in columns}
+    estimates = [(key, estimate) for *_, means in summary.rows for key, estimate in means.items()]
+    of_sizes = [(line, level) for line, level, means in summary.rows if SIZE in means and level is not None]
+    low = sum(comparisons.low_coverage(line, level) is not None for line, level in of_sizes)
+    notes = {
+        setting_text(comparisons.results): True,
+        "Rates in per cent, set sizes in labels; means over splits, errors with ± sd.": True,
+        **{f"{name}: so far {text}, no comparison.": True for name, text in comparisons.unfinished.items()},
+        "Bold: lowest error of the data set.": any(one.best for key, one in estimates if key == "error"),
+        "Bold set size: smallest regions at the level whose promised coverage is not shown to be too low; an "
+        "empty region counts as one label.": any(one.best for key, one in estimates if key == SIZE),
+        "Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
+        f"compared: {low} of the rows.": low,
+        "Mean cost per row with its 95 % interval over all test rows (t test of the rows).": any(
+            one.interval for _, one in estimates
+        ),
+        f"*: {STAR} ({RULE}).": any(not math.isnan(one.p_value) for _, one in estimates),
+    }
+    keys, levels = {column.key for column in summary.columns}, comparisons.results.config.levels
     if "coverage" in keys:
-        notes += filter(None, [unpromised(comparisons, kind.levels(comparisons.results)[0])])
+        notes[unpromised(comparisons, float(levels[0]))] = True
     if "error" in keys:
-        datasets = dict.fromkeys(row.line.dataset for row in rows)
-        notes += filter(None, [comparisons.not_above_baseline(name) for name in datasets])
-    return notes
+        datasets = dict.fromkeys(line.dataset for line, _, _ in summary.rows)
+        notes |= {comparisons.not_above_baseline(name): True for name in datasets}
+    return [note for note, applies in notes.items() if note and applies]
 
 
 def csv_rows(summary: Summary) -> Iterator[tuple]:
@@ -204,7 +167,7 @@ def csv_rows(summary: Summary) -> Iterator[tuple]:
                 yield (*line, f"{metric}_{end}", level, value, math.nan, estimate.n, False, None, False)
 
 
-def standing_text(estimate: Estimate | None, column: Metric, with_sd: bool = True) -> str:
+def estimate_text(estimate: Estimate | None, column: Metric, with_sd: bool = True) -> str:
     """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
     if estimate is None:
         return ""

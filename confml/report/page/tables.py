@@ -16,7 +16,7 @@ from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import Comparison, Difference
 from confml.report.answers.losses import COSTS
 from confml.report.answers.text import listed
-from confml.report.forms.summary import standing_text
+from confml.report.forms.summary import estimate_text
 from confml.report.report import Report
 from confml.report.shown_table import ShownTable
 
@@ -119,7 +119,7 @@ def _text(estimate: Estimate | None, metric: Metric) -> str:
     if estimate is None or math.isnan(estimate.mean):
         return DASH
     if metric.key in COSTS:
-        return standing_text(estimate, metric)
+        return estimate_text(estimate, metric)
     with_sd = metric.key == "error"
     return metric.text(estimate.mean, estimate.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
 

@@ -86,9 +86,9 @@ def write_tables(report: Report) -> None:
     comparisons of all methods with it.
     """
     for summary in summaries(report.run):
-        name = summary.kind.name
+        name = summary.name
         report.write_csv(f"{name}.csv", CSV_HEADER, dict.fromkeys(csv_rows(summary)))
-        if summary.kind.level_name == LEVEL:
+        if summary.per == LEVEL:
             label = safe_name(f"{report.run.config.name}-{name}")
             report.write(f"tables/{name}.tex", to_latex(shown_summary(summary, report.run), label))
 

@@ -114,7 +114,7 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
     assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
-    estimate = [found.get("mean_region_size") for one in summaries(only) for _, _, found in one.rows]
+    estimate = [found.get("mean_region_size") for one in summaries(only) for *_, found in one.rows]
     assert any(estimate) and not any(one.best for one in estimate if one)
 
 

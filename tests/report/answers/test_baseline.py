@@ -88,7 +88,7 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
     assert means["majority-class", "cheapest-class", "cost"] == 0.5  # half of the test rows are of class 0
     assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
-    (table,) = [table for table in summaries(run) if table.kind.name == "results"]
+    (table,) = [table for table in summaries(run) if table.name == "results"]
     rows = [row[:3] for row in csv_rows(table) if row[3] == "cost_with_abstaining_low"]
     assert ("d", "majority-class", "always-abstain") in rows
     found = advise(comparisons_of(run), "d", "cost", Accepted())
@@ -103,9 +103,7 @@ def test_regions_without_a_promised_coverage_are_named():
     assert unpromised(comparisons_of(run), 0.05) == sentence
     assert sentence in short_table(run).notes
     assert all(
-        sentence in shown_summary(table, run).notes
-        for table in summaries(run)
-        if table.kind.name == "results"
+        sentence in shown_summary(table, run).notes for table in summaries(run) if table.name == "results"
     )
     assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
 
@@ -137,7 +135,7 @@ def test_mean_costs_have_an_interval():
     comparisons = comparisons_of(run)
     found = comparisons.estimate(comparisons.lines[0], "cost")
     assert found.interval[0] < found.mean < found.interval[1]
-    (table,) = [table for table in summaries(run) if table.kind.name == "results"]
+    (table,) = [table for table in summaries(run) if table.name == "results"]
     text = f"{found.mean:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})"
     assert text in shown_summary(table, run).frame.iloc[0].tolist()
     ends = {row[3]: row[5] for row in csv_rows(table)}
