@@ -5,7 +5,7 @@ A method returns them from ``fit_details_``; reports read them from a finished c
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -93,8 +93,7 @@ class ChainSummary:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return values | {"warnings": list(self.warnings)}
+        return {**vars(self), "warnings": list(self.warnings)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ChainSummary":
@@ -119,16 +118,13 @@ class FitDetails:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data without the fields that are None."""
-        values: dict[str, Any] = {}
-        if self.tree is not None:
-            values["tree"] = self.tree.to_dict()
-        if self.chains is not None:
-            values["chains"] = self.chains.to_dict()
-        if self.calibration_rows is not None:
-            values["calibration_rows"] = [list(pair) for pair in self.calibration_rows]
-        if self.tuning is not None:
-            values["tuning"] = dict(self.tuning)
-        return values | dict(self.other)
+        values = {
+            "tree": self.tree and self.tree.to_dict(),
+            "chains": self.chains and self.chains.to_dict(),
+            "calibration_rows": self.calibration_rows and [list(pair) for pair in self.calibration_rows],
+            "tuning": self.tuning and dict(self.tuning),
+        }
+        return {name: value for name, value in values.items() if value is not None} | dict(self.other)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any] | None) -> "FitDetails":

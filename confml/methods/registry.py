@@ -17,8 +17,6 @@ from confml.methods.wrappers import (
     check_settings,
     split_settings,
     wrapped,
-    wrapper_of,
-    wrapper_versions,
 )
 from confml.plugins.by import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
@@ -80,31 +78,29 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
             _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
-        apart = (BEST_OF, "samples")  # a candidate has samples in its own mapping
-        others = {key: value for key, value in settings.items() if not key.startswith(apart)}
-        for one in settings.get(BEST_OF) or ():
-            other, own = named(one)
+        conformal = settings.get("conformal", {})
+        others = {key: value for key, value in conformal.items() if not key.startswith(BEST_OF)}
+        for candidate in conformal.get(BEST_OF) or ():
+            other, own = named(candidate)
             if method_class(other).takes_rows:
                 raise ConfigError(f"{other} is not fitted, so it cannot be in best-of", hint="remove it")
             check(other, own | others)
 
 
-def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
+def _check_calibration_on_all(name: str, settings: Mapping[str, dict[str, Any]]) -> None:
     """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
-    key = wrapper_of(settings)
     if "samples" in settings:
         hint = "add a column draw to the file: one line for each row and draw"
         raise ConfigError(f"{name} is not fitted, so samples cannot draw from a posterior", hint=hint)
-    if settings.get(key or "") == "cross":
-        hint = "use conformal: split" if key == "conformal" else "use venn: inductive"
-        raise ConfigError(f"{name} is not fitted, so there are no folds", hint=hint)
-    if settings.get(BEST_OF):
-        raise ConfigError(f"{name} is not fitted, so it has no best-of", hint="remove best-of")
-    if f"{key}__calibration" in settings:
-        raise ConfigError(
-            f"{name} is calibrated on the whole training part, because nothing is fitted",
-            hint="remove calibration",
-        )
+    for key, of_key in settings.items():
+        if of_key.get(key) == "cross":
+            hint = f"use {key}: {WRAPPERS[key].kind}"
+            raise ConfigError(f"{name} is not fitted, so there are no folds", hint=hint)
+        if of_key.get(BEST_OF):
+            raise ConfigError(f"{name} is not fitted, so it has no best-of", hint="remove best-of")
+        if f"{key}__calibration" in of_key:
+            message = f"{name} is calibrated on the whole training part, because nothing is fitted"
+            raise ConfigError(message, hint="remove calibration")
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
@@ -115,9 +111,10 @@ def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
         method = SklearnMethod(new_classifier(name, params))
     else:
         method = method_class(name)(**params)
-    if settings.get(BEST_OF):
-        settings[BEST_OF] = [build(*named(one)) for one in settings[BEST_OF]]
-    return wrapped(method, settings) if settings else method
+    conformal = settings.get("conformal", {})
+    if conformal.get(BEST_OF):
+        conformal[BEST_OF] = [build(*named(candidate)) for candidate in conformal[BEST_OF]]
+    return wrapped(method, settings)
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None, values: Iterable[Any] = ()) -> int | str:
@@ -128,15 +125,15 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
     values: further values of parameters, such as those of a grid.
     """
     cls = method_class(name)
-    wrappers = wrapper_versions(params or {})
-    others = [version_of(*named(one)) for one in (params or {}).get(BEST_OF) or ()]
-    _, params = split_settings(params or {})
+    settings, params = split_settings(params or {})
     packages: dict[str, str] = {}
     if _is_dotted(name):
         of_sklearn = {"scikit-learn": sklearn.__version__} if cls is SklearnMethod else {}
         packages = {**of_sklearn, **packages_of(name, [*params.values(), *values])}
-    further = [*(f"{package} {version}" for package, version in packages.items()), *wrappers]
-    further += [str(version) for version in others]
+    further = [f"{package} {version}" for package, version in packages.items()]
+    further += [f"{key} {WRAPPERS[key].version}" for key in settings]
+    candidates = settings.get("conformal", {}).get(BEST_OF) or ()
+    further += [str(version_of(*named(candidate))) for candidate in candidates]
     return ", ".join([str(cls.version), *further]) if further else cls.version
 
 
@@ -145,14 +142,13 @@ def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
 
     name: of a method or step. values: of its parameters. Raises ConfigError for a name that is not imported.
     """
-    found = {}
-    for one in (name, *_texts(values)):
-        is_class = _is_dotted(one) and not one.startswith("sklearn") and import_permission().permits(one)
-        if is_class:
-            find_object(one, "method")
-            package, version = package_version(one)
-            found[package] = version
-    return dict(sorted(found.items()))
+    packages = {}
+    for text in (name, *_texts(values)):
+        if _is_dotted(text) and not text.startswith("sklearn") and import_permission().permits(text):
+            find_object(text, "method")
+            package, version = package_version(text)
+            packages[package] = version
+    return dict(sorted(packages.items()))
 
 
 def _texts(values: Any) -> Iterator[str]:

@@ -25,48 +25,36 @@ def wrapper_parameters() -> dict[str, Parameter]:
     return {name: rule for cls in WRAPPERS.values() for name, rule in cls.settings.items()}
 
 
+def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the settings of each wrapper among parameters, the innermost first, and the other parameters."""
+    settings: dict[str, dict[str, Any]] = {key: {} for key in WRAPPERS}
+    others: dict[str, Any] = {}
+    for name, value in params.items():
+        key = name.partition("__")[0]
+        # A number of samples is a parameter of the method, such as that of bayes-knn.
+        is_setting = key in WRAPPERS and (name != Samples.key or isinstance(value, str))
+        (settings[key] if is_setting else others)[name] = value
+    return {key: of_key for key, of_key in settings.items() if of_key}, others
+
+
 def wrapper_of(params: Mapping[str, Any]) -> str | None:
     """Return the key of the wrapper with a calibration part that parameters have settings of, or None."""
-    return next((key for key in _by_key(split_settings(params)[0]) if key != Samples.key), None)
+    return next((key for key in split_settings(params)[0] if key != Samples.key), None)
 
 
-def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of wrappers among a method's parameters, and the other parameters."""
-    ours = {name: value for name, value in params.items() if _is_setting(name, value)}
-    return ours, {name: value for name, value in params.items() if name not in ours}
-
-
-def _is_setting(name: str, value: Any) -> bool:
-    # A number of samples is a parameter of the method, such as that of bayes-knn.
-    own = name == Samples.key and not isinstance(value, str)
-    return name.partition("__")[0] in WRAPPERS and not own
-
-
-def _by_key(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the settings of each wrapper, the innermost first."""
-    found = {key: {n: v for n, v in settings.items() if n.partition("__")[0] == key} for key in WRAPPERS}
-    return {key: of_key for key, of_key in found.items() if of_key}
-
-
-def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
+def check_settings(name: str, settings: Mapping[str, dict[str, Any]], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
-    by_key = _by_key(settings)
-    calibrating = [key for key in by_key if key != Samples.key]
+    calibrating = [key for key in settings if key != Samples.key]
     if len(calibrating) > 1:
         hint = "list the method twice, with one of them each"
         raise ConfigError(f"{name} has the settings of {' and '.join(sorted(calibrating))}", hint=hint)
-    for key, of_key in by_key.items():
+    for key, of_key in settings.items():
         WRAPPERS[key].check_config(name, of_key, views)
         views = WRAPPERS[key].views
 
 
-def wrapped(method: Method, settings: Mapping[str, Any]) -> Method:
+def wrapped(method: Method, settings: Mapping[str, dict[str, Any]]) -> Method:
     """Return a method in the wrappers of these settings, which are checked already."""
-    for key, of_key in _by_key(settings).items():
+    for key, of_key in settings.items():
         method = WRAPPERS[key].around(method, of_key)
     return method
-
-
-def wrapper_versions(params: Mapping[str, Any]) -> list[str]:
-    """Return key and version of each wrapper that parameters have settings of."""
-    return [f"{key} {WRAPPERS[key].version}" for key in _by_key(split_settings(params)[0])]
