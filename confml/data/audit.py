@@ -89,8 +89,8 @@ def row_groups(table: np.ndarray) -> np.ndarray:
 
 def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
     findings: list[Finding] = []
-    own = np.arange(len(data))
-    train = own if data.train_rows is None else data.train_rows
+    numbers = np.arange(len(data))
+    train = numbers if data.train_rows is None else data.train_rows
     counts = np.bincount(rows[train])
     times = math.gcd(*counts[counts > 0].tolist()) if len(train) else 1
     repeated = train[_repeats(rows[train])]
@@ -104,11 +104,11 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
         )
         remedy = "set duplicates: drop to leave them out, or groups: to keep equal rows in one part"
         findings.append(_of_rows("duplicate-rows", data, repeated, f"{sentence}, label included", remedy))
-    other = own[(features != own) & (y != y[features])]
-    if len(other):
-        sentence = f"{counted(len(other), 'row')} {HAS[len(other) > 1]} the features of an earlier row and"
+    others = numbers[(features != numbers) & (y != y[features])]
+    if len(others):
+        sentence = f"{counted(len(others), 'row')} {HAS[len(others) > 1]} the features of an earlier row and"
         remedy = "correct the labels, or expect that no method predicts these rows"
-        findings.append(_of_rows("contradictory-rows", data, other, f"{sentence} another label", remedy))
+        findings.append(_of_rows("contradictory-rows", data, others, f"{sentence} another label", remedy))
     return findings
 
 

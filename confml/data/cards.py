@@ -41,11 +41,11 @@ def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
     """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3. Raises DataError for too many."""
     names: list[str] = []
     for text in written:
-        found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
-        if found is None:
+        match = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
+        if match is None:
             names.append(text)
             continue
-        before, low, high, after = found.groups()
+        before, low, high, after = match.groups()
         count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
         if count > _MOST_COLUMNS:
             raise DataError(f"'{text[:60]}' expands to more than {_MOST_COLUMNS} columns")

@@ -149,9 +149,9 @@ def categories_in(
     known = sort_categories(filter(None, columns[0].distinct))
     codes, unknown = [], []
     for texts, file in zip(columns, files, strict=True):
-        spelled, found = category_codes(texts, codes_of(known), name, file)
-        codes.append(found)
-        rows = np.bincount(texts.codes[found == -1.0], minlength=len(spelled.distinct)).tolist()
+        spelled, of_file = category_codes(texts, codes_of(known), name, file)
+        codes.append(of_file)
+        rows = np.bincount(texts.codes[of_file == -1.0], minlength=len(spelled.distinct)).tolist()
         unknown.append({text: count for text, count in zip(spelled.distinct, rows, strict=True) if count})
     return known, codes, unknown
 
@@ -174,19 +174,19 @@ def spelled_as(
     the texts are not the ``first`` ones of the file. column, where: name of the column and of the file, for
     the message.
     """
-    found, distinct = list(texts), set(known)
-    if distinct.issuperset(found):
-        return found
+    spelled, distinct = list(texts), set(known)
+    if distinct.issuperset(spelled):
+        return spelled
     by_value: dict[Decimal, str | None] = {}  # exact: a float would make integers above 2^53 equal
     for text in known:
         if _NUMBER.fullmatch(text):
             by_value[Decimal(text)] = None if Decimal(text) in by_value else text
-    unknown = [text for text in {*found} - distinct if _NUMBER.fullmatch(text)]
+    unknown = [text for text in {*spelled} - distinct if _NUMBER.fullmatch(text)]
     new = {text: by_value.get(Decimal(text)) or text for text in unknown}
-    found = [new.get(text, text) for text in found]
-    there = {*filter(None, found)}
+    spelled = [new.get(text, text) for text in spelled]
+    there = {*filter(None, spelled)}
     if not first or not there or not there.isdisjoint(distinct):
-        return found
+        return spelled
     folded = {_folded(text): text for text in known}
     pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]
     if pairs:
@@ -196,7 +196,7 @@ def spelled_as(
             where=where,
             hint=f"use one spelling, such as '{pairs[0][1]}' for '{pairs[0][0]}'",
         )
-    return found
+    return spelled
 
 
 def _folded(text: str) -> str:
@@ -253,9 +253,9 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     while parts:
         part = parts.pop()
         fields = pa.chunked_array([chunk for at in part for chunk in columns[at].chunks])
-        found = _plain(fields, sorted({"", *table.missing}), decimal)
-        if found is not None:
-            values[:, part] = found.reshape(-1, n).T
+        of_part = _plain(fields, sorted({"", *table.missing}), decimal)
+        if of_part is not None:
+            values[:, part] = of_part.reshape(-1, n).T
             plain[part] = True
         elif len(part) > 1:
             parts += [part[: len(part) // 2], part[len(part) // 2 :]]
@@ -322,13 +322,13 @@ def _pattern(decimal: str) -> re.Pattern[str]:
 
 def _parts(text: str, decimal: str) -> tuple[str, Marks] | None:
     """Return a number without its marks, and the marks; None for a text that is no number."""
-    found = _pattern(decimal).fullmatch(text)
-    if found is None or (found["minus"] and found["sign"]) or (found["before"] and found["after"]):
+    match = _pattern(decimal).fullmatch(text)
+    if match is None or (match["minus"] and match["sign"]) or (match["before"] and match["after"]):
         return None
-    between = found["between"]
-    number = found["number"] if between is None else found["number"].replace(between, "")
-    marks = tuple(mark for mark in (found["before"], found["after"], between) if mark)
-    return found["minus"] + found["sign"] + number.replace(decimal, "."), marks
+    between = match["between"]
+    number = match["number"] if between is None else match["number"].replace(between, "")
+    marks = tuple(mark for mark in (match["before"], match["after"], between) if mark)
+    return match["minus"] + match["sign"] + number.replace(decimal, "."), marks
 
 
 def marks_of(texts: Iterable[str], decimal: str) -> Marks | None:

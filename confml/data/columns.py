@@ -123,8 +123,8 @@ def read_columns(
     _note_kinds(by_kind, categories, notes)
     head = values[: min(len(train), 1000)]  # a few rows refute most columns, all at once
     whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(train) >= ID_ROWS else ()
-    if found := [names[j] for j in whole if is_like_identifier(names[j], values[: len(train), j])]:
-        identifier = identifier_finding(found)
+    if numbered := [names[j] for j in whole if is_like_identifier(names[j], values[: len(train), j])]:
+        identifier = identifier_finding(numbered)
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
     marks_of = {name: marks for marks, marked in by_marks.items() for name in marked}
     return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks_of)

@@ -98,11 +98,11 @@ def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
     Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
     several.
     """
-    wanted = read_spec(spec)
-    paths = [path for path in (wanted.csv, wanted.test) if path is not None]
-    how = (wanted.separator, wanted.encoding, wanted.header, wanted.sheet)
+    keys = read_spec(spec)
+    paths = [path for path in (keys.csv, keys.test) if path is not None]
+    how = (keys.separator, keys.encoding, keys.header, keys.sheet)
     tables = [read_table(path, *how) for path in paths]
-    return _load(wanted, tables, coded)
+    return _load(keys, tables, coded)
 
 
 def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coded: bool = True) -> DataSet:
@@ -111,36 +111,36 @@ def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coded: bool
 
     The rows of a table that are left out are taken out of it.
     """
-    wanted = read_spec(spec)
-    return _load(wanted, files, coded)
+    keys = read_spec(spec)
+    return _load(keys, files, coded)
 
 
-def _load(wanted: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
+def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     train = files[0]
     for file in files:
-        file.missing = missing_texts(wanted.missing_values)
-    features = check_columns(wanted, train)
+        file.missing = missing_texts(keys.missing_values)
+    features = check_columns(keys, train)
     for test in files[1:]:
-        _check_test_columns(wanted, train, test, features)
+        _check_test_columns(keys, train, test, features)
     notes = [note for file in files for note in file.notes]
-    groups = [] if wanted.groups is None else [wanted.groups]
+    groups = [] if keys.groups is None else [keys.groups]
     plain = []
     for file in files:
-        _check_labels(file, wanted.label)
-        numbers = Plain(*plain_numbers(file, features, wanted.decimal))
-        plain.append(handle_missing(file, features, numbers, wanted, file is not train, notes))
-    if wanted.duplicates == "drop":
-        plain[0] = _without_duplicates(train, plain[0], [*features, *groups, wanted.label], notes)
-    y = _labels(files, wanted.label, notes)
-    _check_classes(wanted, files, y, notes)
-    form = NumberFormat(wanted.decimal, wanted.thousands)
-    columns = read_columns(files, features, plain, wanted.nominal, form, notes)
-    coding = ("dummy-drop-first" if wanted.drop_first else "dummy") if coded else "integer"
+        _check_labels(file, keys.label)
+        numbers = Plain(*plain_numbers(file, features, keys.decimal))
+        plain.append(handle_missing(file, features, numbers, keys, file is not train, notes))
+    if keys.duplicates == "drop":
+        plain[0] = _without_duplicates(train, plain[0], [*features, *groups, keys.label], notes)
+    y = _labels(files, keys.label, notes)
+    _check_classes(keys, files, y, notes)
+    form = NumberFormat(keys.decimal, keys.thousands)
+    columns = read_columns(files, features, plain, keys.nominal, form, notes)
+    coding = ("dummy-drop-first" if keys.drop_first else "dummy") if coded else "integer"
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
-    id_columns = tuple(dict.fromkeys((*wanted.id, *columns.identifiers)))
+    id_columns = tuple(dict.fromkeys((*keys.id, *columns.identifiers)))
     divided = len(files) == 2
     return DataSet(
-        name=wanted.name,
+        name=keys.name,
         X=X,
         y=y,
         attributes=names,
@@ -159,16 +159,16 @@ def _load(wanted: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     )
 
 
-def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
-    groups = () if wanted.groups is None else (wanted.groups,)
-    lacking = [name for name in (wanted.label, *groups, *features) if name not in test]
-    more = [name for name in test.names if name not in train]
+def _check_test_columns(keys: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
+    groups = () if keys.groups is None else (keys.groups,)
+    lacking = [name for name in (keys.label, *groups, *features) if name not in test]
+    left_out = [name for name in test.names if name not in train]
     if lacking:
         message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
-        raise DataError(message, where=str(test.path), hint="", near=(lacking[0], more))
-    if more:
+        raise DataError(message, where=str(test.path), hint="", near=(lacking[0], left_out))
+    if left_out:
         test.notes.append(
-            f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(more)}"
+            f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(left_out)}"
         )
 
 
@@ -260,12 +260,12 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
     Raises one ConfigErrors for all keys that name wrong columns, ConfigError where no feature is left.
     """
     where = str(table.path)
-    found = [
+    errors = [
         ConfigError(text, where=where, hint=hint)
         for _, _, text, hint in column_mistakes(spec, table.names, table)
     ]
-    if found:
-        raise found[0] if len(found) == 1 else ConfigErrors(found)
+    if errors:
+        raise errors[0] if len(errors) == 1 else ConfigErrors(errors)
     left_out = {spec.label, spec.groups, *spec.ignore, *spec.id}
     features = [name for name in table.names if name not in left_out]
     if not features:
@@ -308,27 +308,27 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     return np.concatenate([np.array(texts.distinct, dtype=str)[texts.codes] for texts in columns])
 
 
-def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
+def _check_classes(keys: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
     train = files[0]
-    own, rest = y[: len(train)], y[len(train) :]
-    counts, of_test = Counter(own.tolist()), Counter(rest.tolist())
-    where = f"{train.path}, column {in_quotes(wanted.label)}"
+    y_train, y_test = y[: len(train)], y[len(train) :]
+    counts, of_test = Counter(y_train.tolist()), Counter(y_test.tolist())
+    where = f"{train.path}, column {in_quotes(keys.label)}"
     if len(counts) == 1:
-        only = short(repr(own[:1].tolist()[0]), 60)
+        only = short(repr(y_train[:1].tolist()[0]), 60)
         raise DataError(f"every row is of class {only}: the data must have at least two classes", where=where)
-    if len(counts) == len(own) > 2 and not len(rest):
+    if len(counts) == len(y_train) > 2 and not len(y_test):
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
     single = [label for label, count in (counts + of_test).items() if count == 1]
     if len(single) > SHOWN:
         notes.append(
-            f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(wanted.label)} a class?"
+            f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(keys.label)} a class?"
         )
     places = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
     for label in single if len(single) <= SHOWN else ():
         place = places[int(np.flatnonzero(y == label)[0])]
-        one = f"class {short(repr(label), 60)} has one row only ({place})"
-        notes.append(f"{one}: no split has it in both parts")
+        sentence = f"class {short(repr(label), 60)} has one row only ({place})"
+        notes.append(f"{sentence}: no split has it in both parts")
     if absent := [(label, count) for label, count in of_test.items() if label not in counts]:
         shown = listed(f"{short(repr(label), 60)} ({counted(count, 'row')})" for label, count in absent)
         notes.append(f"classes in the test file only, which cannot be learnt: {shown}")

@@ -334,13 +334,13 @@ def _even(
 
 def separator_of(given: str) -> str:
     """Return the separator that a character or a word stands for. Raises ConfigError for anything else."""
-    taken = SEPARATORS.get(given, given)
-    if len(taken) != 1 or taken in "\"\n'":
+    separator = SEPARATORS.get(given, given)
+    if len(separator) != 1 or separator in "\"\n'":
         words = ", ".join(word for word in SEPARATORS if word.isalpha())
         raise ConfigError(
             f"separator must be one character, got '{given}'", hint=f"or one of the words {words}"
         )
-    return taken
+    return separator
 
 
 def _likeliest(head: list[str], expected: Collection[str], tried: str | None) -> str:
@@ -361,7 +361,7 @@ def _likeliest(head: list[str], expected: Collection[str], tried: str | None) ->
             widths.append(len(fields))
         is_even = len(set(widths)) == 1 and widths[0] > 1
         is_usual = candidate != " " and (is_even or max(widths, default=0) > 1)
-        return common, is_even, is_usual, widths[0] if widths else 0
+        return common, is_even, is_usual, widths[0] if is_even or is_usual else 0
 
     return max(candidates, key=score)
 

@@ -66,10 +66,7 @@ def find(card: str, file: CardFile) -> Path:
     if state.path is not None:
         if state.state == "found":
             return state.path
-        if state.path.parent.parent == download_folder():
-            hint = f"confml data fetch {card} puts the right one in its place"
-        else:
-            hint = f"replace it, or have confml data fetch {card} put the right one into the cache"
+        hint = f"replace it, or have confml data fetch {card} put the right one into the cache"
         said = state.problem or f"wrong checksum: expected SHA-256 {state.expected}, got {state.got}"
         raise DataError(said, where=str(state.path), hint=hint)
     looked = ", ".join(str(folder) for folder in search_path())

@@ -13,7 +13,6 @@ from commands.bayes_error_cases import refused, run
 from confml.bayes_error import bayes_errors
 from confml.bayes_error.selection import select_attributes
 from confml.data import load
-from confml.errors import DataError
 from confml.report.bayes_error.study import attribute_groups
 from confml.report.bayes_error.tables import BOUNDS_HOLD
 from confml.steps.registry import build_step
@@ -113,12 +112,6 @@ def test_files_of_an_earlier_study_do_not_stay(table, tmp_path):
     assert {"mine.png", "pairs.csv", "heat-map.svg", "one-vs-rest.svg"} <= left
 
 
-def test_what_is_selected_does_not_depend_on_what_else_is_asked_for(table):
-    asked = [*table, "--select", 3, "--select-rows", 20, "--json", "-q"]
-    alone = json.loads(run(*asked)[0])["selection"]
-    assert json.loads(run(*asked, "--intervals", "--blocks", 3)[0])["selection"] == alone
-
-
 def test_estimates_that_are_nothing_but_class_sizes_are_told(tmp_path):
     rng = np.random.default_rng(0)
     kinds = np.repeat(["a", "b", "c"], [60, 30, 15])
@@ -179,21 +172,6 @@ def test_made_data_show_their_true_error():
 )
 def test_mistakes_are_told(arguments, words):
     assert words in str(refused(*arguments))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "empty"),
-        ("a,y\n", "no rows"),
-        ("a,y\n1,x\n2,x\n", "must have at least two classes"),
-        ("a,y\n,x\n2,z\n", "empty"),
-    ],
-)
-def test_files_that_cannot_be_used(tmp_path, text, words):
-    (tmp_path / "bad.csv").write_text(text)
-    error = refused(tmp_path / "bad.csv", "--label", "y")
-    assert isinstance(error, DataError) and words in str(error)
 
 
 def test_dummy_columns_are_selected_together(table):

@@ -130,18 +130,6 @@ def test_the_experiment_of_a_source_runs_to_its_report(here, source):
     assert (here / "results" / "report.html").is_file()
 
 
-def test_krzanowskis_experiment_has_the_matched_table(here):
-    """On a real data set: three models, with reject and posterior matched to the envelope."""
-    wine_file(here)
-    run("wine.csv", "--label", "target", "--like", "krzanowski", "--out", "wine.yaml")
-    found = confml.run("wine.yaml", out="results", overrides=["protocol.repeats=2", "figures=[]"])
-    table = pandas.read_csv(here / "results" / "tables/matched.csv")
-    assert set(table["params.model"]) == {"simple", "standard", "adaptive"}
-    assert {"reject", "posterior"} <= set(table["view"])
-    errors = found.summary.query("metric == 'error'")
-    assert (errors["n"] == 2).all() and len(errors) == 16  # with majority-class
-
-
 def test_noise_of_a_source_leaves_test_labels(here):
     wine_file(here)
     run("wine.csv", "--label", "target", "--like", "kubat", "--out", "wine.yaml")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn import model_selection as ms
 
 from confml.data.folds import (
     calibration_groups,
@@ -12,6 +13,7 @@ from confml.data.folds import (
     random_folds,
     train_test_pairs,
 )
+from confml.errors import ConfigError
 
 
 def test_the_label_conditional_calibration_part_is_stratified():
@@ -109,3 +111,30 @@ def test_pairs_divide_the_rows(size, stratify, with_groups):
             assert abs(share - 2 / 3) < 0.1
     if size == 3:
         assert sorted(np.concatenate([test for _, test in pairs])) == list(range(30))
+
+
+@pytest.mark.parametrize("stratify", [True, False])
+@pytest.mark.parametrize("seed", [0, 7, 2**32 - 1])
+def test_pairs_are_those_of_scikit_learn(stratify, seed):
+    y = np.random.default_rng(seed).permutation(np.repeat(["a", "b", "c"], [20, 9, 5]))
+    folds = (ms.StratifiedKFold if stratify else ms.KFold)(3, shuffle=True, random_state=seed)
+    holdout = (ms.StratifiedShuffleSplit if stratify else ms.ShuffleSplit)(
+        1, test_size=0.3, random_state=seed
+    )
+    for size, splitter in ((3, folds), (0.3, holdout)):
+        pairs = train_test_pairs(y, None, size, stratify, seed, "d", "folds")
+        for pair, expected in zip(pairs, splitter.split(y[:, None], y), strict=True):
+            assert [part.tolist() for part in pair] == [sorted(part.tolist()) for part in expected]
+
+
+@pytest.mark.parametrize(
+    ("labels", "size", "words"),
+    [
+        ("ab", 3, "d has 2 rows, too few for 3 folds"),
+        ("aabbcc", 0.1, "cannot be split into a holdout .* greater or equal to the number of classes = 3"),
+        ("ab", 0.1, "cannot be split into a holdout .* no class has two rows"),
+    ],
+)
+def test_pairs_that_cannot_be_drawn_are_explained(labels, size, words):
+    with pytest.raises(ConfigError, match=words):
+        train_test_pairs(np.array(list(labels)), None, size, True, 3, "d", "test-size")

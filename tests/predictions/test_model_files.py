@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import pickletools
 import zipfile
 
 import numpy as np
@@ -300,14 +299,6 @@ def test_another_version_of_a_method_is_refused(files, monkeypatch):
 
 
 # ---- types
-
-
-def test_nothing_in_a_model_file_is_a_pickle(files):
-    run(*FIT, "--save", "m.confml")
-    for name, content in members_of(files / "m.confml").items():
-        assert name.endswith((".json", ".npy"))
-        with pytest.raises(ValueError):
-            list(pickletools.genops(content))
 
 
 @pytest.mark.parametrize(
