@@ -1,7 +1,9 @@
 """Printed tables of a Bayes error study."""
 
+import re
 import sys
-from typing import IO
+from collections.abc import Mapping
+from typing import IO, Any
 
 import pandas as pd
 
@@ -16,12 +18,20 @@ TITLES = {
     "overall": "{name}: Bayes error of all classes",
     "selection": "Forward selection by the {criterion} estimate of the pairs",
 }
-KEYS = {
-    "pairs": {"class": "class_a", "and": "class_b", "rows": "rows_a", "rows of and": "rows_b"},
-    "one-vs-rest": {"class": "class", "rows": "rows"},
-    "overall": {"estimator": "estimator"},
-    "selection": {"step": "step", "feature": "attribute"},
+SHARES = (
+    "; share={estimate:.3f}; tie band={estimate_tie_low:.3f}-{estimate_tie_high:.3f}"
+    "; interval={interval_low:.3f}-{interval_high:.3f}; error %={bayes_error:.2%}"
+    "; lower={lower:.2%}; upper={upper:.2%}"
+)
+FORMS = {
+    "pairs": "class={class_a}; and={class_b}; rows={rows_a}; rows of and={rows_b}" + SHARES,
+    "one-vs-rest": "class={class}; rows={rows}" + SHARES,
+    "overall": "estimator={estimator}; error %={estimate:.2%}; "
+    "tie band %={estimate_tie_low:.2%}-{estimate_tie_high:.2%}; lower={lower:.2%}; upper={upper:.2%}; "
+    "hold={bounds_hold}; definition={definition}",
+    "selection": "step={step}; feature={attribute}; criterion={criterion:.3f}",
 }
+"""Columns of each printed table: the heading, and how a row of one of `TABLES` is shown."""
 KEY_COLUMNS = {"pairs": 2, "one-vs-rest": 1, "overall": 1, "selection": 2}
 MOST_ROWS = {"pairs": 20, "one-vs-rest": 40}
 LEGEND = """\
@@ -38,14 +48,18 @@ def print_study(
 ) -> None:
     """Print the results; long tables are cut, with a note, unless ``every`` is True."""
     stream = stream or sys.stdout
-    for name, rows_of in TABLES.items():
-        rows = rows_of(study) if name in TITLES and (pairs or name != "pairs") else []
+    for name, columns in FORMS.items():
+        rows = TABLES[name](study) if pairs or name != "pairs" else []
         if rows:
             shown = rows[: None if every else MOST_ROWS.get(name)]
             left = len(rows) - len(shown)
             note = [f"... and {left} more (--all prints them, --out writes them)"] if left else []
             title = TITLES[name].format(name=study.name, criterion=study.request.criterion)
-            frame = shown_frame(name, pd.DataFrame(shown), study.request.intervals or 0.0)
+            forms = dict(column.split("=", 1) for column in columns.split("; "))
+            if study.intervals is None:
+                forms.pop("interval", None)
+            frame = pd.DataFrame([{key: text_of(form, row) for key, form in forms.items()} for row in shown])
+            frame = frame.rename(columns={"interval": f"{100 * (study.request.intervals or 0):g}% interval"})
             print_shown(ShownTable(title, frame, note, keys=KEY_COLUMNS[name]), stream)
     stream.write(LEGEND)
     if study.intervals is not None:
@@ -55,34 +69,10 @@ def print_study(
         stream.write(f"true Bayes error of {study.name}: {100 * study.true_error:.2f} %\n")
 
 
-def shown_frame(name: str, rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Return rows of one of `TABLES` as texts. level: of the intervals."""
-    texts = {heading: rows[key].astype(str) for heading, key in KEYS[name].items()}
-    if name == "selection":
-        return pd.DataFrame({**texts, "criterion": _decimals(rows["criterion"])})
-    ties = rows["estimate_tie_low"], rows["estimate_tie_high"]
-    if name == "overall":
-        texts |= {"error %": _per_cent(rows["estimate"]), "tie band %": _band(*map(_per_cent, ties))}
-    else:
-        texts |= {"share": _decimals(rows["estimate"]), "tie band": _band(*map(_decimals, ties))}
-        if "interval_low" in rows:
-            ends = _decimals(rows["interval_low"]), _decimals(rows["interval_high"])
-            texts[f"{100 * level:g}% interval"] = _band(*ends)
-        texts["error %"] = _per_cent(rows["bayes_error"])
-    texts |= {"lower": _per_cent(rows["lower"]), "upper": _per_cent(rows["upper"])}
-    if name == "overall":
-        texts |= {"hold": rows["bounds_hold"], "definition": rows["definition"]}
-    return pd.DataFrame(texts)
-
-
-def _decimals(values: pd.Series) -> pd.Series:
-    return values.map("{:.3f}".format, na_action="ignore").fillna("-")
-
-
-def _per_cent(values: pd.Series) -> pd.Series:
-    return (100 * values).map("{:.2f}".format, na_action="ignore").fillna("-")
-
-
-def _band(low: pd.Series, high: pd.Series) -> pd.Series:
-    """Return the ends of ranges, empty for those of one number or none."""
-    return (low + "-" + high).where((low != high) & (low != "-"), "")
+def text_of(form: str, row: Mapping[str, Any]) -> str:
+    """Return a row in the form of a column; "-" for NaN, and nothing for a range of one number."""
+    text = form.format_map(row)
+    if ":" not in form:  # no number
+        return text
+    text = text.replace("%", "").replace("nan", "-")
+    return "" if re.fullmatch(r"(.+)-\1", text) else text

@@ -108,25 +108,26 @@ def study(
         short = classes[counts < request.blocks]
         if len(short):
             warnings.append(
-                f"intervals: {_some(short)} {'has' if len(short) == 1 else 'have'} fewer rows than the "
+                f"intervals: class {short[0]} and {len(short) - 1} more have fewer rows than the "
                 f"{request.blocks} blocks; their intervals are too narrow or missing"
             )
     names, groups = attribute_groups(data)
     if request.select is not None:
-        selection = _select(X, y, groups, names, request, rng, say, about)
-    return Study(
-        name=data.name,
-        request=request,
-        rows=counts,
-        columns=X.shape[1],
-        errors=errors,
-        attributes=names,
-        about=tuple(about),
-        warnings=tuple(warnings),
-        intervals=intervals,
-        selection=selection,
-        true_error=true_error,
-    )
+        chosen = np.arange(len(y))
+        if len(y) > request.select_rows:
+            chosen = sample_by_class(y, request.select_rows, derived_generator(rng, "selection"))
+            about.append(f"features selected on a random sample of {len(chosen)} rows")
+        say(f"selection: {request.select} of {len(names)} features on {len(chosen)} rows")
+        selection = select_attributes(
+            *(X[chosen], y[chosen], request.select),
+            groups=groups,
+            criterion=request.criterion,
+            **request.of_trees,
+            said=lambda step, number: say(f"selection: {step + 1}. {names[number]}"),
+        )
+    texts = names, tuple(about), tuple(warnings)
+    numbers = counts, X.shape[1], errors
+    return Study(data.name, request, *numbers, *texts, intervals, selection, true_error)
 
 
 def check_request(request: Request, data: DataSet) -> None:
@@ -195,27 +196,3 @@ def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
             "its maximum, so it shows their sizes and not their difficulty"
         )
     return [*(f"pairs: {text}" for text in of_pairs), *(f"one-vs-rest: {text}" for text in of_classes), *few]
-
-
-def _select(X, y, groups, names, request: Request, rng, say, about: list[str]) -> Selection:
-    rows = np.arange(len(y))
-    assert request.select is not None  # `study` selects only where it is asked for
-    if len(y) > request.select_rows:
-        rows = sample_by_class(y, request.select_rows, derived_generator(rng, "selection"))
-        about.append(f"features selected on a random sample of {len(rows)} rows")
-    say(f"selection: {request.select} of {len(names)} features on {len(rows)} rows")
-    return select_attributes(
-        X[rows],
-        y[rows],
-        request.select,
-        groups=groups,
-        criterion=request.criterion,
-        **request.of_trees,
-        said=lambda step, number: say(f"selection: {step + 1}. {names[number]}"),
-    )
-
-
-def _some(labels: np.ndarray, most: int = 3) -> str:
-    shown = ", ".join(str(label) for label in labels[:most].tolist())
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return f"class{'es' if len(labels) > 1 else ''} {shown}{more}"
