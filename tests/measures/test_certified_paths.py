@@ -62,30 +62,6 @@ def test_choices_among_certified_thresholds():
     assert most_accepting([first, second], [0, 0]) is None
 
 
-def test_choice_of_the_best_of_ten_methods_keeps_the_risk():
-    """Each method certified by itself: one of ten has a false threshold in far more than delta."""
-    rng = np.random.default_rng(4)
-    together = alone = certified = 0
-    draws, rows, risk, delta = 300, 500, 0.05, 0.05
-    for _ in range(draws):
-        paths = []
-        for _ in range(10):
-            confidence = rng.random(rows)
-            # risk of the rows with confidence >= t is 0.1 (1 - t)^1.5
-            correct = rng.random(rows) >= 0.25 * (1 - confidence) ** 1.5
-            grid = 1 - np.linspace(0.25, 1, 50)
-            paths.append(Path.of_errors(confidence, correct, grid, risk))
-        false = [0.1 * (1 - path.thresholds) ** 1.5 > risk for path in paths]
-        counts = certify_paths(paths, delta)
-        together += any(wrong[:count].any() for wrong, count in zip(false, counts, strict=True))
-        certified += any(counts)
-        own = [certify_paths([path], delta)[0] for path in paths]
-        alone += any(wrong[:count].any() for wrong, count in zip(false, own, strict=True))
-    assert certified > draws / 2
-    assert together <= draws * delta + 3 * np.sqrt(draws * delta * (1 - delta))
-    assert alone > 2 * draws * delta
-
-
 def test_mistakes():
     with pytest.raises(ValueError, match="delta must be above 0"):
         certify_paths([], 0.0)

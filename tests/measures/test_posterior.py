@@ -56,19 +56,6 @@ def test_the_papers_example_of_reject_and_envelope():
     assert views["posterior"].confidence[0] == pytest.approx(0.841, abs=3e-3)
 
 
-def test_the_errors_of_shares_are_those_of_repeated_samples():
-    rng = np.random.default_rng(4)
-    p = rng.normal(0.6, 0.1, (2000, 60))
-    many = [Summary.of_draws(np.stack([one, 1 - one], axis=1)[:, None]) for one in p]
-    for name, error in (
-        ("mean", "error"),
-        ("envelope", "envelope_error"),
-        ("exceedance", "exceedance_error"),
-    ):
-        spread = np.std([getattr(one, name)[0, 0] for one in many])
-        assert np.mean([getattr(one, error)[0, 0] for one in many]) == pytest.approx(spread, rel=0.06), name
-
-
 def test_equal_shares_are_equal_in_any_order_of_the_draws():
     """A sum of 57 weights 1/60 depends in its last digit on where they are; a share of all draws is 1."""
     rng = np.random.default_rng(5)

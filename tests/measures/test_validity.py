@@ -153,17 +153,6 @@ def test_an_online_pass_has_the_binomial_band():
     assert (low, high) == tuple(binom.ppf([0.025, 0.975], 200, 0.9) / 200)
 
 
-def test_bands_are_quantiles_of_simulated_coverage():
-    rng = np.random.default_rng(0)
-    parts, level = [(40, 21), (60, 35), (10, 61)], 0.1
-    total = np.zeros(20_000)
-    for rows, counted in parts:
-        errors = np.floor(level * counted)
-        total += rng.binomial(rows, rng.beta(counted - errors, errors, 20_000))
-    low, high = coverage_band(parts, level)
-    assert np.quantile(total, [0.025, 0.975]) / 110 == pytest.approx([low, high], abs=0.0101)
-
-
 # ---- classes
 
 

@@ -183,15 +183,3 @@ def test_the_bayes_error_has_the_label_noise_of_the_test_part(tmp_path):
     assert point.x == 0.0
     with pytest.raises(ConfmlError, match="with 90 % label noise is not known; it is known up to 80 %"):
         combined_curves([noised(tmp_path, 0.9)], "bayes-error", "error")
-
-
-def test_label_noise_and_overlap_together(tmp_path):
-    """Two classes with Bayes error e and noise q: e (1 - q) + q (1 - e)."""
-    (tmp_path / "two.yaml").write_text(
-        "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 50, test-n: 50, distance: 2.0}]\n"
-        "noise: {labels: 0.1}\nmethods: [knn]\nprotocol: fixed-split\n"
-    )
-    run(load_config(str(tmp_path / "two.yaml")), tmp_path / "two", Execution(1, engine="serial"))
-    (point,) = combined_curves([open_run(tmp_path / "two")], "bayes-error", "error")["knn",]
-    bayes_error = 0.5 * math.erfc(1 / math.sqrt(2))
-    assert point.x == pytest.approx(0.9 * bayes_error + 0.1 * (1 - bayes_error))

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
-from confml.measures.monitoring import Alarm
 from confml.measures.prediction import Prediction
-from confml.report.tables.monitoring import alarm_words, martingale_words
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
@@ -70,16 +68,3 @@ def test_a_quiet_pass_has_no_alarm(folder):
     assert rows[-1]["meaning"] == "no alarm in 1,500 rows: nothing to do" and rows[-1]["step"] == ""
     assert all("not enough evidence" in row["meaning"] for row in rows[:3])
     assert "quiet" not in "".join(line for line in (folder / ".run/notes.txt").open() if "alarm" in line)
-
-
-def test_words():
-    words = alarm_words(Alarm(1415, 1346, 9.3), 10_000)
-    assert words.startswith("alarm after row 1,415, of which there is at most one in 10,000 rows on average")
-    assert "about one in 5,500 rows" in alarm_words(Alarm(1415, 1346, 9.3), 5_500, simulated=True)
-    assert "the estimated change is after row 1,346" in words
-    assert martingale_words(np.log(99.99), 5).startswith("99.9 at most, below 100: not enough evidence")
-    assert "412 after row 3,120" in martingale_words(np.log(412), 3120)
-    assert "probability at most 1/1e14" in martingale_words(32.3, 7)
-    # 1 / size is a bound, so size is rounded down.
-    assert "412 after row 7" in martingale_words(np.log(412.9), 7)
-    assert "probability at most 1/1e14" in martingale_words(14.9 * np.log(10), 7)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.report.console import print_run
 from confml.report.figures import FIGURES, DatasetResults, NotApplicable
-from confml.report.tables.matched import matched_rows
+from confml.report.numbers.summaries import table_rows
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
@@ -108,25 +106,8 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
             mean = views["posterior"].scores.max(axis=1)
             accepted = (mean - 0.5) / 0.1 >= multiple
             assert np.mean(accepted & (views["posterior"].labels == truth)) == pytest.approx(value)
-    means = matched_rows(tmp_path / "tables/matched.csv", run.summary)
+    means = table_rows(tmp_path / "tables/matched.csv", run.summary)
     assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
-
-
-def test_the_console_says_sure_and_unsure(tmp_path):
-    run = run_by_hand()
-    write_report(run, tmp_path)
-    stream = io.StringIO()
-    print_run(run, tmp_path, stream, everything=True)
-    text = stream.getvalue()
-    results = text[text.index("Accepted and rejected") :]
-    assert "sure correct" in text and "level" not in results.splitlines()[1]
-    line = next(line for line in results.splitlines() if "reject" in line and " 0.8 " in line)
-    values = [
-        row.mean
-        for row in run.summary
-        if row.view == "reject" and row.level == 0.8 and row.metric == "unsure"
-    ]
-    assert f"{100 * values[0]:.2f}" in line
 
 
 @pytest.mark.parametrize(
@@ -154,22 +135,6 @@ def test_figures_with_nothing_to_show_say_so():
     ):
         with pytest.raises(NotApplicable):
             FIGURES[name].draw(DatasetResults(run, "wine" if options else "none"), **options)
-
-
-def test_true_probability_is_known_of_made_data_and_of_ripleys():
-    from confml.data.generators import true_probability
-
-    point = np.array([[0.3, 0.3], [0.4, 0.7], [0.0, 0.5]])
-    ripley = true_probability({"name": "ripley-synth"})(point)
-    made = true_probability({"name": "x", "generate": "two-gaussians", "distance": 1.0, "n": 5})(point)
-    np.testing.assert_allclose([ripley.sum(axis=1), made.sum(axis=1)], 1.0)
-    assert ripley[0, 0] > 0.9 and ripley[1, 1] > 0.9
-    #                    distances to the four means, squared over 2 * 0.03
-    parts = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.7, 0.3), (0.3, 0.3))]
-    others = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.3, 0.7), (0.4, 0.7))]
-    assert ripley[2, 0] == pytest.approx(sum(parts) / (sum(parts) + sum(others)))
-    assert made[0, 1] == pytest.approx(1 / (1 + np.exp(-0.6 / np.sqrt(2))))
-    assert true_probability({"name": "pima"}) is None
 
 
 def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import POWER, online_p_values, power_martingale, simple_mixture
+from confml.measures.martingales import online_p_values, power_martingale, simple_mixture
 from confml.measures.novelty import familiarity
 from confml.measures.p_values import is_online
 from confml.measures.prediction import SHARES
@@ -103,11 +103,6 @@ def probability_events(variant: Variant) -> dict[str, Event]:
     return found
 
 
-def level_of(results, options) -> float:
-    """Return the significance level of a figure: its option, or the smallest of the config."""
-    return float(options.get("level", min(map(float, results.config.levels), default=0.1)))
-
-
 def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
     """Return (error rate, number) of the test examples of a node's classes that pass through it.
 
@@ -161,7 +156,7 @@ class MartingalePath(NamedTuple):
     begin: int
 
 
-def martingale_paths(variant: Variant, epsilon: float = POWER) -> dict[str, list[MartingalePath]]:
+def martingale_paths(variant: Variant) -> dict[str, list[MartingalePath]]:
     """Return the martingales against exchangeability of each split of an online pass."""
     found: dict[str, list[MartingalePath]] = {}
     for view, splits in variant.views.items():
@@ -169,7 +164,7 @@ def martingale_paths(variant: Variant, epsilon: float = POWER) -> dict[str, list
             p = online_p_values(case)
             if p is not None and len(p):
                 steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
-                mixture, power = simple_mixture(p), power_martingale(p, float(epsilon))
+                mixture, power = simple_mixture(p), power_martingale(p)
                 begin = int(case.prediction.extra["learnt"][0])
                 path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
                 found.setdefault(view, []).append(path)

@@ -1,6 +1,5 @@
 """Metrics of finished cells, and their means over the splits."""
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from confml._json import from_json
 from confml.measures import Metric
 from confml.measures.metric import OWN
 from confml.plugins.parameters import parameters_text
+from confml.report.files import read_csv
 from confml.runner.plan import Cell
 
 TIME_METRICS = {
@@ -138,35 +138,45 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
         times = training_times(fit, tuning, int(configurations), prepare)
         for metric, value in {**times, CONFIGURATIONS: configurations}.items():
             found.setdefault((*key, "", metric, None), []).append(value)
-    return with_params(found, summary)
+    return _with_params({key: mean_and_sd(own) for key, own in found.items()}, summary)
+
+
+def table_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return the rows of a table with metrics for the variants of a summary; none without a file.
+
+    It has mean, sd and n, or the value of each split.
+    """
+    values: dict[tuple, list[float]] = {}
+    moments: dict[tuple, tuple[float, float, int]] = {}
+    for key, line in lines_of_variants(path, summary):
+        name = (*key, line["view"], line["metric"], float(line["level"]) if line["level"] else None)
+        if "value" in line:
+            values.setdefault(name, []).append(float(line["value"] or "nan"))
+        else:
+            moments[name] = float(line["mean"] or "nan"), float(line["sd"] or "nan"), int(line["n"])
+    return _with_params(moments | {name: mean_and_sd(own) for name, own in values.items()}, summary)
 
 
 def lines_of_variants(
     path: Path, summary: Sequence[SummaryRow]
 ) -> Iterator[tuple[tuple[str, str, str], dict[str, str]]]:
-    """Yield data set, method and packed parameters, and the line, of the variants of a summary in a CSV file.
-
-    There are none without a file.
-    """
-    known = {(row.dataset, row.method, row.variant) for row in summary}
-    if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                key = line["dataset"], line["method"], line["params"]
-                if key in known:
-                    yield key, line
+    """Yield data set, method and packed parameters, and the line, of variants of a summary in a CSV file."""
+    variants = {(row.dataset, row.method, row.variant) for row in summary}
+    for line in read_csv(path):
+        key = line["dataset"], line["method"], line["params"]
+        if key in variants:
+            yield key, line
 
 
-def with_params(values: Mapping[tuple, list[float]], summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return means over the splits with the parameters of a summary.
+def _with_params(
+    moments: Mapping[tuple, tuple[float, float, int]], summary: Sequence[SummaryRow]
+) -> list[SummaryRow]:
+    """Return rows with the parameters of a summary.
 
-    values: by data set, method, packed parameters, view, metric and level.
+    moments: mean, sd and n by data set, method, packed parameters, view, metric and level.
     """
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    return [
-        SummaryRow._make((*key[:2], params[key[:3]], *key[2:], *mean_and_sd(own)))
-        for key, own in values.items()
-    ]
+    return [SummaryRow._make((*key[:2], params[key[:3]], *key[2:], *own)) for key, own in moments.items()]
 
 
 def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:

@@ -7,13 +7,11 @@ the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from confml.measures import Metric
 from confml.measures.rejection import Match, curve_of, match, sureness
-from confml.report.numbers.summaries import SummaryRow, lines_of_variants, with_params
 from confml.report.run.results import Variant
 from confml.report.tables.certified import has_thresholds
 from confml.report.tables.table import Row, Table
@@ -90,15 +88,6 @@ def _numbers(found: Match) -> dict[str, float]:
         "matched_sure_incorrect": found.sureness.incorrect,
         "matched_exactly": float(found.exact),
     }
-
-
-def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return the means over the splits of a ``matched.csv``, for the variants of a summary."""
-    found: dict[tuple, list[float]] = {}
-    for key, line in lines_of_variants(path, summary):
-        own = (*key, line["view"], line["metric"], float(line["level"]))
-        found.setdefault(own, []).append(float(line["value"] or "nan"))
-    return with_params(found, summary)
 
 
 TABLE = Table(

@@ -18,6 +18,7 @@ from confml.report.numbers.summaries import (
     dataset_rows,
     read_datasets,
     read_summary,
+    table_rows,
     timing_rows,
 )
 from confml.report.report import Report
@@ -81,8 +82,8 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
     return [
         *summary,
         *timing_rows(folder / timings.TABLE.file, summary),
-        *matched.matched_rows(folder / matched.TABLE.file, summary),
-        *threshold_curves.read_threshold_curves(folder / threshold_curves.TABLE.file, summary),
+        *table_rows(folder / matched.TABLE.file, summary),
+        *table_rows(folder / threshold_curves.TABLE.file, summary),
         *dataset_rows(read_datasets(folder / "summary.json")),
     ]
 

@@ -5,9 +5,7 @@ confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| 
 rejects the examples below it.
 """
 
-import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from confml.measures import Metric
 from confml.report.figures.accuracy_rejection import volumes_and_machines
@@ -22,7 +20,7 @@ from confml.report.numbers.outcomes import (
     theta_max,
     threshold_curves,
 )
-from confml.report.numbers.summaries import SummaryRow, lines_of_variants, mean_and_sd
+from confml.report.numbers.summaries import SummaryRow, mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.tables.table import Row, Table
@@ -104,18 +102,6 @@ def threshold_rows(data: DatasetResults) -> Iterator[SummaryRow]:
                 ("fewer_rejections", fewer, ERROR),
             ):  # of all splits together
                 yield row(metric, [value], level)._replace(n=len(curve.correct))
-
-
-def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return the rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
-    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    rows = []
-    for key, line in lines_of_variants(path, summary):
-        level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
-        moments = (math.nan if one is None else one for one in (mean, sd))
-        own = (line["view"], line["metric"], level, *moments, int(line["n"]))
-        rows.append(SummaryRow._make((*key[:2], params[key], key[2], *own)))
-    return rows
 
 
 TABLE = Table(

@@ -215,13 +215,6 @@ def test_level_counts_are_the_regions(kind):
         assert np.array_equal(counts > place, prediction.region(level)), level
 
 
-def test_no_data_set_takes_an_identifier_of_the_page(tmp_path):
-    write_report(some_run(datasets=("data", "Data", "answer", "answer.results")), tmp_path)
-    found = Elements((tmp_path / "report.html").read_text(encoding="utf-8"))
-    ids = [attrs["id"] for _, attrs in found.elements if attrs.get("id")]
-    assert len(ids) == len(set(ids))
-
-
 def test_a_large_run_does_not_make_a_large_page(tmp_path):
     run = some_run(datasets=("one", "two"), methods=40, n=1500, splits=("r0",))
     write_report(run, tmp_path)
@@ -267,10 +260,6 @@ def test_figures_of_many_data_sets_are_folded(tmp_path):
     write_report(run, tmp_path)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(Elements(html).of("details")) == 5 == html.count("</svg>")
-
-
-def test_figures_of_few_data_sets_are_not_folded(page):
-    assert not Elements(page).of("details")
 
 
 def test_the_page_is_short(page):
