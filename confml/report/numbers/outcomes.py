@@ -21,6 +21,7 @@ from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.methods.details import ChainSummary, ClassTreeNode
 from confml.report.run.results import Variant, ViewKey
+from confml.report.tables.conditional_coverage import first_tests
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
 
@@ -83,20 +84,15 @@ def probability_events(variant: Variant) -> dict[str, Event]:
     """Return the event of the test rows of views with shares; each row counts once."""
     found = {}
     for view, splits in variant.views.items():
-        if not all(
+        if any(len(case.truth) for _, case in splits) and all(
             case.prediction.kind in SHARES and not np.isnan(case.prediction.scores).any()
             for _, case in splits
         ):
-            continue
-        seen: set[int] = set()
-        parts = []
-        for result, case in splits:
-            rows = result.rows.tolist()
-            new = [at for at, row in enumerate(rows) if row not in seen]
-            seen.update(rows)
-            if new:
-                parts.append(event_of(Case(case.prediction.take(new), case.truth[new])))
-        if parts:
+            parts = [
+                event_of(Case(case.prediction.take(new), case.truth[new]))
+                for (_, case), new in zip(splits, first_tests(splits), strict=True)
+                if len(new)
+            ]
             p, happened = (np.concatenate(part) for part in zip(*parts, strict=True))
             every = -(-len(p) // MOST_ROWS)
             found[view] = Event(p[::every], happened[::every])
