@@ -70,17 +70,6 @@ def test_shares_are_those_of_rejection_sampling(d, n, seed):
     assert (view.extra["rhat"] < 1.05).all()
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_full_shares_count_dimensions_that_training_rows_do_not_span(rows):
-    """A row or two in three dimensions: rejection sampling draws in all of them."""
-    X, y, X_test = separable(3, rows, 5)
-    X, y = np.vstack([X, -X[:1]]), np.append(y, -y[0])
-    sampled = naive.rejection_sample(X, y, 400_000, np.random.default_rng(9))
-    expected = (sampled @ X_test.T > 0).mean(axis=0)
-    got = linear(predictive="full").fit(X, y).predict_proba(X_test)[:, 1]
-    np.testing.assert_allclose(got, expected, atol=0.01)
-
-
 def test_without_fresh_directions_the_billiard_need_not_be_ergodic():
     """A trajectory that repeats itself for ever does not see all of version space; fresh directions do."""
     X = np.eye(3)
@@ -218,24 +207,6 @@ def test_an_examples_probability_does_not_depend_on_the_others(params):
             assert np.array_equal(alone[view].scores[0], together[view].scores[row])
         for name, values in together["probability"].extra.items():
             assert alone["probability"].extra[name][0] == values[row]
-
-
-def test_the_seed_decides():
-    X, y, X_test = overlapping()
-
-    def probabilities(seed):
-        return BayesTransduction(sigma=2.0, n_bounces=5000, random_state=seed).fit(X, y).predict_proba(X_test)
-
-    assert np.array_equal(probabilities(1), probabilities(1))
-    assert not np.array_equal(probabilities(1), probabilities(2))
-
-
-def test_swapped_labels_swap_probabilities():
-    X, y, X_test = overlapping()
-    one = BayesTransduction(sigma=2.0, random_state=1).fit(X, y).confident_predict(X_test)["probability"]
-    other = BayesTransduction(sigma=2.0, random_state=1).fit(X, -y).confident_predict(X_test)["probability"]
-    error = one.extra["standard_error"] + other.extra["standard_error"]
-    assert (np.abs(one.scores - other.scores[:, ::-1]).max(axis=1) <= 5 * error + 1e-3).all()
 
 
 # ---- parts
@@ -514,17 +485,6 @@ def test_kernel_svm_is_scikit_learns():
     assert np.array_equal(KernelSVM(sigma=3.0).fit(X, three).predict(X_test), oracle.predict(X_test))
 
 
-def test_the_machine_without_bias_has_the_widest_margin():
-    X, y, X_test = overlapping(30, 3)
-    K = naive.kernel_matrix(X, X, "rbf", 2.0)
-    space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
-    machine = KernelSVM(sigma=2.0, bias=False, C=1e9).fit(X, y)
-    f = machine.decision_function(X)
-    assert (y * f).min() == pytest.approx(1.0, rel=1e-3)  # support vectors are at 1
-    expected = space.start @ space.space.coordinates(naive.kernel_matrix(X, X_test, "rbf", 2.0))
-    np.testing.assert_allclose(machine.decision_function(X_test) * space.margin, expected, atol=1e-3)
-
-
 def test_the_soft_machine_without_bias_is_the_mirrored_one():
     """A mirrored training set, each row counting half, takes the bias of scikit-learn's SVC away."""
     X, y, X_test = overlapping(60, 4)
@@ -614,12 +574,6 @@ def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
     assert method.confident_predict(X)["probability"].extra["ess"].min() > 1
 
 
-@pytest.mark.parametrize("epsilon, eta", [(0.0, 0.1), (1e-200, 0.1), (0.1, 0.0), (0.1, 1.0), (1.0, 0.1)])
-def test_draws_of_impossible_numbers(epsilon, eta):
-    with pytest.raises(ValueError, match="expected 1e-9 <= epsilon < 1"):
-        hoeffding_draws(epsilon, eta)
-
-
 @pytest.mark.parametrize(
     "params, wrong",
     [
@@ -647,3 +601,9 @@ def test_standard_errors_cover_probabilities_near_one():
     errors = np.abs(short.scores - long)[near, 0]
     assert near.sum() > 40
     assert np.mean(errors > 3 * short.extra["standard_error"][near]) < 0.05
+
+
+@pytest.mark.parametrize("epsilon, eta", [(0.0, 0.1), (1e-200, 0.1), (0.1, 0.0), (0.1, 1.0), (1.0, 0.1)])
+def test_draws_of_impossible_numbers(epsilon, eta):
+    with pytest.raises(ValueError, match="expected 1e-9 <= epsilon < 1"):
+        hoeffding_draws(epsilon, eta)
