@@ -19,7 +19,7 @@ from confml.measures.ranks import signed_rank
 from confml.report.answers.comparisons import Comparisons, Line, Split
 from confml.report.answers.differences import Comparison, Kind, LossTable, SplitLosses, compare_lines
 from confml.report.answers.losses import losses_of
-from confml.report.answers.text import RULE, listed
+from confml.report.answers.text import RULE, listed, p_text
 from confml.report.files import remove_earlier, write_csv
 from confml.report.run.results import Variant
 from confml.report.run.stored import open_run
@@ -314,9 +314,6 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> ShownTable:
     def interval(row: ComparisonRow) -> str:
         low, high = row.simultaneous_low, row.simultaneous_high
         return "" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
-
-    def p_text(p_value: float) -> str:
-        return "" if math.isnan(p_value) else f"{p_value:.3f}" if p_value >= 5e-4 else "<0.001"
 
     frame = pd.DataFrame(
         {

@@ -33,7 +33,7 @@ TERMS = {
     "test of the test rows after Holm's correction over all pairs of methods and views. Marked by a "
     "star.",
     "not shown to differ": "The test does not show a difference from the lowest error. The methods may "
-    "differ by less than the detectable difference. Earlier reports said indistinguishable.",
+    "differ by less than the detectable difference.",
     "detectable difference": "Difference of errors that the run finds with a power of at least 80 %, at the "
     "significance of one of all pairs.",
     "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
@@ -42,10 +42,7 @@ TERMS = {
     "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded with "
     "probability 95 %, for all methods of a data set together.",
     "chosen": "Largest share of the test predictions with an observed risk of at most 1 %. Method and "
-    "threshold are chosen on the same rows, so the risk of new rows is higher. Earlier reports said "
-    "decided.",
-    "indistinguishable": "See not shown to differ.",
-    "decided": "See chosen and certified.",
+    "threshold are chosen on the same rows, so the risk of new rows is higher.",
 }
 """Words of the answers of a report, by name."""
 SAME = "the methods err on the same rows"
@@ -54,6 +51,11 @@ SAME = "the methods err on the same rows"
 def plain_number(value: float) -> str:
     """Return a number with three significant digits."""
     return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value with three decimals; "" without one."""
+    return "" if math.isnan(value) else f"{value:.3f}" if value >= 5e-4 else "<0.001"
 
 
 def detectable_text(values: Sequence[float], best: float = math.nan, unit: str = "points") -> str:

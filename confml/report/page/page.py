@@ -1,6 +1,7 @@
 """``report.html``: the page of one run, or of several, without any other file."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -24,6 +25,7 @@ from confml.report.page.citations import citations
 from confml.report.page.drawings import drawing_of
 from confml.report.page.tables import pairs_table, results_table, settings_table
 from confml.report.report import Report
+from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.shown_table import ShownTable, to_html
@@ -43,30 +45,54 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
     files: paths and contents of the files that the page links to.
     """
     run, comparisons = report.run, comparisons_of(report.run)
-    ranks = ranking(run, "error")
-    headline, limits = _headline(answer)
-    level = usual_level(run.config.levels)
+    ranks, level = ranking(run, "error"), usual_level(run.config.levels)
+    limits = [note.removeprefix("warning: ") for note in report.notes]
     if level is not None and comparisons.lines:
-        limits += filter(None, [unpromised(comparisons, level)])
+        limits = [*filter(None, [unpromised(comparisons, level)]), *limits]
     tables = [table for name, table in report.shown.items() if name in known_tables()]
-    parts = dataset_parts({"": report}, comparisons, answer)
-    drawings = [drawing_of(one, report.folder) for one in report.pictures if not one.dataset]
-    return render(
+    return page_of(
+        {"": report},
+        comparisons,
+        answer,
+        None if ranks is None else run_matrix(run, ranks),
+        limits,
         name=run.config.name,
         about=" ".join((run.config.about or "").split()),
         cells=f"{run.done} of {len(run.cells)} cells are done, {len(run.failures)} failed. "
         f"Protocol: {protocol_text(run.config.protocol)}.",
+        figures=[drawing_of(one, report.folder) for one in report.pictures if not one.dataset],
+        sections=[{"id": "published", "title": "Published numbers", "tables": tables}] if tables else [],
+        files=files,
+        origin=origin(manifest_of(report.folder)),
+    )
+
+
+def page_of(
+    reports: Mapping[str, Report],
+    comparisons: Comparisons,
+    answer: RunAnswer,
+    summary: ShownTable | None,
+    limits: Sequence[str],
+    **content: Any,
+) -> str:
+    """Return the page of one run, or of several; every text is escaped.
+
+    summary: the first table. limits: sentences on the answer, besides its own. content: the other parts of
+    the template.
+    """
+    headline, rest = _headline(answer)
+    if summary is not None:  # without the notes that are sentences of the answer
+        notes = [note for note in summary.notes if note not in " ".join(headline)]
+        summary = replace(summary, notes=notes)
+    return page_template().render(
         banner=answer.state,
         failures=answer.failures,
         headline=headline,
-        summary=None if ranks is None else _without(run_matrix(run, ranks), headline),
-        figures=drawings,
-        limits=[*limits, *(note.removeprefix("warning: ") for note in report.notes)],
-        sections=[{"id": "published", "title": "Published numbers", "tables": tables}] if tables else [],
-        datasets=parts,
-        files=files,
-        origin=origin(manifest_of(report.folder)),
-        citations=citations(run),
+        summary=summary,
+        limits=[*rest, *limits],
+        datasets=dataset_parts(reports, comparisons, answer),
+        citations=dict.fromkeys(text for report in reports.values() for text in citations(report.run)),
+        **{"about": "", "figures": [], "files": [], **content},
     )
 
 
@@ -78,11 +104,6 @@ def _headline(answer: RunAnswer) -> tuple[list[str], list[str]]:
         return sentences[:3], sentences[3:]
     headline = [text for text in (advice.head, advice.power, advice.guarantee) if text]
     return headline, [text for text in sentences if text not in (advice.head, advice.rest)]
-
-
-def _without(table: ShownTable, sentences: Sequence[str]) -> ShownTable:
-    """Return a table without the notes that are sentences of the answer."""
-    return replace(table, notes=[note for note in table.notes if note not in " ".join(sentences)])
 
 
 def dataset_parts(
@@ -134,15 +155,14 @@ def facts(run: RunResults, dataset: str, notes: str) -> str:
     return f"{text} Audit: {'; '.join(findings)}." if findings else text
 
 
-def failed_cells(reports: Mapping[str, Report], dataset: str) -> dict[str, int]:
+def failed_cells(reports: Mapping[str, Report], dataset: str) -> Mapping[str, int]:
     """Return the number of failed cells on a data set by the label of the method."""
-    failed: dict[str, int] = {}
-    for name, report in reports.items():
-        for failure in report.run.failures:
-            if failure.cell.dataset == dataset:
-                label = report.run.label(failure.cell) + (f" ({name})" if name else "")
-                failed[label] = failed.get(label, 0) + 1
-    return failed
+    return Counter(
+        with_details(report.run.label(failure.cell), name)
+        for name, report in reports.items()
+        for failure in report.run.failures
+        if failure.cell.dataset == dataset
+    )
 
 
 def manifest_of(folder: Path) -> Mapping[str, Any]:
@@ -199,32 +219,22 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
     manifests = [manifest_of(folder) for folder in folders]
     comparisons = Comparisons([(name, report.run) for name, report in reports.items()])
     answer = answer_of(reports, comparisons)
-    headline, limits = _headline(answer)
-    tables = [
-        pairs_table(comparisons),
-        settings_table(names, [dict(one.get("config", {})) for one in manifests]),
-    ]
+    configs = [dict(manifest.get("config", {})) for manifest in manifests]
+    tables = [pairs_table(comparisons), settings_table(names, configs)]
     tables = [table for table in tables if len(table.frame)]
-    summary = matrix_of_runs(comparisons)
+    summary, limits = matrix_of_runs(comparisons), incomparable(reports, answer.answers)
     if summary is None:
-        limits.append(
-            "There are no mean ranks: they need two methods with results on the same two data sets."
-        )
-    page = render(
+        limits.insert(0, "There are no mean ranks: they need two methods on the same two data sets.")
+    page = page_of(
+        reports,
+        comparisons,
+        answer,
+        summary,
+        limits,
         name=f"Comparison of {listed(names)}",
-        about="",
         cells=f"{len(names)} runs: {listed(names, 12)}.",
-        banner=answer.state,
-        failures=answer.failures,
-        headline=headline,
-        summary=summary,
-        figures=[],
-        limits=[*limits, *incomparable(reports, answer.answers)],
         sections=[{"id": "runs", "title": "Differences of the runs", "tables": tables}] if tables else [],
-        datasets=dataset_parts(reports, comparisons, answer),
-        files=[],
         origin=[text for name, one in zip(names, manifests, strict=True) for text in origin(one, name)],
-        citations=dict.fromkeys(text for run in opened for text in citations(run)),
     )
     return page, answer.sentences
 
@@ -262,11 +272,6 @@ def incomparable(reports: Mapping[str, Report], answers: Sequence[Answer]) -> li
 
 
 # ---- the template
-
-
-def render(**content: Any) -> str:
-    """Return the page; every text in ``content`` is escaped."""
-    return page_template().render(**content)
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from confml.report.answers.advice import usual_level
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import Comparison, Difference
 from confml.report.answers.losses import COSTS
-from confml.report.answers.text import listed
+from confml.report.answers.text import listed, p_text
+from confml.report.compare import pairs_of
 from confml.report.forms.summary import estimate_text
 from confml.report.report import Report
 from confml.report.shown_table import ShownTable
@@ -48,71 +48,43 @@ def results_table(
     lines = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))
     shown, level = lines[:MOST_ROWS], usual_level(comparisons.results.config.levels)
     comparison = comparisons.comparison(dataset)
-    frame = pd.DataFrame({"method": [comparisons.label(line) for line in shown]})
-    best = pd.DataFrame({"method": [False] * len(shown)})
-    about = dict(ABOUT)
-
-    def add(metric: Metric, level: float | None = None) -> None:
-        estimate = [comparisons.estimate(line, metric.key, level) for line in shown]
-        if not any(estimate):
-            return
-        heading = metric.label if level is None else f"{metric.label} at {level:g}"
-        spread = "" if metric.key != "error" else ", mean ± sd over splits"
+    texts, best, about = {"method": list(map(comparisons.label, shown))}, {}, dict(ABOUT)
+    for metric in (*metrics_in(PAGE), *(metrics_in(PAGE, LEVEL) if level is not None else ())):
+        at = level if metric.per else None
+        estimates = [comparisons.estimate(line, metric.key, at) for line in shown]
+        if not any(estimates):
+            continue
+        heading = metric.label if at is None else f"{metric.label} at {at:g}"
+        spread = ", mean ± sd over splits" * (metric.key == "error")
         about[heading] = f"{metric.about[:1].upper()}{metric.about[1:]}{spread}."
-        texts = [_text(one, metric) for one in estimate]
-        if metric.key == "coverage" and level is not None:
-            low = [comparisons.low_coverage(line, level) is not None for line in shown]
-            texts = [f"{text} low" * flag or text for text, flag in zip(texts, low, strict=True)]
-        frame[heading] = texts
-        best[heading] = _best(estimate, metric)
-
-    for metric in metrics_in(PAGE):
-        add(metric)
+        texts[heading], best[heading] = [_text(one, metric) for one in estimates], _best(estimates, metric)
+        if metric.key == "coverage" and at is not None:
+            low = [" low" * (comparisons.low_coverage(line, at) is not None) for line in shown]
+            texts[heading] = [text + mark for text, mark in zip(texts[heading], low, strict=True)]
         if metric.key == "error" and comparison is not None and len(comparison.lines) > 1:
-            frame[DIFFERENCE] = [_difference(comparison, line) for line in shown]
-            frame[P] = [DASH if line in comparison.best else _p_value(comparisons, line) for line in shown]
-            best[DIFFERENCE] = best[P] = False
-    for metric in metrics_in(PAGE, LEVEL) if level is not None else ():
-        add(metric, level)
+            texts[DIFFERENCE] = [_difference(comparison, line) for line in shown]
+            p_values = [comparison.adjusted(line) for line in shown]
+            is_best = [line in comparison.best for line in shown]
+            texts[P] = [DASH * flag or p_text(p) or DASH for p, flag in zip(p_values, is_best, strict=True)]
     certified = _certified(reports, comparisons, dataset)
     if any(certified.values()):
-        frame[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
-        best[CERTIFIED] = False
-    frame[TIME] = [f"{comparisons.seconds(line):.2g}" for line in shown]
-    best[TIME] = False
-    rest = pd.DataFrame(
-        {"method": [f"{label} (failed)" for label in failed if label not in set(frame["method"])]}
+        texts[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
+    texts[TIME] = [f"{comparisons.seconds(line):.2g}" for line in shown]
+    missing = [f"{label} (failed)" for label in failed if label not in texts["method"]]
+    frame = pd.concat([pd.DataFrame(texts), pd.DataFrame({"method": missing})], ignore_index=True).fillna(
+        DASH
     )
-    frame = pd.concat([frame, rest]).fillna(DASH)
-    best = pd.concat([best, rest.assign(method=False)]).fillna(False).astype(bool)
-    return ShownTable(
-        f"Results on {dataset}",
-        frame.reset_index(drop=True),
-        _notes(comparisons, dataset, level, comparison, len(lines), failed),
-        best=best.reset_index(drop=True),
-        about=about,
-    )
-
-
-def _notes(
-    comparisons: Comparisons,
-    dataset: str,
-    level: float | None,
-    comparison: Comparison | None,
-    rows: int,
-    failed: Mapping[str, int],
-) -> list[str]:
-    notes = []
-    if comparison is not None:
-        notes += [
-            f"{comparisons.label(line)}: not compared ({why})." for line, why in comparison.left_out.items()
-        ]
+    bold = pd.DataFrame(best).reindex(index=frame.index, columns=frame.columns, fill_value=False)
+    left_out = comparison.left_out if comparison is not None else {}
+    notes = [f"{comparisons.label(line)}: not compared ({reason})." for line, reason in left_out.items()]
     if failed:
         cells = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in failed.items()]
         notes.append(f"Failed: {listed(cells)}.")
-    if rows > MOST_ROWS:
-        notes.append(f"{MOST_ROWS} of {rows} methods and views, the lowest errors; summary.csv has all.")
-    return notes
+    if len(lines) > MOST_ROWS:
+        notes.append(
+            f"{MOST_ROWS} of {len(lines)} methods and views, the lowest errors; summary.csv has all."
+        )
+    return ShownTable(f"Results on {dataset}", frame, notes, best=bold, about=about)
 
 
 def _text(estimate: Estimate | None, metric: Metric) -> str:
@@ -148,37 +120,18 @@ def _certified(reports: Mapping[str, Report], comparisons: Comparisons, dataset:
     return {line: shares[key] for line, key in keys.items() if key in shares}
 
 
-def _p_value(comparisons: Comparisons, line: Line) -> str:
-    estimate = comparisons.estimate(line, "error")
-    return DASH if estimate is None else p_text(estimate.p_value)
-
-
 def _difference(comparison: Comparison, line: Line) -> str:
     if line in comparison.best:
         return "lowest"
     gap = comparison.difference(line)
-    if gap is None:
-        return DASH
-    return f"{points(gap.difference)} {interval_text(gap, comparison.pairs)}"
+    return DASH if gap is None else difference_text(gap, comparison.pairs)
 
 
-def interval_text(difference: Difference, comparisons: int = 1) -> str:
-    """Return the interval of a difference in points; "" without one."""
-    if math.isnan(difference.error):
-        return ""
-    return f"[{', '.join(map(points, difference.interval(comparisons)))}]"
-
-
-def points(difference: float) -> str:
-    """Return a difference of shares in percentage points."""
-    return f"{100 * difference:.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def p_text(value: float) -> str:
-    """Return a p-value with three decimals."""
-    if math.isnan(value):
-        return DASH
-    return f"{value:.3f}" if value >= 5e-4 else "<0.001"
+def difference_text(gap: Difference, comparisons: int = 1) -> str:
+    """Return a difference of shares in percentage points, with its interval for a number of comparisons."""
+    values = [gap.difference, *(() if math.isnan(gap.error) else gap.interval(comparisons))]
+    first, *ends = [f"{100 * value:.2f}".replace("-", "\N{MINUS SIGN}") for value in values]
+    return f"{first} [{', '.join(ends)}]" if ends else first
 
 
 # ---- several runs
@@ -187,22 +140,16 @@ def p_text(value: float) -> str:
 def pairs_table(comparisons: Comparisons) -> ShownTable:
     """Return the differences of equal methods between two runs, on their common splits."""
     rows = []
-    for first, second in combinations(comparisons.lines, 2):
-        runs = [comparisons.run_of[line] for line in (first, second)]
-        names = [
-            line.method.removesuffix(f", {run}") for line, run in zip((first, second), runs, strict=True)
-        ]
+    for first, second in pairs_of(comparisons):
         gap, comparison = comparisons.pair(first, second), comparisons.comparison(first.dataset)
-        same = first.dataset == second.dataset and first.view == second.view and names[0] == names[1]
-        if same and runs[0] != runs[1] and gap is not None and comparison is not None:
+        if gap is not None and comparison is not None and first.view == second.view:
             errors = [comparisons.estimate(line, "error") for line in (first, second)]
+            runs = [comparisons.run_of[line] for line in (first, second)]
+            p_values = [p_text(value) or DASH for value in (gap.p_value, comparison.p_value(first, second))]
+            means = [f"{100 * error.mean:.2f}" for error in errors if error is not None]
+            method = comparisons.method(first)
             rows.append(
-                (
-                    *(first.dataset, names[0], *runs),
-                    *(f"{100 * error.mean:.2f}" for error in errors if error is not None),
-                    f"{points(gap.difference)} {interval_text(gap)}",
-                    *(p_text(gap.p_value), p_text(comparison.p_value(first, second)), str(gap.splits)),
-                )
+                [first.dataset, method, *runs, *means, difference_text(gap), *p_values, str(gap.splits)]
             )
     headings = ["data set", "method", "first run", "second run", "first (%)", "second (%)"]
     headings += ["first - second (points)", "p", "p (Holm)", "splits"]
