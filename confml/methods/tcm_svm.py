@@ -12,7 +12,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import PValueMethod
 from confml.methods.conformal.scores import margin_scores
 from confml.methods.multiclass import two_class_scores
-from confml.methods.tcm_nn.base_counts import Counts
+from confml.methods.tcm_nn.neighbour_counter import Counts
 from confml.methods.tcm_nn.tcm_nn import prediction_of
 from confml.plugins.parameters import Choice, Flag, Integer, Number, or_null
 

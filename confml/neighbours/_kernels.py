@@ -7,6 +7,7 @@ the number of rows of each class at the K-th distance that are not among the K (
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.candidates import candidates
 from confml.neighbours.distances import mixed_distance, squared_distance
 from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, push
@@ -100,53 +101,15 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
 
 
 @kernel
-def search_products(
-    queries, X, codes, products, slack, usable, lows, highs, distances, nearest_codes, beyond
-):
-    """Search the K nearest of each query row (n, d) in X (m, d), by the bounds of a `DistanceFilter`.
+def search_products(queries, X, codes, products, slack, low, high, distances, nearest_codes, beyond):
+    """Search the K nearest of each query row (n, d) in X (m, d) among the `candidates` of a `DistanceFilter`.
 
-    products (n, m); slack, usable (n,) of the queries; lows, highs (m,): squared lengths of the training rows
-    minus and plus their slack. Apart from a term of the query, a squared distance lies between
-    ``lows - 2 products - slack`` and ``highs - 2 products + slack``. Rows that cannot be excluded are
-    computed exactly.
+    products (n, m); slack (n,) of the queries; low, high (m,) of the filter.
     """
-    m = lows.size
-    k = distances.shape[1]
-    smallest = np.empty(k, dtype=np.float64)
-    candidates = np.empty(m, dtype=np.int64)
-    lower = np.empty(m, dtype=np.float64)
-    every = np.arange(m)
+    one_list, cuts = np.zeros(len(X), np.int64), np.array([0, len(X)])
     for i in range(len(queries)):
-        if not usable[i]:
-            search_candidates(queries[i], X, codes, every, distances[i], nearest_codes[i], beyond[i])
-            continue
-        # `smallest` holds the K smallest upper bounds: lower bounds above the last of them are excluded.
-        smallest[:] = np.inf
-        limit = np.inf
-        count = 0
-        for j in range(m):
-            twice = 2.0 * products[i, j]
-            low = lows[j] - twice
-            if low <= limit:
-                candidates[count] = j
-                lower[count] = low
-                count += 1
-                high = highs[j] - twice
-                if high < smallest[k - 1]:
-                    slot = k - 1
-                    while slot > 0 and smallest[slot - 1] > high:
-                        smallest[slot] = smallest[slot - 1]
-                        slot -= 1
-                    smallest[slot] = high
-                    limit = smallest[k - 1] + 2.0 * slack[i]
-        remaining = 0
-        for e in range(count):
-            if lower[e] <= limit:
-                candidates[remaining] = candidates[e]
-                remaining += 1
-        search_candidates(
-            queries[i], X, codes, candidates[:remaining], distances[i], nearest_codes[i], beyond[i]
-        )
+        rows = candidates(products[i], low, high, slack[i], one_list, cuts, -1, 1, distances.shape[1])
+        search_candidates(queries[i], X, codes, rows, distances[i], nearest_codes[i], beyond[i])
 
 
 @kernel

@@ -98,16 +98,14 @@ class NearestRows:
         self, distance_filter: DistanceFilter, queries: np.ndarray, out: tuple[np.ndarray, ...]
     ) -> None:
         m = len(self.X)
-        training = distance_filter.rows
-        lows, highs = training.norms - training.slack, training.norms + training.slack
         size = max(_BLOCK_ROWS, _BLOCK_BYTES // (4 * m))
         space = np.empty(min(size, len(queries)) * m, dtype=np.float32)
         for start in range(0, len(queries), size):
             part = slice(start, start + size)
             rows = distance_filter.query(queries[part])
-            products = distance_filter.similarities(rows, 0, m, space)
+            products, slack = distance_filter.products(rows, space), rows.rounded()[0]
             kernels.search_products(
-                queries[part], self.X, self.codes, products, rows.slack, rows.usable, lows, highs,
+                queries[part], self.X, self.codes, products, slack, distance_filter.low, distance_filter.high,
                 *(array[part] for array in out),
             )  # fmt: skip
 

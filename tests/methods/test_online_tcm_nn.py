@@ -10,7 +10,7 @@ from confml.errors import ConfmlError
 from confml.methods.registry import build
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
-from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
+from confml.methods.tcm_nn.online_pass import OnlinePass
 
 
 def ties(rng, n=60, classes=3):
@@ -104,12 +104,7 @@ def test_room_grows_and_blocks_do_not_matter():
     assert at == growing.learnt == 150
 
 
-SIZES = {
-    "direct": OnlineSizes(block=8, products=10**9, waiting=5),
-    "products": OnlineSizes(block=16, products=1, waiting=7),
-    "short lists": OnlineSizes(block=16, products=1, waiting=1, spare=1),
-    "one by one": OnlineSizes(block=8, cells=1, products=1),
-}
+BLOCKS = (1, 7, 16, 256)
 
 
 def hundredfold(rng):
@@ -128,15 +123,15 @@ def turning(rng):
     return X, rng.integers(0, 3, 80)
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("data", [ties, smooth, hundredfold, huge, turning])
 @pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
-def test_sizes_and_filters_change_nothing(data, sizes, mondrian):
+def test_blocks_and_filters_change_nothing(data, block, mondrian):
     """Each prefix against the literal definition; ties, duplicates, rows that the filter must refuse."""
     X, y = data(np.random.default_rng(11))
     classes = int(y.max()) + 1
     ks = (3, 1)
-    counts, _ = OnlinePass(X.shape[1], classes, ks, mondrian, sizes).step(X, y, predicts=True)
+    counts, _ = OnlinePass(X.shape[1], classes, ks, mondrian, block).step(X, y, predicts=True)
     for n in (1, 2, 7, 16, 33, 52, len(X) - 1):
         # Squares of the definition have no place in float64 there.
         unit = 2.0 ** -np.frexp(np.abs(X[: n + 1]).max())[1] if data is huge else 1.0
@@ -151,33 +146,18 @@ def test_sizes_and_filters_change_nothing(data, sizes, mondrian):
                 assert counts.equal[n, j, q] == np.sum(counted == alphas[-1]), (n, j, k)
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_learning_without_predicting_is_the_same_bag(sizes):
-    rng = np.random.default_rng(12)
-    X, y = hundredfold(rng)
-    whole, _ = OnlinePass(4, 3, (2,), sizes=sizes).step(X, y, predicts=True)
-    later = OnlinePass(4, 3, (2,), sizes=sizes)
+@pytest.mark.parametrize("block", BLOCKS)
+def test_learning_without_predicting_is_the_same_bag(block):
+    X, y = hundredfold(np.random.default_rng(12))
+    whole, _ = OnlinePass(4, 3, (2,)).step(X, y, predicts=True)
+    later = OnlinePass(4, 3, (2,), block=block)
     later.step(X[:70], y[:70], predicts=False)
     unlearnt, divided = later.step(X[70:71], None, predicts=True)
     counts, _ = later.step(X[70:], y[70:], predicts=True)
-    for got, once, want in zip(counts, unlearnt, whole, strict=True):
-        assert np.array_equal(got, want[70:])
-        assert np.array_equal(once[0], want[70])
+    for values, alone, expected in zip(counts, unlearnt, whole, strict=True):
+        assert np.array_equal(values, expected[70:])
+        assert np.array_equal(alone[0], expected[70])
     assert divided.tolist() == [[71] * 3]
-
-
-def test_the_filter_gives_way_where_it_excludes_nothing():
-    """Many different rows that float32 cannot tell apart: direct differences from then on."""
-    rng = np.random.default_rng(13)
-    X = 1e-6 * rng.normal(size=(300, 2)) + 1.0
-    X[0] = 1e3
-    y = rng.integers(0, 2, 300)
-    given = OnlineSizes(products=1, spare=1)
-    online = OnlinePass(2, 2, (1,), sizes=given)
-    counts, _ = online.step(X, y, predicts=True)
-    expected, _ = OnlinePass(2, 2, (1,), sizes=SIZES["direct"]).step(X, y, predicts=True)
-    for got, want in zip(counts, expected, strict=True):
-        assert np.array_equal(got, want)
 
 
 def test_predicting_and_learning_apart():

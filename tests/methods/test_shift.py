@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference.weighted import bbse, weighted_p_value, weighted_tcm_nn
+from reference.weighted import bbse, weighted_p_value
 
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.conformal import Conformal
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.registry import build
 from confml.methods.shift import ShiftWeights, covariate_weights, label_weights
-from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 
 def integers(rng, rows, classes=3):
@@ -19,24 +18,6 @@ def integers(rng, rows, classes=3):
     y = rng.integers(0, classes, rows)
     y[:classes] = np.arange(classes)
     return rng.integers(0, 5, (rows, 2)).astype(float) + y[:, None], y
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("mondrian", [False, True])
-def test_weighted_counts_are_sums_of_weights(engine, mondrian):
-    rng = np.random.default_rng(7)
-    X, y = integers(rng, 60)
-    T, _ = integers(rng, 12)
-    weights = rng.integers(1, 1000, 60)
-    counter = NeighbourCounter(X, y, engine)
-    for ks in ([1], [2, 5]):
-        counts = counter.counts(*counter.lists(ks[-1]), T, ks, mondrian, weights)
-        for q, k in enumerate(ks):
-            sizes = np.bincount(y, weights)[None] if mondrian else weights.sum()
-            p = (counts.greater[:, :, q] + counts.equal[:, :, q]) / (sizes + 1)
-            for row, x in enumerate(T):
-                expected = weighted_tcm_nn(X, y, range(3), x, k, weights, mondrian)
-                np.testing.assert_array_equal(p[row], expected)
 
 
 def test_equal_weights_give_the_same_bits(monkeypatch):

@@ -13,7 +13,6 @@ from trials import is_variant_with_files, more_of
 
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
-from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 # ---- the same counts as the definition, bit for bit
@@ -39,8 +38,8 @@ def random_case(rng, m, d, c, r, kind):
     return Z[:m], np.sort(codes) if rng.random() < 0.3 else codes, Z[m:]
 
 
-def assert_same_counts(X, codes, T, ks, expected, engine, sizes, within=False):
-    counter = NeighbourCounter(X, codes, engine, sizes)
+def assert_same_counts(X, codes, T, ks, expected, engine, block=256, within=False):
+    counter = NeighbourCounter(X, codes, engine, block)
     counts = counter.counts(*counter.lists(max(ks)), T, ks, within)
     for q, (greater, equal, alpha) in enumerate(expected):
         np.testing.assert_array_equal(counts.alpha[:, :, q], alpha)
@@ -57,30 +56,21 @@ def test_counts_are_those_of_the_definition(seed):
         ks = np.unique(rng.integers(1, 8, rng.integers(1, 3)))
         within = number % 4 == 3
         expected = [naive.tcm_nn(X, codes, T, k, within) for k in ks]
-        sizes = BlockSizes(*(int(size) for size in rng.integers(1, 16, 3)), spare=int(rng.integers(1, 4)))
         for engine in ENGINES:
-            assert_same_counts(X, codes, T, ks, expected, engine, sizes, within)
+            assert_same_counts(X, codes, T, ks, expected, engine, int(rng.integers(1, 16)), within)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_larger_sets_in_many_tiles(engine, kind):
-    """Classes long enough for every part of the kernels; the block sizes make lists overflow, and tiles and
-    blocks end within classes."""
+def test_larger_sets_in_many_blocks(engine, kind):
+    """Classes long enough for every part of the kernels; blocks end within classes."""
     rng = np.random.default_rng(KINDS.index(kind))
     X, codes, T = random_case(rng, 420, 5, 3, 5, kind)
     codes[rng.random(420) < 0.5] = 0
     ks = [1, 2, 7, 20]
     expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
-    for sizes in (
-        BlockSizes(),
-        BlockSizes(rows=100, columns=37, block=2, spare=1),
-        BlockSizes(rows=64, columns=128, spare=6),
-    ):
-        assert_same_counts(X, codes, T, ks, expected, engine, sizes)
-    for q, k in enumerate(ks):
-        sizes = BlockSizes(rows=90, columns=300)
-        assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, sizes)
+    for block in (2, 100, 256):
+        assert_same_counts(X, codes, T, ks, expected, engine, block)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -94,7 +84,28 @@ def test_classes_apart(engine, distance):
     T[:, 0] += distance * np.array([0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.4])
     ks = [1, 4]
     expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
-    assert_same_counts(X, codes, T, ks, expected, engine, BlockSizes(block=7))
+    assert_same_counts(X, codes, T, ks, expected, engine, 7)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("within", [False, True])
+def test_examples_that_do_not_count(engine, within):
+    """Examples outside a group are neighbours, and are not counted."""
+    rng = np.random.default_rng(7)
+    X, codes, T = random_case(rng, 40, 2, 3, 8, "few whole numbers")
+    counted = rng.random(40) < 0.5
+    counter = NeighbourCounter(X, codes, engine)
+    for k in (1, 4):
+        counts = counter.counts(*counter.lists(k), T, [k], within, counted)
+        for r, x in enumerate(T):
+            D = naive.distances(np.vstack([X, x]), np.vstack([X, x]))
+            for j in range(codes.max() + 1):
+                completed = np.append(codes, j)
+                alphas = naive.all_alphas(D, completed, k)
+                values = alphas[:-1][counted & (codes == j) if within else counted]
+                assert counts.alpha[r, j, 0] == alphas[-1]
+                assert counts.greater[r, j, 0] == np.sum(values > alphas[-1])
+                assert counts.equal[r, j, 0] == np.sum(values == alphas[-1]) + 1
 
 
 def test_pseudo_code_is_the_definition():
@@ -117,7 +128,7 @@ def test_squares_beyond_floating_point(scale):
     for k in (1, 2):
         expected = [naive.tcm_nn(np.ldexp(X, power), codes, np.ldexp(T, power), k)]
         for engine in ENGINES:
-            assert_same_counts(X, codes, T, [k], expected, engine, None)
+            assert_same_counts(X, codes, T, [k], expected, engine)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e20])
@@ -126,18 +137,18 @@ def test_test_examples_far_from_all_training_examples(far):
     X, codes = rng.normal(size=(60, 4)), np.arange(60) % 2
     T = np.vstack([rng.normal(size=(3, 4)), far * rng.normal(size=(3, 4))])
     for engine in ENGINES:
-        assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, None)
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine)
 
 
-def test_filter_that_cannot_tell_gives_way():
-    """Rows closer together than float32 can tell: lists overflow, a few or nearly all."""
+def test_rows_that_the_filter_cannot_exclude():
+    """Rows closer together than float32 can tell, a few or nearly all."""
     rng = np.random.default_rng(6)
     codes = np.arange(400) % 2
     for clumped in (60, 390):
         X = rng.normal(size=(400, 3))
         X[:clumped] *= 1e-9
         T = X[::50] * (1 + 1e-3)
-        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", None)
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "filter")
 
 
 # ---- the conventions, by hand

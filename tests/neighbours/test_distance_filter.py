@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from confml.bayes_error.points import Points
-from confml.errors import DataError
-from confml.neighbours.distance_filter import MOST_FEATURES, DirectDistances, DistanceFilter
+from confml.neighbours.distance_filter import MOST_FEATURES, DistanceFilter
 
 
 def exact_squares(A, B):
@@ -23,10 +22,10 @@ def exact_squares(A, B):
 def largest_share(distance_filter, X, T):
     """The largest error of n_i + n_j - 2 p over s_i + s_j; `inf` for an error where the slack is 0."""
     rows, training = distance_filter.query(T), distance_filter.rows
-    products = distance_filter.similarities(rows, 0, len(X), np.empty(len(T) * len(X), np.float32))
+    products = distance_filter.products(rows, np.empty(len(T) * len(X), np.float32))
     worst = 0.0
     for i, squares in enumerate(exact_squares(T, X)):
-        assert rows.usable[i]
+        assert np.isfinite(rows.slack[i])
         for j, square in enumerate(squares):
             found = (
                 Fraction(rows.norms[i]) + Fraction(training.norms[j]) - 2 * Fraction(float(products[i, j]))
@@ -129,10 +128,10 @@ def test_float32_bounds_around_each_row():
     for kind in KINDS:
         X, _ = adversarial(kind, 17, rng)
         distance_filter = DistanceFilter.of(X)
-        g = distance_filter.similarities(distance_filter.rows, 0, 12, np.empty(144, np.float32))
+        g = distance_filter.products(distance_filter.rows, np.empty(144, np.float32))
         upper, lower = g - distance_filter.low, g - distance_filter.high
         norms = distance_filter.rows.norms
-        slack = (distance_filter.rows.slack * (1 + 1e-6)).astype(np.float32)
+        slack, _ = distance_filter.rows.rounded()
         for i, squares in enumerate(exact_squares(X, X)):
             for j, square in enumerate(squares):
                 square = square / Fraction(distance_filter.unit) ** 2
@@ -155,23 +154,12 @@ def test_bounds_of_the_spanning_trees():
                 assert i == j or bound <= square
 
 
-def test_where_the_bound_does_not_hold_there_is_no_filter():
-    assert DistanceFilter.of(np.full((5, 3), 0.1)) is None  # no distance to compare
-    too_wide = np.broadcast_to(np.float64(0.5), (2, MOST_FEATURES + 1))
-    assert DistanceFilter.of(too_wide) is None
-    with pytest.raises(DataError, match=f"expected at most {MOST_FEATURES} features, got"):
-        DistanceFilter(too_wide, np.zeros(1))
+def test_where_the_bound_does_not_hold_nothing_is_excluded():
+    equal = DistanceFilter.of(np.full((5, 3), 0.1))  # no distance to compare
+    too_wide = DistanceFilter.of(np.broadcast_to(np.float64(0.5), (2, MOST_FEATURES + 1)))
+    for distance_filter in (equal, too_wide):
+        assert np.isneginf(distance_filter.low).all() and np.isposinf(distance_filter.high).all()
     rows = DistanceFilter.of(np.random.default_rng(0).normal(size=(9, 3))).query(
         np.full((2, 3), [[1e10], [1e60]])
     )
-    assert rows.usable.tolist() == [True, False]
-
-
-def test_direct_distances_have_the_same_interface():
-    X = np.random.default_rng(4).normal(size=(7, 3))
-    direct = DirectDistances(X)
-    found = direct.similarities(direct.query(X[:2]), 1, 6, np.empty(10))
-    for i in range(2):
-        for j in range(5):
-            difference = X[i] - X[1 + j]
-            assert found[i, j] == -sum([0.0, *(difference**2)])
+    assert np.isinf(rows.slack).tolist() == [False, True] and not rows.values[1].any()

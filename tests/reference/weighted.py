@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-from reference.tcm_nn import all_alphas, distances
-
 
 def weighted_p_value(scores, score, weights, own, tau=1):
     """``(sum of w_i with s_i > s + tau (sum of w_i with s_i = s + w)) / (sum of w_i + w)``."""
@@ -14,17 +11,6 @@ def weighted_p_value(scores, score, weights, own, tau=1):
     equal = sum((Fraction(int(w)) for s, w in zip(scores, weights, strict=True) if s == score), Fraction(0))
     total = sum((Fraction(int(w)) for w in weights), Fraction(0)) + Fraction(int(own))
     return float((above + Fraction(tau) * (equal + Fraction(int(own)))) / total)
-
-
-def weighted_tcm_nn(X, y, classes, x, k, weights, mondrian=False):
-    """(c,) p-values of one new example with weight 1."""
-    p = []
-    for label in classes:
-        every, labels = np.vstack([X, x[None]]), np.append(y, label)
-        alphas = all_alphas(distances(every, every), labels, k)
-        counted = (y == label) if mondrian else np.ones(len(y), dtype=bool)
-        p.append(weighted_p_value(alphas[:-1][counted], alphas[-1], np.asarray(weights)[counted], 1))
-    return np.array(p)
 
 
 def bbse(predicted, true, predicted_test, classes):

@@ -26,7 +26,7 @@ def class_counts(queries, columns, codes, classes, depth, leave_out, by_index):
     distances = np.empty(columns.shape[1])
     whole, group = np.empty(classes), np.empty(classes)
     for i in range(m):
-        squared_distances_to_columns(queries[i], columns, distances)
+        squared_distances_to_columns(queries[i], columns, 0, distances)
         if leave_out:
             distances[i] = np.inf
         reach = np.partition(distances, depth - 1)[depth - 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods.bayes_knn._kernels import TIE
-from confml.neighbours.distances import minus_squared_distances, squared_distances_to_columns
+from confml.neighbours.distances import squared_distances_to_columns
 
 
 @kernel
@@ -30,10 +30,9 @@ def pair_distances(columns, transform, out):
     z = _in_metric(columns, transform)
     rows = np.ascontiguousarray(z.T)
     for i in range(len(out)):
-        minus_squared_distances(rows[i : i + 1], z, i + 1, out[i : i + 1, i + 1 :])
+        squared_distances_to_columns(rows[i], z, i + 1, out[i, i + 1 :])
         out[i, i] = np.inf
         for j in range(i + 1, len(out)):
-            out[i, j] = 0.0 - out[i, j]
             out[j, i] = out[i, j]
 
 
@@ -119,7 +118,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
         z = _in_metric(columns, transforms[s])
         points = np.ascontiguousarray(_in_metric(queries, transforms[s]).T)
         for i in range(m):
-            squared_distances_to_columns(points[i], z, distances)
+            squared_distances_to_columns(points[i], z, 0, distances)
             warm[i] = _count_nearest(distances, k, codes, by_index, 1.3 * warm[i], counts)
             large = counts.max()
             total = 0.0

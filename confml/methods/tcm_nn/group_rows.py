@@ -43,7 +43,7 @@ class GroupRows:
     ) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X (n, d) with the columns ``values`` (n, k).
 
-        Each p-value counts the training examples of the group, as weights 1 and 0. Of several divisions the
+        Each p-value counts the training examples of the group. Of several divisions the
         largest p-value counts.
         """
         codes = self.divisions.codes(values, None)
@@ -55,12 +55,10 @@ class GroupRows:
             by_label = self.divisions.has_label(division)
             for code in np.unique(codes[:, division]).tolist():
                 rows = np.flatnonzero(codes[:, division] == code)
-                mine = (self.codes[:, division] == code).astype(np.int64)
-                if code == UNKNOWN:
-                    mine[:] = 0
+                mine = (self.codes[:, division] == code) & (code != UNKNOWN)
                 found = counter.counts(*lists, X[rows], [k], by_label, mine)
                 greater, equal, own = (array[:, :, 0] for array in found)
-                sizes = np.bincount(counter.codes, mine[counter.order], minlength=c).astype(np.int64)
+                sizes = np.bincount(counter.codes[mine[counter.order]], minlength=c)
                 counted = np.broadcast_to(1 + (sizes if by_label else sizes.sum()), greater.shape)
                 share = np.where(counted == 1, 1.0, 1.0 if tau is None else tau[rows, None])
                 p = (greater + share * equal) / counted

@@ -1,60 +1,71 @@
 """`NeighbourCounter`: counts of TCM-NN from the neighbours of training examples and of new examples."""
 
-import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml._threads import for_each
 from confml.methods.tcm_nn import _kernels as kernels
-from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
-from confml.methods.tcm_nn.base_counts import BaseCounts, Counts
-from confml.methods.tcm_nn.block_sizes import BlockSizes
-from confml.methods.tcm_nn.candidate_lists import (
-    distances_of_lists,
-    empty_lists,
-    for_each_pair,
-    parts,
-    row_parts,
-)
-from confml.methods.tcm_nn.class_trees import ClassTrees
-from confml.neighbours.checks import check_arrays, check_width
-from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
-from confml.neighbours.lanes import WIDE_LEAF
+from confml.neighbours.checks import check_arrays, check_range, check_width
+from confml.neighbours.distance_filter import DistanceFilter, FilterRows
 from confml.neighbours.scaling import SafeScale
-from confml.neighbours.wide_tree import tree_order
+from confml.neighbours.wide_tree import leaves_in_order, tree_order, wide_tree
 
-ENGINES = ("direct", "product", "tree")
-_DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
+ENGINES = ("filter", "tree")
+_BLOCK = 256  # rows that are compared with all training examples at once, fewer for more than _CELLS products
+_CELLS = 2**24
+_TREE_ROWS = 2048
+
+
+class Counts(NamedTuple):
+    """For r new examples under each of c labels and for each of q values of k, arrays of shape (r, c, q).
+
+    greater, equal: number of examples whose alpha exceeds, and equals, the alpha of the new example, which is
+    itself among the equal ones. alpha: strangeness of the new example.
+    """
+
+    greater: np.ndarray
+    equal: np.ndarray
+    alpha: np.ndarray
+
+    @classmethod
+    def of_new_alone(cls, rows: int, classes: int, ks: int) -> "Counts":
+        """Return counts of the new examples alone, and alphas to be filled."""
+        shape = rows, classes, ks
+        return cls(np.zeros(shape, np.int64), np.ones(shape, np.int64), np.empty(shape))
 
 
 class NeighbourCounter:
     """A training set prepared for TCM-NN.
 
     X: (m, d) float64 C-ordered. codes: (m,) classes 0 .. c - 1, each present. engine: one of `ENGINES`, by
-    default chosen by the sizes: all give the numbers of the definition. Data whose squared distances leave
-    the range of float64 are scaled (`SafeScale`), which changes no alpha. Memory: O(m (d + k)) and the
-    blocks of `BlockSizes`.
+    default chosen by the sizes: both give the numbers of the definition. block: rows per block of products.
+    Data whose squared distances leave the range of float64 are scaled (`SafeScale`), which changes no alpha.
+    Memory: O(m (d + k)) and one block per thread.
     """
 
-    def __init__(
-        self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, sizes: BlockSizes | None = None
-    ):
-        self.sizes = sizes or BlockSizes()
-        self.engine = engine or fastest_engine(*X.shape)
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-        self.order = np.argsort(codes, kind="stable")
+    def __init__(self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, block: int = _BLOCK):
         self.scale = SafeScale.of(X)
-        self.X, self.codes = self.scale.apply(X)[self.order], codes[self.order]
+        self.engine, self.block = engine or fastest_engine(*X.shape), block
+        X, self.order = self.scale.apply(X), np.argsort(codes, kind="stable")
+        if self.engine == "tree":
+            for rows in np.split(self.order, np.cumsum(np.bincount(codes))[:-1]):
+                rows[:] = rows[tree_order(X[rows])]
+        self.X, self.codes = X[self.order], np.asarray(codes, dtype=np.int64)[self.order]
         self._prepare()
 
     def _prepare(self) -> None:
-        """Prepare the search in the rows X, sorted by class."""
-        self._tree = None
-        if self.engine == "tree":
-            self._tree = ClassTrees(self.X, self.starts)
-            self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
+        """Prepare the search in the rows X, sorted by class, and in the order of the trees."""
+        self.sizes = np.bincount(self.codes)
+        self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        self._members = parts_between(self._starts)  # the rows of each class
+        if self.engine == "filter":
+            self._filter = DistanceFilter.of(self.X)
+        else:
+            self._trees = [
+                wide_tree(self.X[rows], leaves_in_order(len(self.X[rows]))) for rows in self._members
+            ]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the sorted training set, from which `__setstate__` prepares it again."""
@@ -65,96 +76,46 @@ class NeighbourCounter:
         check_arrays(vars(self), X="f8 m d", codes="i8 m", order="i8 m")
         if not len(self.codes) or self.codes[0] != 0 or not np.isin(np.diff(self.codes), (0, 1)).all():
             raise ValueError("the training rows are not in the order of their classes")
+        check_range("order", self.order, 0, len(self.codes))
         if self.engine not in ENGINES or not np.isfinite(self.X).all():
             raise ValueError("the engine is unknown, or the training rows are not finite")
-        self.sizes = BlockSizes()
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.codes))])
+        self.block = _BLOCK
         self._prepare()
-
-    @functools.cached_property
-    def _filter(self) -> DistanceFilter | DirectDistances:
-        """The search without a tree."""
-        distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
-        return distance_filter or DirectDistances(self.X)
-
-    @property
-    def classes(self) -> int:
-        return len(self.starts) - 1
 
     # ---- the training set alone
 
     def lists(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances to the k nearest examples of the same and of other classes: two arrays (m, k).
 
-        Ascending, +inf where there are fewer than k; in the units of `SafeScale`; rows in the order of X.
+        Ascending, +inf where there are fewer than k; in the units of `SafeScale`.
         """
-        nearest = np.empty((len(self.X), 2, k))
-        if self._tree:
-            self._tree_lists(self._tree, nearest)
+        nearest = np.full((len(self.X), 2, k), np.inf)
+        if self.engine == "tree":
+            for label, rows in enumerate(self._members):
+                self._search_trees(label, nearest[rows])
         else:
-            self._dense_lists(k, nearest)
-        same, other = np.empty((2, len(self.X), k))
-        same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
-        return same, other
 
-    def _tree_lists(self, trees: ClassTrees, nearest: np.ndarray) -> None:
-        def search(rows: tuple[int, int], _: None) -> None:
-            rounded = trees.rounded(self.X[slice(*rows)])
-            tree_kernels.nearest_of_training(rows[0], *rounded, self.codes, trees.arrays, nearest)
+            def search(rows: slice, space: np.ndarray) -> None:
+                near = self._bounds(self._filter.rows.part(rows), space)
+                kernels.training_lists(near, rows.start, self.X, self.codes, self._starts, nearest)
 
-        for_each(search, row_parts(len(self.X)))
+            for_each(search, self._blocks(len(self.X)), self._space)
+        lists = np.empty((2, len(self.X), k))
+        lists[:, self.order] = nearest.transpose(1, 0, 2)
+        return lists[0], lists[1]
 
-    def _dense_lists(self, k: int, nearest: np.ndarray) -> None:
-        abandoned = self._scan_pairs(self._filter, k, nearest)
-        if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the bounds
-            self._filter = DirectDistances(self.X)
-            self._dense_lists(k, nearest)
-        elif len(abandoned):
-            self._compute_directly(abandoned, k, nearest)
+    def _search_trees(self, label: int, nearest: np.ndarray) -> None:
+        """Fill nearest (m_j, 2, k) for the examples of a class."""
 
-    def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
-        """Fill the lists of training examples; return the rows for which the filter could not be used."""
-        m, sizes = len(self.X), self.sizes
-        slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
-        lists = empty_lists(2, sizes.capacity(k, m), distance_filter.error, slack)
-        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
-        bounds = distance_filter.low, distance_filter.high
-        blocks = parts(m, sizes.pair_block(m))
+        def search(part: slice, _: None) -> None:
+            Q = self._trees[label].X[part]
+            squares = np.full((2, len(Q), nearest.shape[2]), np.inf)
+            for z, tree in enumerate(self._trees):
+                first = part.start if z == label else -len(Q)
+                tree_kernels.search_tree(Q, tree, first, squares[int(z != label)])
+            nearest[part] = np.sqrt(squares).transpose(1, 0, 2)
 
-        def scan(pair: tuple[int, int], cells: np.ndarray) -> None:
-            """Offer the pairs of two blocks to the lists of both."""
-            (first, last), (left, right) = blocks[pair[0]], blocks[pair[1]]
-            for row in range(first, last, sizes.rows):
-                rows = distance_filter.rows.part(row, min(row + sizes.rows, last))
-                for column in range(max(left, row), right, sizes.columns):
-                    stop = min(column + sizes.columns, right)
-                    tile = distance_filter.similarities(rows, column, stop, cells)
-                    lists_kernels.scan_pairs(
-                        tile, row, column, k, self.codes, self.starts, bounds, lists, limit
-                    )
-
-        for_each_pair(
-            scan, len(blocks), lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
-        )
-        return distances_of_lists(self.X, lists, nearest)
-
-    def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
-        """Compute the lists of a few training examples by direct differences from all."""
-        direct = DirectDistances(self.X)
-        m = len(self.X)
-        size = self.sizes.block_for(m)
-
-        def compute(ends: tuple[int, int], cells: np.ndarray) -> None:
-            part = rows[slice(*ends)]
-            block = direct.query(self.X[part])
-            lists = empty_lists(2, k + 1, direct.error, block.slack)
-            found = np.empty((len(part), 2, k))
-            similar, bounds = direct.similarities(block, 0, m, cells), (direct.low, direct.high)
-            lists_kernels.scan_rows(similar, self.codes[part], part, k, self.starts, bounds, lists)
-            lists_kernels.compute_distances(block.values, self.X, lists, found)
-            nearest[part] = found
-
-        for_each(compute, parts(len(rows), size), space=lambda: np.empty(min(size, len(rows)) * m))
+        for_each(search, parts(len(nearest), _TREE_ROWS))
 
     # ---- new examples
 
@@ -165,14 +126,13 @@ class NeighbourCounter:
         T: np.ndarray,
         ks,
         label_conditional: bool = False,
-        weights: np.ndarray | None = None,
+        counted: np.ndarray | None = None,
     ) -> Counts:
         """Return the counts for new examples T (r, d), each added alone to the training set.
 
         same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
-        of the label in question (Mondrian p-values). weights (m,): whole numbers; the counts are then sums of
-        weights. By default each example has weight 1, as a new example always has. Raises ValueError for ks
-        that do not ascend or exceed the lists.
+        of the label in question (Mondrian p-values). counted (m,): bool, the examples that count; by default
+        all of them do. Raises ValueError for ks that do not ascend or exceed the lists.
         """
         check_width(T, self.X.shape[1])
         ks = np.asarray(ks, dtype=np.int64)
@@ -182,127 +142,99 @@ class NeighbourCounter:
             raise ValueError(
                 f"ks must ascend from 1 to at most {same.shape[1]}, the length of the lists, got {ks}"
             )
-        T = self.scale.apply(T)
-        if weights is None:
-            weights = np.ones(len(self.X), dtype=np.int64)
-            totals = np.arange(len(self.X) + 1)[None]
-        else:
-            weights, totals = np.asarray(weights, dtype=np.int64)[self.order], None
-        rows = np.asarray(same)[self.order], np.asarray(other)[self.order]
-        base = BaseCounts(self.X, *rows, self.starts, ks, label_conditional, weights, totals)
-        shape = len(T), self.classes, len(ks)
-        counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
-        if self._tree:
-            self._tree_counts(self._tree, base, T, counts)
-        else:
-            left = self._dense_counts(self._filter, base, T, counts)
-            if len(left):
-                again = Counts(*(array[left] for array in counts))
-                self._dense_counts(DirectDistances(self.X), base, T[left], again)
-                for array, values in zip(counts, again, strict=True):
-                    array[left] = values
-        np.add(counts.equal, 1, out=counts.equal)
+        T, classes = self.scale.apply(T), len(self.sizes)
+        counted = np.ones(len(self.X), dtype=bool) if counted is None else counted[self.order]
+        same, other = (np.ascontiguousarray(lists[self.order, : ks[-1]]) for lists in (same, other))
+        bounds = np.empty((len(self.X), 5, len(ks)))
+        kernels.fill_all_bounds(same, other, ks, bounds)
+        others = not label_conditional and classes > 1
+        examples = kernels.Examples(
+            self.X, self.codes, self._starts, same, other, bounds, counted, ks, others
+        )
+        counts = Counts.of_new_alone(len(T), classes, len(ks))
+        lowest = np.empty(counts.alpha.shape)
+        count = self._count_in_trees if self.engine == "tree" else self._count_with_filter
+        count(examples, T, counts, lowest)
+        everyone = [slice(None)] * classes
+        for j, rows in enumerate(self._members if label_conditional else everyone):
+            for q, base in enumerate(np.sort(bounds[rows, kernels.ALPHA][counted[rows]], axis=0).T):
+                above = np.searchsorted(base, counts.alpha[:, j, q], side="right")
+                counts.greater[:, j, q] += len(base) - above
+                counts.equal[:, j, q] += above - np.searchsorted(base, counts.alpha[:, j, q])
         return counts
 
-    def _dense_counts(self, distance_filter, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
-        """Fill the counts; return the rows of T for which the filter could not be used."""
-        m, k = len(self.X), int(base.examples.ks[-1])
-        bounds = distance_filter.low, distance_filter.high
-        capacity = self.sizes.capacity(k, m)
-        size = min(self.sizes.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
-        radius = np.empty((2, m))
-        kernels.influence_radius(base.examples.bounds, base.examples.others, radius)
-        limits = distance_filter.similarity_limits(radius)
-        abandoned: dict[int, np.ndarray] = {}
+    def _count_with_filter(
+        self, examples: kernels.Examples, T: np.ndarray, counts: Counts, lowest: np.ndarray
+    ) -> None:
+        """Fill the alphas, and add what new examples change in the counts of the base alphas."""
+        limits = np.empty(len(self.X), np.float32)
+        kernels.fill_limits(self._filter.low, self._filter.unit, examples, examples.others, limits)
 
-        def count_block(ends: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
-            start, stop = ends
-            cells, nearest = space
-            Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
-            rows = distance_filter.query(Q)
-            slack = _rounded_up(rows.slack, distance_filter.dtype)
-            block = distance_filter.similarities(rows, 0, m, cells)
-            lists = empty_lists(self.classes, capacity, distance_filter.error, slack)
-            lists.filled[~rows.usable] = -1
-            nobody = np.full(len(Q), -1)
-            lists_kernels.scan_rows(block, nobody, nobody, k, self.starts, bounds, lists)
-            found = nearest[: len(Q)]
-            lists_kernels.compute_distances(Q, self.X, lists, found)
-            usable = np.all(lists.filled >= 0, axis=1)
-            found[~usable] = np.inf
-            abandoned[start] = start + np.flatnonzero(~usable)
-            new = base.begin(Q, found, counts, start)
-            similar = kernels.Similarities(
-                block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, bounds[0]
-            )
-            kernels.update_counts_by_scan(similar, limits, self.starts, base.examples, new)
+        def count(rows: slice, space: np.ndarray) -> None:
+            Q = np.array(T[rows])  # kernels are compiled for arrays that can be written
+            new = kernels.NewExamples(Q, *(array[rows] for array in (*counts, lowest)))
+            kernels.count_block(self._bounds(self._filter.query(Q), space), limits, examples, new)
 
-        for_each(
-            count_block,
-            parts(len(T), size),
-            space=lambda: (
-                np.empty(size * m, dtype=distance_filter.dtype),
-                np.empty((size, self.classes, k)),
-            ),
-        )
-        if not abandoned:
-            return np.empty(0, np.int64)
-        return np.concatenate([abandoned[start] for start in sorted(abandoned)])
+        for_each(count, self._blocks(len(T)), self._space)
 
-    def _tree_counts(self, search: ClassTrees, base: BaseCounts, T: np.ndarray, counts: Counts) -> None:
-        """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
-        examples = base.examples
-        k = int(examples.ks[-1])
-        order, starts, owner = _by_search_radius(examples.same[:, k - 1], self.starts)
-        trees = ClassTrees(self.X, starts, order=order)
-        names = ("same", "other", "bounds", "weights")
-        examples = examples._replace(
-            X=trees.X, **{name: getattr(examples, name)[trees.order] for name in names}
-        )
-        nodes = np.empty((trees.nodes, 5, len(examples.ks)))
-        kernels.node_bounds(examples.bounds, trees.arrays.first, trees.count, trees.arrays.child, nodes)
-        size = self.sizes.block_for(self.classes * k)
+    def _count_in_trees(
+        self, examples: kernels.Examples, T: np.ndarray, counts: Counts, lowest: np.ndarray
+    ) -> None:
+        """Do the same with the trees."""
+        of_trees = []
+        for rows, tree in zip(self._members, self._trees, strict=True):
+            nodes = np.empty((len(tree.members) + len(tree.child) - 1, 5, len(examples.ks)))
+            part = examples._replace(
+                X=tree.X, codes=examples.codes[rows], same=examples.same[rows], other=examples.other[rows],
+                bounds=examples.bounds[rows], counted=examples.counted[rows],
+            )  # fmt: skip
+            tree_kernels.node_bounds(part, tree, nodes)
+            of_trees.append((tree, nodes, part))
+        order = tree_order(np.array(T))  # near rows visit the same boxes, which are then in the cache
 
-        T = np.array(T)  # kernels are compiled for arrays that can be written
-        sorted_rows = tree_order(T)  # near ones visit the same boxes, which are then in the cache
+        def count(part: slice, _: None) -> None:
+            rows = order[part]
+            new = kernels.NewExamples(T[rows], *(array[rows] for array in (*counts, lowest)))
+            nearest = np.full((len(of_trees), len(rows), int(examples.ks[-1])), np.inf)
+            for z, tree in enumerate(self._trees):
+                tree_kernels.search_tree(new.Q, tree, -len(rows), nearest[z])
+            tree_kernels.all_alphas(np.sqrt(nearest).transpose(1, 0, 2).copy(), new, examples.ks)
+            for z, (tree, nodes, members) in enumerate(of_trees):
+                tree_kernels.count_in_tree(tree, nodes, z, members, new)
+            for array, values in zip(counts, new[1:4], strict=True):
+                array[rows] = values
 
-        def count_block(ends: tuple[int, int], _: None) -> None:
-            own = sorted_rows[slice(*ends)]
-            Q = T[own]
-            found = Counts(*(np.empty_like(array[: len(Q)]) for array in counts))
-            nearest = np.empty((len(Q), self.classes, k))
-            tree_kernels.nearest_of_classes(Q, *search.rounded(Q), search.arrays, nearest)
-            new = base.begin(Q, nearest, found, 0)
-            kernels.update_counts_by_trees(*trees.rounded(Q), owner, trees.arrays, nodes, examples, new)
-            for array, values in zip(counts, found, strict=True):
-                array[own] = values
+        for_each(count, parts(len(T), _TREE_ROWS))
 
-        for_each(count_block, parts(len(T), size))
+    # ---- blocks of products
+
+    @property
+    def _block_rows(self) -> int:
+        return max(1, min(self.block, _CELLS // len(self.X)))
+
+    def _blocks(self, rows: int) -> list[slice]:
+        return parts(rows, self._block_rows)
+
+    def _space(self) -> np.ndarray:
+        """Return space for the products of one block."""
+        return np.empty(self._block_rows * len(self.X), np.float32)
+
+    def _bounds(self, rows: FilterRows, space: np.ndarray) -> kernels.Filter:
+        """Return the products of rows and all training examples, with their bounds."""
+        near = self._filter
+        return kernels.Filter(near.products(rows, space), *rows.rounded(), near.low, near.high, near.unit)
 
 
-def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order examples within each class by search radius (m,), and split classes where it becomes large.
+def parts(rows: int, size: int) -> list[slice]:
+    """Return consecutive slices of at most ``size`` of so many rows."""
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
 
-    Returns (order (m,), starts of the parts and the end, class of each part). An example far from its class
-    has a large search radius and would extend the bounds of every node above it; these few have trees of
-    their own.
-    """
-    order = np.lexsort([radius, np.repeat(np.arange(len(starts) - 1), np.diff(starts))])
-    parts, owner = [], []
-    for z, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
-        cuts = np.unique(first + (np.array([0.0, 0.5, 0.9, 0.98]) * (last - first)).astype(np.int64))
-        cuts = cuts if last - first >= 10 * WIDE_LEAF else cuts[:1]
-        parts.append(cuts)
-        owner += [z] * len(cuts)
-    return order, np.append(np.concatenate(parts), starts[-1]), np.array(owner)
+
+def parts_between(cuts: np.ndarray) -> list[slice]:
+    """Return the slices from each cut to the next."""
+    return [slice(*ends) for ends in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)]
 
 
 def fastest_engine(m: int, d: int) -> str:
     """Choose trees if boxes exclude nearly all examples; more features need more examples."""
-    if m >= 1000 * 1.5 ** min(d, 100):
-        return "tree"
-    return "direct" if float(m) * m * d < _DIRECT_WORK else "product"
-
-
-def _rounded_up(values: np.ndarray, dtype) -> np.ndarray:
-    return values if dtype == values.dtype else (values * (1 + 1e-6)).astype(dtype)
+    return "tree" if m >= 1000 * 1.5 ** min(d, 100) else "filter"

@@ -14,10 +14,8 @@ from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import PValueMethod, Views
 from confml.methods.details import FitDetails
 from confml.methods.divisions import split_columns
-from confml.methods.tcm_nn.base_counts import Counts
-from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.group_rows import GroupRows
-from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
+from confml.methods.tcm_nn.neighbour_counter import Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.neighbours.checks import check_arrays
 from confml.plugins.by import By, ColumnNames
@@ -97,7 +95,6 @@ class TCMNN(PValueMethod):
     by_columns: Any = None
     grouped_ = None  # type: GroupRows | None
     _engine: ClassVar[str | None] = None  # one of `ENGINES`; by default the fastest for the sizes
-    _sizes: ClassVar[BlockSizes | None] = None
 
     # ---- scikit-learn's interface
 
@@ -106,7 +103,7 @@ class TCMNN(PValueMethod):
         X, values, columns = split_columns(X, self.by, self.by_columns)
         X, codes = self.check_fit_data(X, y)
         self.grouped_ = None if self.by is None else GroupRows(self.by, columns, values, self.classes_)
-        self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)
+        self.counter_ = NeighbourCounter(X, codes, self._engine)
         self.lists_ = self.counter_.lists(_useful(self.k, len(X)))
         return self
 
@@ -149,7 +146,7 @@ class TCMNN(PValueMethod):
         q: int,
         rng: np.random.Generator | None,
     ) -> dict[str, Prediction]:
-        sizes = np.diff(counter.starts)
+        sizes = counter.sizes
         counted = (sizes if self.mondrian else sizes.sum()) + 1
         tau = self._taus(len(counts.alpha), rng)
         return {"p-value": prediction_of(classes, counts, q, counted, tau, self.mondrian)}
@@ -173,7 +170,7 @@ class TCMNN(PValueMethod):
         fitted = methods[0]
         X, codes = fitted.check_fit_data(X, y)
         T = fitted.check_predict_data(X_test)
-        counter = NeighbourCounter(X, codes, self._engine, self._sizes)
+        counter = NeighbourCounter(X, codes, self._engine)
         ks = [_useful(method.k, len(X)) for method in methods]
         lists = counter.lists(max(ks))
         trained = cpu_seconds()

@@ -16,7 +16,7 @@ import pandas as pd
 from _pairs import PEAK_MB, seconds_of
 from bench_runner import cpu_of
 
-from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
+from confml.methods.tcm_nn.online_pass import BLOCK, OnlinePass
 
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
@@ -94,7 +94,7 @@ def online_rows(features: int) -> list[Row]:
     y = rng.integers(0, STREAM_CLASSES, STEPS[-1])
     centres = rng.normal(size=(STREAM_CLASSES, features))
     X = rng.normal(size=(STEPS[-1], features)) + centres[y]
-    rows, block = X.astype(np.float32), OnlineSizes().block
+    rows, block = X.astype(np.float32), BLOCK
     room = np.empty((block, STEPS[-1]), np.float32)
 
     def run(steps: int) -> None:
