@@ -20,8 +20,7 @@ from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.methods.details import ChainSummary, ClassTreeNode
-from confml.report.run.results import Variant, ViewKey
-from confml.report.tables.conditional_coverage import first_tests
+from confml.report.run.results import Variant, ViewKey, first_tests
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
 

@@ -35,6 +35,15 @@ class Split(NamedTuple):
     case: Case
 
 
+def first_tests(splits: Sequence[Split]) -> list[np.ndarray]:
+    """Return the positions of the test rows of each split that no earlier split tests."""
+    tested, new = np.empty(0, dtype=np.int64), []
+    for result, _ in splits:
+        new.append(np.flatnonzero(~np.isin(result.rows, tested)))
+        tested = np.union1d(tested, result.rows)
+    return new
+
+
 @dataclass(eq=False)
 class Variant:
     """The finished splits of one method variant on one data set, in order."""

@@ -19,7 +19,7 @@ from confml.measures.conditional import (
 from confml.measures.coverage_band import coverage_band, expected_deviation
 from confml.measures.p_values import is_weighted
 from confml.report.report import Report
-from confml.report.run.results import Split, Variant
+from confml.report.run.results import Split, Variant, first_tests
 from confml.report.tables.class_coverage import group_names, has_p_values
 from confml.report.tables.table import KEY, Row, Table, by_view
 from confml.runner.origins import MISSING
@@ -31,15 +31,6 @@ Band = Callable[[np.ndarray, float], tuple]
 
 def has_regions(case: Case) -> bool:
     return case.prediction.has_regions
-
-
-def first_tests(splits: Sequence[Split]) -> list[np.ndarray]:
-    """Return the positions of the test rows of each split that no earlier split tests."""
-    tested, new = np.empty(0, dtype=np.int64), []
-    for result, _ in splits:
-        new.append(np.flatnonzero(~np.isin(result.rows, tested)))
-        tested = np.union1d(tested, result.rows)
-    return new
 
 
 def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
