@@ -288,25 +288,25 @@ def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
     decimal, thousands = form
     read = [numbers_of(texts.distinct, decimal) for texts in columns]
     marks, is_unclear = None, False
-    if any(wrong for _, wrong in read):
+    if any(wrong.any() for _, wrong in read):
         marks = marks_of({text for texts in columns for text in texts.distinct}, decimal)
     if marks and thousands is not None and {*marks} & {*SEPARATORS} - {thousands}:
         marks = None
-    elif marks and thousands is None and read[0][1]:
+    elif marks and thousands is None and read[0][1].any():
         is_unclear = is_ambiguous(columns[0].distinct, marks, decimal)
     if marks and not is_unclear:
         read = [numbers_of(without_marks(texts.distinct, marks, decimal), decimal) for texts in columns]
     pairs = list(zip(columns, read, strict=True))
     values = [numbers[texts.codes] for texts, (numbers, _) in pairs]
-    return Numbers(values, [texts.among(wrong) for texts, (_, wrong) in pairs], marks or (), is_unclear)
+    return Numbers(values, [wrong[texts.codes] for texts, (_, wrong) in pairs], marks or (), is_unclear)
 
 
-def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
-    """Return the numbers, NaN for an empty text, and the places of texts that are no numbers."""
+def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return (m,) numbers, NaN for an empty text, and (m,) bool, which texts are no numbers."""
     if decimal == ",":
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
     values = np.array([float(text) if is_number(text) else np.nan for text in texts], dtype=np.float64)
-    return values, [place for place in np.flatnonzero(np.isnan(values)).tolist() if texts[place]]
+    return values, np.isnan(values) & np.array(list(map(bool, texts)), dtype=bool)
 
 
 @cache

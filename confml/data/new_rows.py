@@ -225,17 +225,17 @@ class RowCoder:
         marks = tuple(self.number_marks.get(name, ()))
         plain = without_marks(texts.distinct, marks, self.decimal) if marks else texts.distinct
         numbers, wrong = numbers_of(plain, self.decimal)
-        if wrong and table.separator is None:  # not from a CSV file: numbers have a point
+        if wrong.any() and table.separator is None:  # not from a CSV file: numbers have a point
             numbers, wrong = numbers_of(texts.distinct, ".")
-        if wrong:
+        if wrong.any():
             hint = "correct the fields, or leave them empty if the values are missing"
             other = "," if self.decimal == "." else "."
-            if table.separator is not None and not numbers_of(texts.distinct, other)[1]:
+            if table.separator is not None and not numbers_of(texts.distinct, other)[1].any():
                 hint = f"name the decimal mark of this file: --decimal {other}"
-            rows = np.flatnonzero(np.isin(texts.codes, wrong))
+            rows, text = np.flatnonzero(wrong[texts.codes]), texts.distinct[int(np.argmax(wrong))]
             raise DataError(
                 f"column {in_quotes(short(name, 60))} must be numbers as in the training rows, got "
-                f"'{short(texts.distinct[wrong[0]])}' ({at_lines(table.lines[rows].tolist(), table.unit)})",
+                f"'{short(text)}' ({at_lines(table.lines[rows].tolist(), table.unit)})",
                 where=str(table.path),
                 hint=hint,
             )

@@ -102,9 +102,10 @@ def _features(
             numbers: Any = [float(next(places)) if text else math.nan for text in column.distinct]
         else:
             numbers, wrong = numbers_of(column.distinct, ".")
-            if wrong:
-                where = table.where(int(np.argmax(column.among(wrong))), names[j])
-                raise DataError(f"expected a number, got {column.distinct[wrong[0]]!r}", where=where)
+            if wrong.any():
+                row = int(np.argmax(wrong[column.codes]))
+                message = f"expected a number, got {table.text(row, names[j])!r}"
+                raise DataError(message, where=table.where(row, names[j]))
         values[:, j] = np.asarray(numbers)[column.codes]
     check_finite([table], names, values)
     return values, texts

@@ -47,12 +47,6 @@ class Texts:
         """Return (n,) bool, whether the text of each row is chosen."""
         return np.array([bool(chosen(text)) for text in self.distinct], dtype=bool)[self.codes]
 
-    def among(self, places: Sequence[int]) -> np.ndarray:
-        """Return (n,) bool, whether the text of each row is one of those at these places of ``distinct``."""
-        chosen = np.zeros(len(self.distinct), dtype=bool)
-        chosen[list(places)] = True
-        return chosen[self.codes]
-
     def as_list(self) -> list[str]:
         """Return the n texts."""
         return [self.distinct[code] for code in self.codes.tolist()]

@@ -88,7 +88,8 @@ def test_answers_are_those_of_the_method(files, wine):
     everything = told_by(*WITHOUT_CONFIG, "new.csv")
     assert "smallest possible p-value is 1/121" in everything
     assert "not guaranteed for a single row" in everything
-    assert len(told.splitlines()) == 3  # the bound, its condition and the score
+    lines = [line for line in told.splitlines() if not line.startswith("compiling")]
+    assert len(lines) == 3  # the bound, its condition and the score
 
 
 def test_columns_are_matched_by_name_in_any_order(files, wine):

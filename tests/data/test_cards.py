@@ -100,35 +100,6 @@ NEAREST_NEIGHBOUR = {
 }
 
 
-def fars_has_a_column_per_category(fars):
-    assert fars.X.shape[1] == 362 and fars.nominal.sum() == 24
-    sex = fars.table_attributes.index("SEX")
-    assert fars.categories[sex] == ("Female", "Male", "Unknown")
-    columns = [fars.attributes.index(f"SEX={category}") for category in fars.categories[sex]]
-    np.testing.assert_array_equal(fars.X[:, columns].argmax(axis=1), fars.table[:, sex])
-    assert (fars.X[:, columns].sum(axis=1) == 1).all()
-
-
-def krkopt_has_numbers(chess):  # its first row is a,1,b,3,c,2
-    assert chess.X[0].tolist() == [1, 1, 2, 3, 3, 2] and not chess.nominal.any()
-
-
-def abalone_has_one_nominal_attribute(shells):  # M, 0.455, ...
-    assert shells.X[0, :2].tolist() == [2, 0.455] and shells.nominal.tolist() == [True] + [False] * 7
-
-
-def nursery_has_a_column_per_category(nursery):
-    assert nursery.table.shape == (12960, 8) and nursery.X.shape == (12960, 27)
-
-
-NOMINAL = {
-    "fars": fars_has_a_column_per_category,
-    "krkopt": krkopt_has_numbers,
-    "abalone-smartsvm": abalone_has_one_nominal_attribute,
-    "nursery": nursery_has_a_column_per_category,
-}
-
-
 @pytest.mark.real_data
 @pytest.mark.parametrize(  # fars-smartsvm reads the same file as fars, which takes seconds
     "name",
@@ -156,8 +127,6 @@ def test_loads_with_the_counts_that_its_files_have(name, needs_data):
         found = (*data.X.shape, len(data.classes), min(sizes), max(sizes))
         assert found == SMARTSVM_TABLE_1[name]
     assert name in COUNTS or name in SMARTSVM_TABLE_1 or name.endswith("-merged")
-    if name in NOMINAL:
-        NOMINAL[name](data)
 
 
 @pytest.mark.real_data

@@ -125,17 +125,3 @@ def test_integers_that_a_float_rounds_are_different_groups(frame):
         model = confml.Conformal(confml.KNN(), by="store" if frame else 1, random_state=1).fit(X, y)
         found = model.confident_predict(X)["p-value"]
     assert np.array_equal(found.extra["group"][:, 0], store - FIRST)
-
-
-def test_by_of_a_config_keeps_such_numbers_apart(tmp_path):
-    frame = pd.DataFrame({"store": [FIRST, SECOND] * 60, "x": np.arange(120) % 11, "y": ["a", "b", "b"] * 40})
-    frame.to_csv(tmp_path / "mine.csv", index=False)
-    config = {
-        "datasets": [{"csv": str(tmp_path / "mine.csv"), "label": "y"}],
-        "methods": [{"name": "knn", "conformal": {"kind": "split", "by": "store"}}],
-        "protocol": {"kind": "holdout", "test-size": 0.3},
-        "seed": 1,
-    }
-    confml.run(config, out=tmp_path / "run")
-    groups = set(pd.read_csv(tmp_path / "run" / "tables/groups.csv")["group"])
-    assert groups == {f"store = {FIRST}", f"store = {SECOND}"}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from confml.data.unpack import shar_member, uncompress_z
-
-SHUTTLE_TRN_Z = "ffd2cbf221d4982ccc77c674621c23291447f3fd9484c00d8078858965e0e7ed"
 
 
 def compress_z(data: bytes, widest: int = 16, check_every: int = 10_000) -> bytes:
@@ -105,18 +101,6 @@ def test_uncompress_of_a_known_file():
     packed = bytes.fromhex("1f9d90549e0829f2448a932754020e2ca890a04184")
     assert uncompress_z(packed) == b"TOBEORNOTTOBEORTOBEORNOT"
     assert packed == compress_z(b"TOBEORNOTTOBEORTOBEORNOT")
-
-
-@pytest.mark.real_data
-def test_uncompress_of_the_provider_s_own_file(data_folder):
-    """shuttle.trn.Z: made again from what it holds, to its last byte (its SHA-256), and uncompressed."""
-    path = data_folder / "shuttle" / "shuttle.trn"
-    if not path.is_file():
-        pytest.skip("needs the data set 'shuttle': shuttle/shuttle.trn is not found")
-    data = path.read_bytes()
-    packed = compress_z(data)
-    assert hashlib.sha256(packed).hexdigest() == SHUTTLE_TRN_Z
-    assert uncompress_z(packed) == data
 
 
 @pytest.mark.parametrize(
