@@ -15,8 +15,6 @@ from reference.bayes_knn import (
 from scipy.stats import norm
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from trials import is_variant_with_files
 
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
 from confml.methods.base import Views
@@ -40,19 +38,6 @@ def two_blobs(n=80, seed=0, gap=1.5, d=3):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     return rng.standard_normal((n, d)) + gap * y[:, None] * (np.arange(d) == 0), y
-
-
-# ---- scikit-learn's own checks
-
-
-@parametrize_with_checks(  # of the default, the contract of all methods sees to it
-    [BayesKNN(inference="mcmc", **QUICK), BayesKNN(model="adaptive", **QUICK)]
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_estimator_checks(estimator, check, exhaustive):
-    if not exhaustive and is_variant_with_files(check):
-        pytest.skip("make test-all: the same check without read-only files runs")
-    check(estimator)
 
 
 # ---- neighbours and counts
