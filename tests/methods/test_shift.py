@@ -20,22 +20,6 @@ def integers(rng, rows, classes=3):
     return rng.integers(0, 5, (rows, 2)).astype(float) + y[:, None], y
 
 
-def test_equal_weights_give_the_same_bits(monkeypatch):
-    rng = np.random.default_rng(1)
-    X, y = integers(rng, 150)
-    T, _ = integers(rng, 40)
-
-    def ones(X, T, rows):
-        return ShiftWeights.of(np.ones(len(rows)), np.ones((len(T), 1)), {})
-
-    monkeypatch.setattr("confml.methods.conformal.conformal.covariate_weights", ones)
-    for params in ({}, {"mondrian": True}, {"smoothed": True}):
-        given = {**params, "random_state": 3}
-        plain = Conformal(NaiveBayes(), **given).fit(X, y).predict_p_values(T)
-        weighted = Conformal(NaiveBayes(), **given, shift="covariate").fit(X, y).predict_p_values(T)
-        np.testing.assert_array_equal(plain, weighted)
-
-
 @pytest.mark.parametrize("mondrian", [False, True])
 @pytest.mark.parametrize("smoothed", [False, True])
 def test_split_conformal_is_the_weighted_formula(mondrian, smoothed):
@@ -108,29 +92,6 @@ def test_bbse_is_the_solution_in_fractions():
         w = found.new[0] / found.new.max()
         np.testing.assert_allclose(w, np.array(expected) / max(expected), rtol=1e-6, atol=1e-8)
         np.testing.assert_array_equal(found.weights, found.new[0][true])
-
-
-def coverage(method, shift_of, trials=40):
-    """Mean coverage at 10 % of 500 training and 200 test rows whose noise grows with the first feature."""
-    share = []
-    for seed in range(trials):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(500, 2))
-        T = rng.normal(size=(200, 2)) + [shift_of, 0.0]
-        y, y_T = ((Z[:, 1] + np.exp(Z[:, 0] - 1.0) * rng.normal(size=len(Z)) > 0).astype(int) for Z in (X, T))
-        p = method().fit(X, y).predict_p_values(T)
-        share.append(np.mean(p[np.arange(200), y_T] > 0.1))
-    return np.mean(share)
-
-
-def test_weights_repair_coverage_under_covariate_shift():
-    from sklearn.linear_model import LogisticRegression
-
-    def split(**shift):
-        return lambda: Conformal(LogisticRegression(), calibration=0.5, random_state=0, **shift)
-
-    assert coverage(split(), 1.0) < 0.85
-    assert 0.87 < coverage(split(shift="covariate"), 1.0)
 
 
 def test_settings_that_do_not_fit():
