@@ -278,7 +278,10 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | Non
         return None
     lines = np.searchsorted(breaks, starts)
     inside = "" if has_quotes else separator + "\n"
-    if blanks := "".join(blank for blank in BLANKS if blank not in inside and blank in text):
+    possible = BLANKS
+    if text.isascii() and np.count_nonzero(raw < ord(" ")) == len(breaks):  # the usual case, in one pass
+        possible = " \n"
+    if blanks := "".join(blank for blank in possible if blank not in inside and blank in text):
         table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
     empty = rows_without_values(table)
     if empty.any():
