@@ -28,16 +28,6 @@ def tomek_links(X, nominal, codes, nearest, order, linked):
 
 
 @kernel
-def majority(counts):
-    """Return the class with the largest count, the first of several."""
-    best = 0
-    for code in range(1, counts.size):
-        if counts[code] > counts[best]:
-            best = code
-    return best
-
-
-@kernel
 def nearest_kept(X, nominal, codes, row, kept, without, counts):
     """Return the distance of a row to the nearest kept one but ``without``, and class counts (c,) there."""
     smallest = np.inf
@@ -71,7 +61,7 @@ def condense(X, nominal, codes, classes, chosen):
         grown = False
         passes += 1
         for new in range(m):
-            if chosen[new] or majority(counts[new]) == codes[new]:
+            if chosen[new] or np.argmax(counts[new]) == codes[new]:
                 continue
             chosen[new] = True
             grown = True
@@ -121,8 +111,8 @@ def drop_examples(X, nominal, codes, classes, order, kept):
                     new_distance[found] = nearest_kept(
                         X, nominal, codes, i, kept, candidate, new_counts[found]
                     )
-                gain += majority(new_counts[found]) == codes[i]
-                gain -= majority(counts[i]) == codes[i]
+                gain += np.argmax(new_counts[found]) == codes[i]
+                gain -= np.argmax(counts[i]) == codes[i]
                 changed[found] = i
                 found += 1
             if gain >= 0:

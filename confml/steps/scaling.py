@@ -108,18 +108,13 @@ class RowStandardise(Step):
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         X = complete(X, self.name)
-        coded = self._coded(X)
-        if coded.any():
-            scaled = X.copy()
-            if not coded.all():
-                scaled[:, ~coded] = self._standardised(np.ascontiguousarray(X[:, ~coded]))
-            return scaled
-        return self._standardised(X)
-
-    @staticmethod
-    def _standardised(X: np.ndarray) -> np.ndarray:
-        # In C order every row is summed by itself, in the same order whatever the number of rows.
-        return _rescaled(X, *_moments(X, axis=1))
+        numeric = ~self._coded(X)
+        scaled = X.copy()
+        if numeric.any():
+            # In C order every row is summed by itself, in the same order whatever the number of rows.
+            numbers = np.ascontiguousarray(X[:, numeric])
+            scaled[:, numeric] = _rescaled(numbers, *_moments(numbers, axis=1))
+        return scaled
 
 
 _LARGEST = np.finfo(np.float64).max

@@ -87,23 +87,6 @@ def test_smoothed_p_values_take_one_number_an_example():
         )
 
 
-def test_room_grows_and_blocks_do_not_matter():
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(150, 3)), rng.integers(0, 3, 150)
-    whole = OnlinePass(3, 3, (1, 3, 40, 500))
-    expected, counted = whole.step(X, y, predicts=True)
-    growing = OnlinePass(3, 3, (1, 3, 40, 500))
-    at = 0
-    for size in (1, 1, 2, 33, 70, 43):
-        rows = slice(at, at + size)
-        counts, divided = growing.step(X[rows], y[rows], predicts=True)
-        for got, want in zip(counts, expected, strict=True):
-            assert np.array_equal(got, want[rows])
-        assert np.array_equal(divided, counted[rows])
-        at += size
-    assert at == growing.learnt == 150
-
-
 BLOCKS = (1, 7, 16, 256)
 
 

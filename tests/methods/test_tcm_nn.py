@@ -182,10 +182,6 @@ def test_one_class():
     assert view.scores.tolist() == [[1.0], [1.0]] and view.confidence.tolist() == [1, 1]
 
 
-def test_single_training_example():
-    assert TCMNN().fit([[1.0, 2.0]], [7]).predict_p_values([[1.0, 2.0]]).tolist() == [[1.0]]
-
-
 def test_huge_k_is_as_good_as_one_beyond_the_set():
     rng = np.random.default_rng(8)
     X, y, T = rng.normal(size=(20, 2)), np.arange(20) % 3, rng.normal(size=(4, 2))
@@ -332,13 +328,6 @@ def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
         TCMNN().evaluate_path(X, y, T, [{"k": 1, "smoothed": True}, point], np.random.default_rng(3))
     )
     np.testing.assert_array_equal(alone[1]["p-value"].scores, beside[1][1]["p-value"].scores)
-
-
-def test_blocks_of_test_examples(blobs):
-    X, y, T = blobs
-    whole = TCMNN().fit(X, y).predict_p_values(T)
-    halves = [TCMNN().fit(X, y).predict_p_values(part) for part in (T[:7], T[7:])]
-    np.testing.assert_array_equal(np.vstack(halves), whole)
 
 
 # ---- the published figures
