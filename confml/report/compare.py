@@ -122,7 +122,7 @@ class RowLosses(NamedTuple):
 
 def acceptance_of(variant: Variant, thresholds: tuple[float, ...]) -> dict[tuple[str, str], RowLosses]:
     """Return the losses of the views of a variant by cell key and view, without undefined confidences."""
-    found = {}
+    losses_of_views = {}
     for result in variant.splits:
         for view, prediction in result.views.items():
             if not len(prediction) or np.isnan(prediction.certainty).any():
@@ -140,8 +140,8 @@ def acceptance_of(variant: Variant, thresholds: tuple[float, ...]) -> dict[tuple
                 )
                 for key, of_rows in values.items()
             }
-            found[result.cell.key, view] = RowLosses(prediction.kind == "p-value", losses)
-    return found
+            losses_of_views[result.cell.key, view] = RowLosses(prediction.kind == "p-value", losses)
+    return losses_of_views
 
 
 def pairs_of(comparisons: Comparisons, against: str | None = None) -> Iterator[tuple[Line, Line]]:
@@ -272,7 +272,7 @@ def signed_rank_rows(rows: Sequence[ComparisonRow], rope: float) -> list[SignedR
     for row in rows:
         key = (row.view, row.first, row.second, row.metric, row.level)
         groups.setdefault(key, []).append(row.difference)
-    found = []
+    tests = []
     for key, differences in groups.items():
         metric = known_metrics()[key[3]]
         if len(differences) < 2 or metric.direction is None:
@@ -280,8 +280,8 @@ def signed_rank_rows(rows: Sequence[ComparisonRow], rope: float) -> list[SignedR
         test = signed_rank(differences, rope)
         sides = (test.first_larger, test.equivalent, test.second_larger)
         better = sides if metric.sign > 0 else sides[::-1]
-        found.append(SignedRankRow(*key, len(differences), rope, *better))
-    return found
+        tests.append(SignedRankRow(*key, len(differences), rope, *better))
+    return tests
 
 
 def signed_rank_table(rows: Sequence[SignedRankRow]) -> ShownTable:

@@ -248,7 +248,7 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         aim,
         labels[0],
         f"mean rank {ranks[order[0]]:.2f} over {len(ranking.datasets)} data sets",
-        {label: median(own) for label, own in times.items()},
+        {label: median(seconds) for label, seconds in times.items()},
         alike[1:] if ranking.testable else (),
         f"Next by mean rank: {rest}{more}. {ranking.sentence}",
         ranking.missing,

@@ -232,7 +232,11 @@ class Comparisons:
 
     def _estimates_of(self, dataset: str, metric: str, level: float | None) -> dict[Line, Estimate]:
         values = {line: self._values(line, metric, level) for line in self.of_dataset(dataset)}
-        means = {line: Estimate(*mean_and_sd(list(own.values()))) for line, own in values.items() if own}
+        means = {
+            line: Estimate(*mean_and_sd(list(of_splits.values())))
+            for line, of_splits in values.items()
+            if of_splits
+        }
         if metric in COSTS:
             return {
                 line: mean._replace(interval=self._interval(line, metric)) for line, mean in means.items()
@@ -311,13 +315,15 @@ class Comparisons:
         left_out: dict[Line, str] = {}
         errors = {line: self._values(line, ERROR, None) for line in lines}
         # A split without test rows has no error.
-        own = {line: [split for split, value in errors[line].items() if value == value] for line in lines}
+        splits_of = {
+            line: [split for split, value in errors[line].items() if value == value] for line in lines
+        }
         done: dict[str, set[str]] = {}
         for line in lines:
-            done.setdefault(self.run_of[line], set()).update(name for name, _ in own[line])
+            done.setdefault(self.run_of[line], set()).update(name for name, _ in splits_of[line])
         complete = []
         for line in lines:
-            has, planned = len(own[line]), len(done[self.run_of[line]])
+            has, planned = len(splits_of[line]), len(done[self.run_of[line]])
             if not has or planned - has > MOST_MISSING * planned:
                 left_out[line] = f"results on {has} of {planned} splits"
             else:
@@ -326,13 +332,13 @@ class Comparisons:
             return [], [], left_out
         means = {line: mean_and_sd(list(errors[line].values()))[0] for line in complete}
         first = min(complete, key=lambda line: (means[line], line))
-        common, compared = own[first], []
-        for line in sorted(complete, key=lambda line: (-len({*own[line]} & {*own[first]}), line)):
-            if shared := [split for split in common if split in own[line]]:
+        common, compared = splits_of[first], []
+        for line in sorted(complete, key=lambda line: (-len({*splits_of[line]} & {*splits_of[first]}), line)):
+            if shared := [split for split in common if split in splits_of[line]]:
                 common = shared
                 compared.append(line)
             else:
-                same = {name for name, _ in own[line]} & {name for name, _ in own[first]}
+                same = {name for name, _ in splits_of[line]} & {name for name, _ in splits_of[first]}
                 left_out[line] = "different test examples" if same else "no common split"
         return [line for line in lines if line in compared], common, left_out
 

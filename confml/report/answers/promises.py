@@ -23,9 +23,9 @@ class StepFacts(NamedTuple):
     @classmethod
     def of(cls, config: Any) -> "StepFacts":
         steps = [(step.name, _step_class(step.name)) for step in config.steps]
-        breaking = [name for name, one in steps if one is not None and one.breaks_exchangeability]
-        fitted = [name for name, one in steps if one is not None and one.learns and not breaking]
-        return cls(breaking, fitted, [name for name, one in steps if one is None])
+        breaking = [name for name, step in steps if step is not None and step.breaks_exchangeability]
+        fitted = [name for name, step in steps if step is not None and step.learns and not breaking]
+        return cls(breaking, fitted, [name for name, step in steps if step is None])
 
 
 def promised(

@@ -62,7 +62,9 @@ def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summ
             if plain and not of_levels:
                 rows.append((line, None, plain))
         if rows:
-            yield Summary(per, [one for one in columns if any(one.key in means for *_, means in rows)], rows)
+            yield Summary(
+                per, [column for column in columns if any(column.key in means for *_, means in rows)], rows
+            )
 
 
 def _chosen(results: RunResults, metrics: Sequence[str]) -> list[Metric]:
@@ -131,15 +133,15 @@ def _notes(summary: Summary, comparisons: Comparisons) -> list[str]:
         setting_text(comparisons.results): True,
         "Rates in per cent, set sizes in labels; means over splits, errors with ± sd.": True,
         **{f"{name}: so far {text}, no comparison.": True for name, text in comparisons.unfinished.items()},
-        "Bold: lowest error of the data set.": any(one.best for key, one in estimates if key == "error"),
+        "Bold: lowest error of the data set.": any(mean.best for key, mean in estimates if key == "error"),
         "Bold set size: smallest regions at the level whose promised coverage is not shown to be too low; an "
-        "empty region counts as one label.": any(one.best for key, one in estimates if key == SIZE),
+        "empty region counts as one label.": any(mean.best for key, mean in estimates if key == SIZE),
         "Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
         f"compared: {low} of the rows.": low,
         "Mean cost per row with its 95 % interval over all test rows (t test of the rows).": any(
-            one.interval for _, one in estimates
+            mean.interval for _, mean in estimates
         ),
-        f"*: {STAR} ({RULE}).": any(not math.isnan(one.p_value) for _, one in estimates),
+        f"*: {STAR} ({RULE}).": any(not math.isnan(mean.p_value) for _, mean in estimates),
     }
     keys, levels = {column.key for column in summary.columns}, comparisons.results.config.levels
     if "coverage" in keys:

@@ -60,7 +60,7 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
         about=" ".join((run.config.about or "").split()),
         cells=f"{run.done} of {len(run.cells)} cells are done, {len(run.failures)} failed. "
         f"Protocol: {protocol_text(run.config.protocol)}.",
-        figures=[drawing_of(one, report.folder) for one in report.pictures if not one.dataset],
+        figures=[drawing_of(picture, report.folder) for picture in report.pictures if not picture.dataset],
         sections=[{"id": "published", "title": "Published numbers", "tables": tables}] if tables else [],
         files=files,
         origin=origin(manifest_of(report.folder)),
@@ -114,13 +114,13 @@ def dataset_parts(
     reports: by the name of the run in the comparisons.
     """
     planned = dict.fromkeys(cell.dataset for report in reports.values() for cell in report.run.cells)
-    answered = {one.dataset for one in answer.answers}
+    answered = {of_dataset.dataset for of_dataset in answer.answers}
     datasets = [dataset for dataset in planned if dataset in answered]
     names, explained, parts = safe_names(datasets), set(), []
     first = next(iter(reports.values()))
     for place, dataset in enumerate(datasets):
         drawings = []
-        pictures = [one for one in first.pictures if one.dataset == dataset]
+        pictures = [picture for picture in first.pictures if picture.dataset == dataset]
         for number, picture in enumerate(pictures):
             drawing = drawing_of(picture, first.folder, number < FIGURES and place < WITH_FIGURES)
             kind = picture.title.partition(" of ")[0]
@@ -234,7 +234,9 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         name=f"Comparison of {listed(names)}",
         cells=f"{len(names)} runs: {listed(names, 12)}.",
         sections=[{"id": "runs", "title": "Differences of the runs", "tables": tables}] if tables else [],
-        origin=[text for name, one in zip(names, manifests, strict=True) for text in origin(one, name)],
+        origin=[
+            text for name, manifest in zip(names, manifests, strict=True) for text in origin(manifest, name)
+        ],
     )
     return page, answer.sentences
 
@@ -251,7 +253,9 @@ def incomparable(reports: Mapping[str, Report], answers: Sequence[Answer]) -> li
     """Return a sentence for each group of results that are not compared, with the reason."""
     sentences = []
     datasets = {name: {cell.dataset for cell in report.run.cells} for name, report in reports.items()}
-    for dataset in dict.fromkeys(cell.dataset for one in reports.values() for cell in one.run.ordered_cells):
+    for dataset in dict.fromkeys(
+        cell.dataset for report in reports.values() for cell in report.run.ordered_cells
+    ):
         runs = [name for name, of_run in datasets.items() if dataset in of_run]
         infos = [reports[name].run.datasets.get(dataset) for name in runs]
         if len(runs) < len(reports):

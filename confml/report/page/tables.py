@@ -57,7 +57,10 @@ def results_table(
         heading = metric.label if at is None else f"{metric.label} at {at:g}"
         spread = ", mean ± sd over splits" * (metric.key == "error")
         about[heading] = f"{metric.about[:1].upper()}{metric.about[1:]}{spread}."
-        texts[heading], best[heading] = [_text(one, metric) for one in estimates], _best(estimates, metric)
+        texts[heading], best[heading] = (
+            [_text(estimate, metric) for estimate in estimates],
+            _best(estimates, metric),
+        )
         if metric.key == "coverage" and at is not None:
             low = [" low" * (comparisons.low_coverage(line, at) is not None) for line in shown]
             texts[heading] = [text + mark for text, mark in zip(texts[heading], low, strict=True)]
@@ -96,11 +99,12 @@ def _text(estimate: Estimate | None, metric: Metric) -> str:
     return metric.text(estimate.mean, estimate.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
 
 
-def _best(estimate: Sequence[Estimate | None], metric: Metric) -> list[bool]:
+def _best(estimates: Sequence[Estimate | None], metric: Metric) -> list[bool]:
     """Return which means are the best; set sizes are compared only where the promise is kept."""
     if metric.per == LEVEL:
-        return [one is not None and one.best for one in estimate]
-    means = np.array([math.nan if one is None else round(one.mean, metric.digits + 2) for one in estimate])
+        return [estimate is not None and estimate.best for estimate in estimates]
+    values = [math.nan if estimate is None else estimate.mean for estimate in estimates]
+    means = np.array([round(value, metric.digits + 2) for value in values])
     if metric.direction is None or len(set(means[~np.isnan(means)])) < 2:
         return [False] * len(means)
     best = np.nanmin(means) if metric.direction == LOWER else np.nanmax(means)
