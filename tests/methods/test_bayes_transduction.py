@@ -436,7 +436,6 @@ def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sample
         (BayesTransduction(sigma=1e9, ridge=0.1), lambda X, y: (X, y), "rank one"),
         (BayesTransduction(kernel="poly", degree=20), lambda X, y: (X * 1e40, y), "not finite.*standardise"),
     ],
-    ids=str,
 )
 def test_errors_name_the_remedy(method, of, words):
     with pytest.raises(ConfmlError, match=words):
