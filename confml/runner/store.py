@@ -14,6 +14,7 @@ records of one key have the same content but for the times in it. The store does
 records.
 """
 
+import contextlib
 import hashlib
 import io
 import os
@@ -119,7 +120,7 @@ class Store:
     def merge(self) -> None:
         """Store the records of several batches as one batch, unless they are large.
 
-        No other process may use the folder. The batches are removed when the new one is on disk.
+        The batches are removed when the new one is on disk; other commands then read the new one.
         """
         self.refresh()
         batches = {record.batch for records in self._records.values() for record in records.values()}
@@ -148,9 +149,19 @@ class Store:
                 )
             except (FileNotFoundError, NotADirectoryError):
                 return
+            for name in self._arrays.keys() - set(names):  # another command has merged batches
+                self._forget(name)
             for name in names:
                 if name not in self._arrays:
-                    self._read_lines(name)
+                    with contextlib.suppress(FileNotFoundError):  # merged just now
+                        self._read_lines(name)
+
+    def _forget(self, batch: str) -> None:
+        """Remove a batch and its records from the index."""
+        del self._arrays[batch]
+        self._intact.pop(batch, None)
+        for kind, records in self._records.items():
+            self._records[kind] = {key: record for key, record in records.items() if record.batch != batch}
 
     def _read_lines(self, batch: str) -> None:
         """Index the intact lines of a batch; a record of a later batch replaces an earlier one."""
@@ -187,13 +198,21 @@ class Store:
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""
+        with guarded(self.folder):
+            try:
+                return self._stored(kind, key)
+            except FileNotFoundError:  # another command has merged batches
+                self.refresh()
+                return self._stored(kind, key)
+
+    def _stored(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         record = self._find(kind, key)
-        if record is None or not self._is_intact(record.batch):
+        if record is None:
             return None
-        with guarded(self.folder), open(self._file(record.batch, "jsonl"), "rb") as file:
+        with open(self._file(record.batch, "jsonl"), "rb") as file:
             file.seek(record.start)
             line = _parsed(file.readline().rstrip(b"\n"))
-        if line is None or (line["kind"], line["key"]) != (kind, key):
+        if line is None or (line["kind"], line["key"]) != (kind, key) or not self._is_intact(record.batch):
             return None
         return line["document"], self._arrays_of(record, line["arrays"])
 
@@ -210,8 +229,7 @@ class Store:
         if file is None:
             if len(self._open) >= MOST_OPEN:
                 self._open.pop(next(iter(self._open))).close()
-            with guarded(self.folder):
-                file = np.load(self._file(record.batch, "npz"), allow_pickle=False)
+            file = np.load(self._file(record.batch, "npz"), allow_pickle=False)
         self._open[record.batch] = file
         member, start, arrays = file[str(record.number)], 0, {}
         for name, (dtype, shape) in forms.items():

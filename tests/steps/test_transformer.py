@@ -127,7 +127,7 @@ def test_properties():
     "name, params, message",
     [
         ("sklearn.decomposition.PAC", {}, "has no 'sklearn.decomposition.PAC'; did you mean 'sklearn.decom"),
-        ("sklearn.PCA", {}, "has no 'sklearn.PCA'; a name is like sklearn.decomposition.PCA"),
+        ("sklearn.PCA", {}, "has no 'sklearn.PCA'; did you mean 'sklearn.decomposition.PCA'?"),
         ("sklearn.svm.SVC", {}, "sklearn.svm.SVC has no transform"),
         (PCA_NAME, {"n_component": 2}, "PCA has no parameter 'n_component'; did you mean 'n_components'?"),
         (PCA_NAME, {"n_components": -1}, "n_components must be"),

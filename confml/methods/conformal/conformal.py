@@ -186,6 +186,11 @@ class Conformal(CalibratedMethod, PValueMethod):
         ]
         return self
 
+    def classifier_probabilities(self, X) -> Prediction | None:
+        """Return the probabilities of the classifier for X (n, d); the columns of ``by`` are no features."""
+        X, _, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
+        return super().classifier_probabilities(X)
+
     def _learn_groups(self, values: np.ndarray, rows: np.ndarray, predicted: np.ndarray | None) -> None:
         """Choose the cuts of the columns of ``by``, values (m, k), and the groups that occur."""
         proper = np.delete(values, rows, axis=0) if self.kind == "split" else values
