@@ -9,8 +9,8 @@ import numpy as np
 from confml._jit import kernel
 from confml.neighbours.candidates import candidates
 from confml.neighbours.distances import mixed_distance, squared_distance
-from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children, squares_to_rows
-from confml.neighbours.wide_tree import DEPTH, FAR, push
+from confml.neighbours.lanes import FAN, LEAF, first_place, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
 
 # Of two squared distances whose roots are equal, the larger is at most this times the square of the root.
 _ROOT_SLACK = 1.0 + 2.0**-50
@@ -70,30 +70,22 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's
     rows.
     """
-    _, members, rows, lows, highs, child = tree
-    leaves = len(members)
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     for i in range(len(queries)):
         filled = 0
         limit = FAR
-        nodes[0], gaps[0] = leaves + len(child) - 2, 0.0
+        nodes[0], gaps[0] = len(tree.members) + len(tree.child) - 2, 0.0
         top = 1
-        while top > 0:
-            top -= 1
-            node = nodes[top]
-            if gaps[top] > limit:
-                continue
-            if node >= leaves:
-                group = node - leaves
-                mask = gaps_to_children(queries, queries, i, lows, highs, group, limit, squares)
-                top = push(child[group], mask, squares, nodes, gaps, top)
-                continue
-            mask = squares_to_rows(queries, i, rows, node, limit, squares)
+        while True:
+            leaf, top = next_leaf(tree, queries, i, limit, nodes, gaps, squares, top)
+            if leaf < 0:
+                break
+            mask = squares_to_rows(queries, i, tree.rows, leaf, limit, squares)
             while mask != 0:
                 e = first_place(mask)
                 mask &= mask - 1
                 if squares[e] <= limit:
-                    code = codes[members[node, e]]
+                    code = codes[tree.members[leaf, e]]
                     filled = offer(
                         np.sqrt(squares[e]), code, filled, distances[i], nearest_codes[i], beyond[i]
                     )

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.lanes import FAN, LEAF, first_place
+from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children
 
 DEPTH = 128
 """Size of the stack of a search: FAN per level, for at most 16 levels."""
@@ -227,3 +227,25 @@ def push(child, mask, out, nodes, gaps, top):
         nodes[position], gaps[position] = child + e, gap
         top += 1
     return top
+
+
+@kernel(inline="always")
+def next_leaf(tree, Q, r, limit, nodes, gaps, squares, top):
+    """Return the next leaf of the search for Q[r] that is not farther than the squared distance ``limit``, -1
+    without one, and the height of the stack of nodes.
+
+    nodes, gaps (DEPTH,): the stack, the nearest node last; squares (FAN,) is written.
+    """
+    leaves, leaf = len(tree.members), -1
+    while leaf < 0 and top > 0:
+        top -= 1
+        node = nodes[top]
+        if gaps[top] > limit:
+            continue
+        if node < leaves:
+            leaf = node
+        else:
+            group = node - leaves
+            mask = gaps_to_children(Q, Q, r, tree.lows, tree.highs, group, limit, squares)
+            top = push(tree.child[group], mask, squares, nodes, gaps, top)
+    return leaf, top

@@ -28,6 +28,7 @@ from confml.runner.limits import NO_LIMITS, Limits, show_bytes
 from confml.runner.worker import begin_worker, call, import_modules, stdout_on_stderr
 
 ENGINES = ("joblib", "serial", "dask")
+FIRST_MODULES = ("confml.runner.preload", "confml.runner.engines")  # of the fork server
 WINDOW = 2  # items per dask worker that are submitted at a time
 _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
 # Longest wait for a result. A signal that another thread gets, or that comes just before the wait, does not
@@ -239,7 +240,7 @@ class JoblibEngine(Engine):
         if self._context is not None:
             from multiprocessing.forkserver import ensure_running
 
-            multiprocessing.set_forkserver_preload(["confml.runner.preload", __name__, *modules])
+            multiprocessing.set_forkserver_preload([*FIRST_MODULES, *modules])
             with _undisturbed():
                 ensure_running()
         while len(self._idle) < min(count, self.workers):

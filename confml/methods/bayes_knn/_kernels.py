@@ -3,7 +3,7 @@
 Squared distances are sums of squared differences in feature order. The expansion |x|^2 - 2 <x, z> + |z|^2 is
 not used, because its rounding would order equal distances arbitrarily. Distances with a relative difference
 of at most `TIE` are equal. Rows at equal distances share the remaining places, so counts are real numbers: if
-3 rows, 2 of them of class j, share the last place, they count as 2/3 of a neighbour of class j.
+3 rows, 2 of them of class j, share the last rank, they count as 2/3 of a neighbour of class j.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def class_counts(queries, columns, codes, classes, depth, leave_out, by_index):
     """Return a (depth, m, c): a[k - 1, i, j] of the k nearest of the examples to query i belong to class j.
 
     queries (m, d). columns (d, n): the examples. leave_out: query i is example i and is not its own
-    neighbour. by_index: equal distances are ordered by row; otherwise they share their places.
+    neighbour. by_index: equal distances are ordered by row; otherwise they share their ranks.
     """
     m = queries.shape[0]
     counts = np.empty((depth, m, classes))
@@ -29,8 +29,8 @@ def class_counts(queries, columns, codes, classes, depth, leave_out, by_index):
         squared_distances_to_columns(queries[i], columns, 0, distances)
         if leave_out:
             distances[i] = np.inf
-        reach = np.partition(distances, depth - 1)[depth - 1]
-        near = np.flatnonzero(distances <= reach + TIE * reach)
+        largest = np.partition(distances, depth - 1)[depth - 1]
+        near = np.flatnonzero(distances <= largest + TIE * largest)
         order = near[np.argsort(distances[near])]
         whole[:] = 0.0  # neighbours before the group of equal distances
         start = 0

@@ -41,7 +41,7 @@ def _count_nearest(distances, k, codes, by_index, warm, counts):
     """Fill counts (c,) with the classes among the k nearest, from distances (n,); return the k-th distance.
 
     warm: guess of the k-th distance. It does not change the result; a guess that is slightly larger saves
-    time. Rows at equal distances share the last place, or are taken in order (by_index).
+    time. Rows at equal distances share the last rank, or are taken in order (by_index).
     """
     near = np.flatnonzero(distances <= warm)
     kth = np.inf

@@ -6,7 +6,7 @@ from confml._jit import kernel
 from confml.methods.tcm_nn._kernels import _ABOVE_ONE, OTHER_PART, can_matter, new_alphas, update_counts
 from confml.neighbours.distances import insert, squared_distance_of_rows
 from confml.neighbours.lanes import FAN, LEAF, first_place, gaps_to_children, squares_to_rows
-from confml.neighbours.wide_tree import DEPTH, FAR, push
+from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
 
 
 @kernel
@@ -18,30 +18,24 @@ def search_tree(Q, tree, own, nearest):
     most that of the row before it plus the distance of the two, because the rows within the one distance of
     the row before, itself in place of this row, are within the sum of both.
     """
-    leaves, k = len(tree.members), nearest.shape[1]
+    k, root = nearest.shape[1], len(tree.members) + len(tree.child) - 2
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     for r in range(len(Q)):
         best, limit = nearest[r], min(nearest[r, k - 1], FAR)
         if r > 0:
             step = np.sqrt(squared_distance_of_rows(Q, r - 1, Q, r))
             limit = min(limit, (np.sqrt(nearest[r - 1, k - 1]) + step) ** 2 * _ABOVE_ONE)
-        nodes[0], gaps[0] = leaves + len(tree.child) - 2, 0.0
+        nodes[0], gaps[0] = root, 0.0
         top = 1
-        while top > 0:
-            top -= 1
-            node = nodes[top]
-            if gaps[top] > limit:
-                continue
-            if node >= leaves:
-                group = node - leaves
-                mask = gaps_to_children(Q, Q, r, tree.lows, tree.highs, group, limit, squares)
-                top = push(tree.child[group], mask, squares, nodes, gaps, top)
-                continue
-            mask = squares_to_rows(Q, r, tree.rows, node, limit, squares)
+        while True:
+            leaf, top = next_leaf(tree, Q, r, limit, nodes, gaps, squares, top)
+            if leaf < 0:
+                break
+            mask = squares_to_rows(Q, r, tree.rows, leaf, limit, squares)
             while mask != 0:
                 e = first_place(mask)
                 mask &= mask - 1
-                if squares[e] < best[k - 1] and tree.members[node, e] != own + r:
+                if squares[e] < best[k - 1] and tree.members[leaf, e] != own + r:
                     insert(best, squares[e])
                     limit = min(limit, best[k - 1])
 
