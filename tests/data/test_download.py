@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
+import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -189,3 +192,27 @@ def test_a_wrong_archive_and_wrong_contents_are_not_kept(server, cache):
     (result,) = fetch(inside(server, "shar-member", b"no archive", member="a"))
     assert "there is no file 'a' in the shell archive" in result.problem
     assert kept(cache) == ["toy", "toy/packed"]
+
+
+_FETCHER = """
+import sys
+from confml.data.cards import CardFile
+from confml.data.download import fetch_files
+file = CardFile(name="a.data", folder="toy", sha256=sys.argv[1], address=sys.argv[2])
+(result,) = fetch_files([file])
+print(result.state, open(result.path, "rb").read().count(b"yes"))
+"""
+
+
+def test_two_processes_at_once_both_end_with_the_right_file(server, cache):
+    server.contents["/a.data"], server.slow = DATA, 0.5
+    command = [sys.executable, "-c", _FETCHER, sha(DATA), f"{server.url}/a.data"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) for _ in range(2)
+    ]
+    told = [process.communicate(timeout=60)[0].split() for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert {count for _, count in told} == {"5000"}
+    assert "fetched" in {state for state, _ in told}
+    assert kept(cache) == ["toy", "toy/a.data"]

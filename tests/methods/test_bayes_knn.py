@@ -569,3 +569,15 @@ def test_points_of_figure_1():
     assert np.median(envelope[:, 0]) > 0.99 and np.median(envelope[:, 1]) < 0.01
     apart = np.median(np.abs(reject - envelope)[:, :2], axis=0)
     assert ((apart > 0.03) & (apart < 0.05)).all()
+
+
+def test_exact_equals_literal_grid_on_separated_classes():
+    """Perfectly predicted classes: the likelihood never turns down, the prior alone bounds beta."""
+    X = np.concatenate([np.arange(6.0), 100.0 + np.arange(6.0)])[:, None]
+    y = np.repeat([0, 1], 6)
+    new = np.array([[2.2], [60.0], [103.0]])
+    views = BayesKNN(k_max=4).fit(X, y).confident_predict(new)
+    mean, sd, envelope, _, _ = posterior_summary(X, y, 2, new, k_max=4, nodes=4001)
+    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)

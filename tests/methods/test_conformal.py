@@ -561,3 +561,14 @@ levels: [0.2]
     values, _, _ = run_of(tmp_path, text)
     (variant,) = {variant for variant, _, _ in values}
     assert np.mean(list(values[variant, "coverage", "0.2"].values())) > 0.7
+
+
+def test_what_is_calibrated_on_is_not_fitted_to():
+    X, y = blobs(6, 90)
+    method = Conformal(Seen(), random_state=1).fit(X, y)
+    ((fitted, *_),) = method.fitted_
+    moved = X.copy()
+    kept_back = ~np.isin(X[:, 0], fitted.X_seen_[:, 0])
+    moved[kept_back] += 3
+    ((again, *_),) = Conformal(Seen(), random_state=1).fit(moved, y).fitted_
+    assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27

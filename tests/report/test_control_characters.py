@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from confml.cli import cli
 from confml.errors import printable
+from confml.report.files import quoted
 
 HOSTILE = "\x1b[31mred\x07\x9b31m\u202eright\x00to\x7fleft\u2028\U000e0041&<b>--"
 CONFIG = """
@@ -107,3 +108,10 @@ def test_escapes_are_those_of_json_and_words_stay():
     assert json.loads(f'"{printable(chr(0x9B))}"') == "\x9b"
     plain = "naïve 日本語 ½ ± \u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645 👩\u200d🔬"
     assert printable(plain) == plain
+
+
+@pytest.mark.parametrize("start", "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+def test_formulas_of_a_spreadsheet_get_a_quote_before_them(start):
+    assert quoted(f"{start}cmd|x").lstrip('"').startswith("'")
+    assert not quoted("a" + start).startswith("'")
+    assert quoted("-1|+1") == "-1|+1"
