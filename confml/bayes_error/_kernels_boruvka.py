@@ -97,10 +97,10 @@ def fill_neighbour_lists(graph, begin, stop, d2, ends):
             for e in range(k):
                 near[e], other[e], numbers[e] = FAR, -1, LAST
             nodes[0], gaps[0], nodes[1], gaps[1] = len(first) - 1, 0.0, leaf, 0.0  # the leaf itself first
-            held, visits = 2, 0
-            while held > 0:
-                held -= 1
-                node, gap = nodes[held], gaps[held]
+            waiting, visits = 2, 0
+            while waiting > 0:
+                waiting -= 1
+                node, gap = nodes[waiting], gaps[waiting]
                 visits += node == leaf
                 if (
                     gap > near[k - 1]
@@ -112,13 +112,13 @@ def fill_neighbour_lists(graph, begin, stop, d2, ends):
                 if node >= leaves:
                     group = node - leaves
                     mask = gaps_to_children(X, X, i, lows, highs, group, near[k - 1], out)
-                    held = push(child[group], mask, out, nodes, gaps, held)
+                    waiting = push(child[group], mask, out, nodes, gaps, waiting)
                     continue
                 mask = squares_to_rows(X, i, rows, node, near[k - 1], out)
                 while mask != 0:
-                    place = first_place(mask)
+                    lane = first_place(mask)
                     mask &= mask - 1
-                    square, j = out[place], members[node, place]
+                    square, j = out[lane], members[node, lane]
                     number = rank[j]
                     if kind[j] != kind[i] and before(square, number, near[k - 1], numbers[k - 1]):
                         e = k - 1
@@ -177,7 +177,7 @@ def _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges):
     part_of_node = np.full(len(graph.first), -1, np.int32)
     # Of each position: the place in its list, the other end of its first edge out of its part (-1: not known)
     # with length and key, and an edge that comes before all others out of its part.
-    place, to = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+    list_index, to = np.zeros(n, np.int32), np.full(n, -1, np.int32)
     to_d2, to_key = np.empty(n), np.empty(n, np.int64)
     low_d2, low_key = np.zeros(n), np.zeros(n, np.int64)
     # Of each part: its first edge so far, and the number of positions that may have an earlier one.
@@ -190,17 +190,17 @@ def _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges):
         for i in range(n):
             if to[i] >= 0 and part[to[i]] == part[i]:
                 to[i] = -1
-            while to[i] < 0 and place[i] < k:  # go on in the list
-                at = place[i]
+            while to[i] < 0 and list_index[i] < k:  # go on in the list
+                at = list_index[i]
                 j = list_ends[i, at]
                 if j < 0:
-                    place[i], low_d2[i], low_key[i] = k, FAR, LAST
+                    list_index[i], low_d2[i], low_key[i] = k, FAR, LAST
                 else:
                     low_d2[i], low_key[i] = list_d2[i, at], edge_key(rank, i, j)
                     if part[j] != part[i] and not _is_used(head, following, other, degree, i, j):
                         to[i], to_d2[i], to_key[i] = j, low_d2[i], low_key[i]
                     else:
-                        place[i] += 1
+                        list_index[i] += 1
             if to[i] >= 0:
                 _offer(i, to[i], to_d2[i], to_key[i], part, best_u, best_v, best_d2, best_key)
         sure, ends = 0, 0
@@ -298,10 +298,10 @@ def _nearest_outside(graph, used, part, part_of_node, leaf, excluded, bound, key
                 low[0, a], high[0, a] = min(low[0, a], X[i, a]), max(high[0, a], X[i, a])
     u = v = np.int32(-1)
     nodes[0], gaps[0] = len(first) - 1, 0.0
-    held = 1
-    while held > 0:
-        held -= 1
-        node, gap = nodes[held], gaps[held]
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node, gap = nodes[waiting], gaps[waiting]
         if (
             gap > bound
             or part_of_node[node] == excluded
@@ -311,7 +311,7 @@ def _nearest_outside(graph, used, part, part_of_node, leaf, excluded, bound, key
             continue
         if node >= leaves:
             mask = gaps_to_children(low, high, 0, lows, highs, node - leaves, bound, out)
-            held = push(child[node - leaves], mask, out, nodes, gaps, held)
+            waiting = push(child[node - leaves], mask, out, nodes, gaps, waiting)
             continue
         near = gaps_to_rows(low, high, 0, rows, rows, node, bound, out)
         while near != 0:

@@ -148,15 +148,15 @@ def neighbour_error(u: np.ndarray, v: np.ndarray, d2: np.ndarray, code: np.ndarr
 
     def first(chosen: np.ndarray) -> np.ndarray:
         """Return the place (n,) of the first of the chosen edges at each row, E for none."""
-        places = np.full(n, u.size)
+        firsts = np.full(n, u.size)
         for ends in (u, v):
-            np.minimum.at(places, ends[chosen], np.flatnonzero(chosen))
-        return places
+            np.minimum.at(firsts, ends[chosen], np.flatnonzero(chosen))
+        return firsts
 
     distance = np.append(d2, np.inf)
-    own, other = distance[first(~crossing)], distance[first(crossing)]
+    same, other = distance[first(~crossing)], distance[first(crossing)]
     wrong = crossing[first(np.ones(u.size, bool))]
-    return tuple(float(count / n) for count in (wrong.sum(), (own > other).sum(), (own >= other).sum()))
+    return tuple(float(count / n) for count in (wrong.sum(), (same > other).sum(), (same >= other).sum()))
 
 
 def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:

@@ -48,9 +48,9 @@ class Edges(NamedTuple):
         lengths = d2[order]
         same = lengths[1:] == lengths[:-1]
         if same.any():  # the edges of equal lengths are sorted again, at the places that they have together
-            places = np.flatnonzero(np.append(same, False) | np.append(False, same))
-            tied = order[places]
-            order[places] = tied[np.lexsort([key[tied], d2[tied]])]
+            positions = np.flatnonzero(np.append(same, False) | np.append(False, same))
+            tied = order[positions]
+            order[positions] = tied[np.lexsort([key[tied], d2[tied]])]
         return cls(u[order], v[order], lengths, key[order])
 
     def of(self, chosen: np.ndarray) -> "Edges":

@@ -146,15 +146,15 @@ def rates(
     classes: np.ndarray, crossings: Crossings, count: str, correct_bias: bool, normalise: bool
 ) -> BayesErrorRates:
     """Return estimates and bounds from crossings."""
-    taken = 1 if count == "nontrivial" else 0
-    per_tree = crossings.per_tree - taken
+    trivial = 1 if count == "nontrivial" else 0
+    per_tree = crossings.per_tree - trivial
     exists = ~np.isnan(per_tree)
 
     def mean_over_trees(counts):
         with np.errstate(invalid="ignore"):
             return np.where(exists, counts, 0).sum(axis=0) / exists.sum(axis=0)
 
-    mean, least, most = map(mean_over_trees, (per_tree, crossings.least - taken, crossings.most - taken))
+    mean, least, most = map(mean_over_trees, (per_tree, crossings.least - trivial, crossings.most - trivial))
 
     def estimates(r):
         return bayes_error_from_crossings(
@@ -185,12 +185,12 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
     width = np.nan_to_num(result.estimate_tie_high - result.estimate_tie_low)
     warnings = []
     if width.max() > WIDE_BAND:
-        place = np.unravel_index(int(np.argmax(width)), width.shape)
-        what = " and ".join(str(result.classes[k]) for k in place)
+        widest = np.unravel_index(int(np.argmax(width)), width.shape)
+        what = " and ".join(str(result.classes[k]) for k in widest)
         wide = int(np.sum(np.triu(width > WIDE_BAND))) if width.ndim == 2 else int(np.sum(width > WIDE_BAND))
         warnings.append(
             f"{wide} estimate{'s have' if wide != 1 else ' has'} a tie band wider than {WIDE_BAND}: "
-            f"at worst {result.estimate_tie_low[place]:.3f} to {result.estimate_tie_high[place]:.3f} for "
+            f"at worst {result.estimate_tie_low[widest]:.3f} to {result.estimate_tie_high[widest]:.3f} for "
             f"{what}; another order of the same rows gives another value"
         )
     there = (~np.isnan(result.per_tree)).sum(axis=0)

@@ -55,21 +55,21 @@ def select_attributes(
     if not 1 <= n_attributes <= len(groups):
         raise ConfigError(f"expected 1 to {len(groups)} features to select, got {n_attributes}")
     criterion_of(np.zeros((2, 2)), criterion)
-    taken: list[int] = []
+    chosen: list[int] = []
     values: list[float] = []
     for step in range(n_attributes):
-        left = [a for a in range(len(groups)) if a not in taken]
+        left = [a for a in range(len(groups)) if a not in chosen]
         tried = []
         for a in left:
-            columns = [column for attribute in (*taken, a) for column in groups[attribute]]
+            columns = [column for attribute in (*chosen, a) for column in groups[attribute]]
             pairs, _, _ = count_crossings(X[:, columns], codes, classes.size, trees, whole=False)
             tried.append(criterion_of(rates(classes, pairs, count, correct_bias, True).estimate, criterion))
         best = int(np.argmin(tried))
-        taken.append(left[best])
+        chosen.append(left[best])
         values.append(tried[best])
         if said is not None:
             said(step, left[best])
-    return Selection(np.array(taken), np.array(values))
+    return Selection(np.array(chosen), np.array(values))
 
 
 def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
@@ -87,8 +87,8 @@ def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -
         sizes[np.argmax(np.where(sizes < counts, share - sizes, -np.inf))] += 1
     while sizes.sum() > most and (sizes > least).any():
         sizes[np.argmax(np.where(sizes > least, sizes - share, -np.inf))] -= 1
-    taken = [order[codes[order] == k][: sizes[k]] for k in range(classes.size)]
-    return rng.permutation(np.concatenate(taken))
+    samples = [order[codes[order] == k][: sizes[k]] for k in range(classes.size)]
+    return rng.permutation(np.concatenate(samples))
 
 
 def class_weights(one_vs_rest: np.ndarray) -> np.ndarray:

@@ -102,7 +102,7 @@ def _change_of_one_edge(crossings, m, n, kind: dict[str, bool]) -> np.ndarray:
     total = np.asarray(m + n, dtype=float)
     if kind["correct_bias"]:
         crossings = np.minimum(crossings, largest_crossings(total, np.minimum(m, n) / total))
-    fewer, here, more = (
+    fewer, here, greater = (
         bayes_error_from_crossings(np.maximum(crossings + step, 0.0), m, n, **kind)[0] for step in (-1, 0, 1)
     )
-    return np.maximum(more - here, here - fewer)
+    return np.maximum(greater - here, here - fewer)

@@ -70,8 +70,8 @@ def threshold_grid(
     confidence = np.asarray(confidence, dtype=np.float64)
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():
         raise ValueError("confidence must be a nonempty list of numbers without NaN")
-    found = threshold_grids(confidence[None], calibration_rows, risk, delta, size)[0]
-    return found[np.append(True, found[1:] != found[:-1])]
+    grid = threshold_grids(confidence[None], calibration_rows, risk, delta, size)[0]
+    return grid[np.append(True, grid[1:] != grid[:-1])]
 
 
 @functools.lru_cache(maxsize=1024)  # of the few sizes of the splits of a run
@@ -122,8 +122,8 @@ def _points(
     least = minimum_accepted(risk, delta)
     columns: list[np.ndarray] = [thresholds[at], passed > 0, accepted[at], errors[at], p[at]]
     points = []
-    for threshold, found, k, e, p_value in zip(*(one.tolist() for one in columns), strict=True):
-        points.append(OperatingPoint(threshold if found else None, risk, delta, k, e, p_value, least))
+    for threshold, exists, k, e, p_value in zip(*(column.tolist() for column in columns), strict=True):
+        points.append(OperatingPoint(threshold if exists else None, risk, delta, k, e, p_value, least))
     return points
 
 
@@ -131,8 +131,8 @@ def threshold_grids(
     confidence: np.ndarray, calibration_rows: int, risk: float, delta: float, size: int = 50
 ) -> np.ndarray:
     """Return `threshold_grid` of each row of (s, m) confidences as (s, t), with equal thresholds kept."""
-    places = _places(confidence.shape[1], calibration_rows, risk, delta, size)
-    return np.sort(confidence, axis=1)[:, places[::-1]]
+    ranks = _places(confidence.shape[1], calibration_rows, risk, delta, size)
+    return np.sort(confidence, axis=1)[:, ranks[::-1]]
 
 
 def counts_at(
@@ -148,10 +148,10 @@ def counts_at(
     first = np.zeros(confidence.shape, dtype=np.int64)  # the first threshold that accepts each row
     for column in thresholds.T:
         first += column[:, None] > confidence
-    places = np.arange(s)[:, None] * (t + 1) + first
+    bins = np.arange(s)[:, None] * (t + 1) + first
     accepted, errors = (
         np.bincount(some, minlength=s * (t + 1)).reshape(s, t + 1).cumsum(axis=1)[:, :t]
-        for some in (places.ravel(), places[~correct])
+        for some in (bins.ravel(), bins[~correct])
     )
     return accepted, errors
 

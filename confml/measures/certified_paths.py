@@ -107,7 +107,7 @@ def most_accepting(paths: Sequence[Path], certified: Sequence[int]) -> tuple[int
     most = -1
     for number, (path, count) in enumerate(zip(paths, certified, strict=True)):
         if count:
-            place = int(np.argmax(path.accepted[:count]))
-            if path.accepted[place] > most:
-                best, most = (number, place), int(path.accepted[place])
+            index = int(np.argmax(path.accepted[:count]))
+            if path.accepted[index] > most:
+                best, most = (number, index), int(path.accepted[index])
     return best

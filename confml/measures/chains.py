@@ -125,34 +125,34 @@ class ChainDiagnostics:
 
     def warnings(self) -> tuple[str, ...]:
         """Return one sentence for each problem; empty if the chains have converged."""
-        found = []
+        problems = []
         if not np.isfinite(list(self.rhat.values())).all() and np.isnan(self.worst_rhat):
-            found.append(
+            problems.append(
                 "too few draws were kept to say whether the chains have converged (at least 4 per chain)"
             )
         else:
             high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
             if high:
                 worst = max(high, key=self.rhat.__getitem__)
-                found.append(
+                problems.append(
                     f"the chains have not converged: R-hat is {self.rhat[worst]:.2f} for {worst}"
                     f"{_and_others(len(high) - 1)}, above the limit of {RHAT_LIMIT:g}"
                 )
             low = [name for name, value in self.ess.items() if value < ESS_LIMIT]
             if low:
                 worst = min(low, key=self.ess.__getitem__)
-                found.append(
+                problems.append(
                     f"the effective sample size is only {self.ess[worst]:.0f} for {worst}"
                     f"{_and_others(len(low) - 1)}, fewer than {ESS_LIMIT:g}"
                 )
         chains = len(next(iter(self.traces.values())))
         if chains == 1:
-            found.append("convergence cannot be checked with one chain; use at least two")
+            problems.append("convergence cannot be checked with one chain; use at least two")
         for move, rates in self.acceptance.items():
             rate = float(np.mean(rates))
             if rate < 0.01 and move not in self.rare:
-                found.append(f"only {100 * rate:.2g} % of the {move} moves were accepted")
-        return tuple(found)
+                problems.append(f"only {100 * rate:.2g} % of the {move} moves were accepted")
+        return tuple(problems)
 
 
 def _step(draws: np.ndarray, points: int) -> int:

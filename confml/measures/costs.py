@@ -95,8 +95,8 @@ class Costs:
     @property
     def largest(self) -> float:
         """The largest cost."""
-        own = self.abstain.values() if isinstance(self.abstain, Mapping) else [self.abstain or 0.0]
-        return max([0.0, *own, *(cost for row in self.matrix.values() for cost in row.values())])
+        abstaining = self.abstain.values() if isinstance(self.abstain, Mapping) else [self.abstain or 0.0]
+        return max([0.0, *abstaining, *(cost for row in self.matrix.values() for cost in row.values())])
 
     def _check_classes(self, names: list[str], what: str) -> None:
         if ABSTAIN in names:
@@ -239,8 +239,8 @@ def _value(name: str) -> str | float:
 
 def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
     """Return the metric ``cost`` of one test part; NaN if it is not defined."""
-    found = row_costs(Case(prediction, truth, context=Context(costs=costs)))
-    return math.nan if found is None else _mean(found.plain)
+    per_row = row_costs(Case(prediction, truth, context=Context(costs=costs)))
+    return math.nan if per_row is None else _mean(per_row.plain)
 
 
 class RowCosts(NamedTuple):
@@ -283,27 +283,27 @@ def constant_costs(case: Case) -> dict[str, tuple[str, np.ndarray]]:
 
     case: with the frequencies of the training set as probabilities of every row.
     """
-    found = row_costs(case)
-    if found is None:
+    per_row = row_costs(case)
+    if per_row is None:
         return {}
-    costs = {CHEAPEST: ("cost", found.plain)}
-    if found.abstain is not None:
-        costs[ABSTAINING] = "cost_with_abstaining", found.abstain
+    costs = {CHEAPEST: ("cost", per_row.plain)}
+    if per_row.abstain is not None:
+        costs[ABSTAINING] = "cost_with_abstaining", per_row.abstain
     return costs
 
 
 def rows(case: Case) -> Iterator[Row]:
     """Yield the mean costs."""
-    found = row_costs(case)
-    if found is None:
+    per_row = row_costs(case)
+    if per_row is None:
         return
-    yield Row("cost", None, _mean(found.plain))
-    if found.abstain is None:
+    yield Row("cost", None, _mean(per_row.plain))
+    if per_row.abstain is None:
         return
-    if found.with_abstaining is not None:
-        yield Row("cost_with_abstaining", None, _mean(found.with_abstaining))
+    if per_row.with_abstaining is not None:
+        yield Row("cost_with_abstaining", None, _mean(per_row.with_abstaining))
     for threshold in case.thresholds:
-        costs = np.where(case.accepted(threshold), found.of_predicted, found.abstain)
+        costs = np.where(case.accepted(threshold), per_row.of_predicted, per_row.abstain)
         yield Row("cost_at_threshold", threshold, _mean(costs))
 
 

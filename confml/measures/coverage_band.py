@@ -53,14 +53,14 @@ def coverage_band(
     over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, no rows, or
     weighted p-values.
     """
-    found = covered_by_parts(parts, level, smoothed)
-    if found is None:
+    masses = covered_by_parts(parts, level, smoothed)
+    if masses is None:
         return math.nan, math.nan
-    reached = np.cumsum(found)
+    reached = np.cumsum(masses)
     tail = (1 - probability) / 2
     # Sums of probabilities carry rounding errors, far below any tail.
     ends = np.searchsorted(reached, [tail + 1e-12, 1 - tail - 1e-9])
-    low, high = np.minimum(ends, len(found) - 1) / (len(found) - 1)
+    low, high = np.minimum(ends, len(masses) - 1) / (len(masses) - 1)
     return float(low), float(high)
 
 
@@ -98,12 +98,12 @@ def expected_deviation(
 
     parts: as in `coverage_band`. absent: number of further rows of absent classes, which are never covered.
     """
-    found = covered_by_parts(parts, level, smoothed)
-    if found is None:
+    masses = covered_by_parts(parts, level, smoothed)
+    if masses is None:
         return math.nan
-    known = len(found) - 1
-    shares = np.linspace(0, 1, len(found)) * (known / (known + absent))
-    return float(found @ np.abs(shares - (1 - level)))
+    rows = len(masses) - 1
+    shares = np.linspace(0, 1, len(masses)) * (rows / (rows + absent))
+    return float(masses @ np.abs(shares - (1 - level)))
 
 
 def _ranks_at_most(level: float, counted: int) -> int:

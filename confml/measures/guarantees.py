@@ -88,8 +88,8 @@ def promise_table() -> str:
     """Return the guarantees as a Markdown table."""
     heads = ("name", "guarantee", "for", "condition", "holds", "source", "simulated")
     lines = [heads, ("---",) * len(heads)]
-    for name, one in PROMISES.items():
-        lines.append((f"`{name}`", *one[:5], ", ".join(f"`{entry}`" for entry in one.simulated)))
+    for name, promise in PROMISES.items():
+        lines.append((f"`{name}`", *promise[:5], ", ".join(f"`{entry}`" for entry in promise.simulated)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

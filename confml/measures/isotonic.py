@@ -18,8 +18,8 @@ class IsotonicFit(NamedTuple):
 
         Equal values are one group.
         """
-        distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-        happened = np.bincount(places, weights=outcomes, minlength=len(distinct))
+        distinct, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
+        happened = np.bincount(positions, weights=outcomes, minlength=len(distinct))
         return cls(distinct, counts, isotonic(happened / counts, counts))
 
 

@@ -45,24 +45,24 @@ def simple_mixture(p: np.ndarray) -> np.ndarray:
 
     S = np.cumsum(-np.log(_positive(p)))
     n = np.arange(1.0, len(S) + 1)
-    found = np.empty(len(S))
+    logs = np.empty(len(S))
     large = n + 1 < S
     if large.any():
         s, m = S[large], n[large] + 1
-        found[large] = s + np.log(gammainc(m, s)) + gammaln(m) - m * np.log(s)
-    found[~large] = np.log(_series(S[~large], n[~large]))
-    return found / math.log(10)
+        logs[large] = s + np.log(gammainc(m, s)) + gammaln(m) - m * np.log(s)
+    logs[~large] = np.log(_series(S[~large], n[~large]))
+    return logs / math.log(10)
 
 
 def _series(S: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Return the series of `simple_mixture` for S <= n + 1; its terms are positive and decreasing."""
     term = 1 / (n + 1)
     total = term.copy()
-    place = 1
+    number = 1
     while np.any(term > 1e-17 * total):
-        term = term * (S / (n + 1 + place))
+        term = term * (S / (n + 1 + number))
         total += term
-        place += 1
+        number += 1
     return total
 
 

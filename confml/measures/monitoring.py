@@ -71,9 +71,9 @@ class Histogram:
         self._counts = [1] * BINS
 
     def bet(self, p: float) -> float:
-        place = min(int(p * BINS), BINS - 1)
-        share = self._counts[place] / sum(self._counts)
-        self._counts[place] += 1
+        cell = min(int(p * BINS), BINS - 1)
+        share = self._counts[cell] / sum(self._counts)
+        self._counts[cell] += 1
         return math.log(BINS * share)
 
 
@@ -95,8 +95,8 @@ class Alarm(NamedTuple):
 
 def log_martingale(p, bettor: Callable[[], Bettor] = SimpleJumper) -> np.ndarray:
     """Return (n,) ln S_t after each p-value (n,)."""
-    one = bettor()
-    return np.cumsum([one.bet(value) for value in _checked(p)])
+    strategy = bettor()
+    return np.cumsum([strategy.bet(value) for value in _checked(p)])
 
 
 def cusum_alarms(p, threshold: float, bettor: Callable[[], Bettor] = SimpleJumper) -> list[Alarm]:
@@ -122,15 +122,15 @@ def _alarms(
     if not threshold > 1.0:
         raise ValueError(f"the threshold must be above 1, got {threshold}")
     limit = math.log(threshold)
-    one, statistic = bettor(), -math.inf
+    strategy, statistic = bettor(), -math.inf
     capital = lowest = 0.0  # ln S_i of the rows since the last alarm, and the smallest one before this row
     lowest_row = 0
     for row, value in enumerate(_checked(p), start=1):
-        increment = one.bet(value)
+        increment = strategy.bet(value)
         statistic = update(statistic, increment)
         if statistic >= limit:
             yield Alarm(row, lowest_row, statistic)
-            one, statistic, capital, lowest, lowest_row = bettor(), -math.inf, 0.0, 0.0, row
+            strategy, statistic, capital, lowest, lowest_row = bettor(), -math.inf, 0.0, 0.0, row
             continue
         capital += increment
         if capital < lowest - _ROUNDING:

@@ -15,13 +15,13 @@ def familiarity(case: Case) -> np.ndarray:
     return case.prediction.confidence if credibility is None else credibility
 
 
-def separation(known: np.ndarray, unseen: np.ndarray) -> float:
-    """Return the AUROC: probability that a value of ``known`` exceeds one of ``unseen``, ties half."""
-    if len(known) == 0 or len(unseen) == 0:
+def separation(seen: np.ndarray, unseen: np.ndarray) -> float:
+    """Return the AUROC: probability that a value of ``seen`` exceeds one of ``unseen``, ties half."""
+    if len(seen) == 0 or len(unseen) == 0:
         return float("nan")
     ranked = np.sort(unseen)
-    below = np.searchsorted(ranked, known, side="left") + np.searchsorted(ranked, known, side="right")
-    return float(below.sum()) / (2.0 * len(known) * len(unseen))
+    below = np.searchsorted(ranked, seen, side="left") + np.searchsorted(ranked, seen, side="right")
+    return float(below.sum()) / (2.0 * len(seen) * len(unseen))
 
 
 def rows(case: Case) -> Iterator[Row]:

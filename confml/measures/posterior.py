@@ -88,9 +88,9 @@ class Summary(NamedTuple):
         """
         step = max(1, _NUMBERS // size)
         starts = range(0, max(rows, 1), step)
-        parts = [cls.of_draws(draws_of(slice(one, one + step)), exceeding=exceeding) for one in starts]
+        parts = [cls.of_draws(draws_of(slice(start, start + step)), exceeding=exceeding) for start in starts]
         columns: Any = zip(*parts, strict=True)
-        return cls(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
+        return cls(*(None if blocks[0] is None else np.concatenate(blocks) for blocks in columns))  # type: ignore[arg-type]
 
 
 def _shares(w: np.ndarray, indicators: np.ndarray) -> np.ndarray:
@@ -146,10 +146,10 @@ def posterior_views(
     the predicted class.
     """
     mean, of_mean = summary.mean, _extra("standard_error", summary.error)
-    own: dict[str, np.ndarray] = of_mean if predictive is None else {}
+    of_reject: dict[str, np.ndarray] = of_mean if predictive is None else {}
     if summary.entropies is not None:
-        own = own | dict(zip(ENTROPIES, summary.entropies.T, strict=True))
-    reject = Prediction(classes, mean if predictive is None else predictive, "probability", extra=own)
+        of_reject = of_reject | dict(zip(ENTROPIES, summary.entropies.T, strict=True))
+    reject = Prediction(classes, mean if predictive is None else predictive, "probability", extra=of_reject)
     views = {
         "reject": reject,
         "envelope": Prediction(
@@ -163,10 +163,10 @@ def posterior_views(
         extra["mean"] = mean[np.arange(len(mean)), columns]
         views["exceedance"] = Prediction(classes, summary.exceedance, "exceedance", classes[columns], extra)
     if with_entropies and summary.entropies is not None:
-        places = np.arange(len(mean)), reject.predicted_columns
+        cells = np.arange(len(mean)), reject.predicted_columns
         for name, values in zip(ENTROPIES, summary.entropies.T, strict=True):
             scores = np.zeros(mean.shape)
-            scores[places] = 1.0 - values / np.log(max(len(classes), 2))
+            scores[cells] = 1.0 - values / np.log(max(len(classes), 2))
             views[name.replace("_", "-")] = Prediction(classes, scores, "margin", reject.labels)
     return views
 

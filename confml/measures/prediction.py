@@ -34,10 +34,10 @@ def real_numbers(values: Any, what: str) -> np.ndarray:
     """Return values as float64 numbers; raise ValueError for complex and masked ones. what: for messages."""
     if np.ma.is_masked(values):
         raise ValueError(f"{what} must be numbers, and some are masked")
-    found = np.asarray(values)
-    if found.dtype.kind == "c":
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
         raise ValueError(f"{what} must be real numbers, got complex ones")
-    return found.astype(np.float64, copy=False)
+    return array.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # arrays have no truth value: compare field by field
@@ -267,16 +267,16 @@ def of_sums_before(scores: np.ndarray, of_sums: Callable[[np.ndarray], np.ndarra
 
     Of equal scores the earlier column is larger. Some rows are computed at a time, in less memory.
     """
-    found = []
+    blocks = []
     for start in range(0, max(len(scores), 1), _SORTED_ROWS):
         some = scores[start : start + _SORTED_ROWS]
         order = np.argsort(-some, axis=1, kind="stable")
         ranked = np.take_along_axis(some, order, axis=1)
         values = of_sums(np.cumsum(ranked, axis=1) - ranked)
         values[:, 0] = first
-        found.append(np.empty_like(values))
-        np.put_along_axis(found[-1], order, values, axis=1)
-    return np.concatenate(found)
+        blocks.append(np.empty_like(values))
+        np.put_along_axis(blocks[-1], order, values, axis=1)
+    return np.concatenate(blocks)
 
 
 def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold: float) -> np.ndarray:

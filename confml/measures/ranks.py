@@ -47,13 +47,13 @@ class RankComparison:
         Method numbers by mean rank: the bars of a critical-difference diagram, without sets of one method.
         """
         order = np.argsort(self.mean_ranks, kind="stable")
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         for start in range(len(order)):
             gap = self.mean_ranks[order] - self.mean_ranks[order[start]]
             stop = int(np.sum(gap < self.critical_difference))
-            if stop - start > 1 and (not found or stop > found[-1][1]):
-                found.append((start, stop))
-        return [order[start:stop] for start, stop in found]
+            if stop - start > 1 and (not spans or stop > spans[-1][1]):
+                spans.append((start, stop))
+        return [order[start:stop] for start, stop in spans]
 
 
 def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) -> RankComparison:
@@ -99,8 +99,8 @@ def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) ->
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
     """Return the ranks of values (n,): 1 for the smallest, mean ranks for ties."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[places]
+    _, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[positions]
 
 
 def critical_difference(methods: int, datasets: int, level: float = 0.05) -> float:

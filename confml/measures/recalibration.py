@@ -88,15 +88,15 @@ class Slope(NamedTuple):
         coefficients = np.full((3, len(p)), np.nan)
         mixed = np.flatnonzero(happened.any(axis=1) & ~happened.all(axis=1))
         x = np.log(inside) - np.log1p(-inside)
-        ones = np.ones((len(p), n, 1))
-        coefficients[2:, mixed] = _fit(ones[mixed], x[mixed], happened[mixed]).T
+        constant = np.ones((len(p), n, 1))
+        coefficients[2:, mixed] = _fit(constant[mixed], x[mixed], happened[mixed]).T
         ends = [
             end(np.where(happened == outcome, x, fill), axis=1, initial=fill)
             for outcome in (True, False)
             for end, fill in ((np.min, np.inf), (np.max, -np.inf))
         ]
         overlap = mixed[((ends[0] < ends[3]) & (ends[2] < ends[1]))[mixed]]
-        X = np.concatenate([x[overlap, :, None], ones[overlap]], axis=2)
+        X = np.concatenate([x[overlap, :, None], constant[overlap]], axis=2)
         coefficients[:2, overlap] = _fit(X, np.zeros((len(overlap), n)), happened[overlap]).T
         return [cls(*values) for values in zip(*coefficients.tolist(), clipped.tolist(), strict=True)]
 

@@ -118,15 +118,15 @@ def rows(case: Case) -> Iterator[Row]:
     """
     n = len(case.truth)
     for level in case.levels if case.prediction.has_regions else ():
-        found = case.regions(level)
-        sizes, single = found.sizes, found.sizes == 1
+        regions = case.regions(level)
+        sizes, single = regions.sizes, regions.sizes == 1
         singles = int(np.count_nonzero(single))
-        yield Row("coverage", level, ratio(int(np.count_nonzero(found.covered)), n))
+        yield Row("coverage", level, ratio(int(np.count_nonzero(regions.covered)), n))
         yield Row("mean_region_size", level, ratio(int(sizes.sum()), n))
         yield Row("one_class", level, ratio(singles, n))
         yield Row("two_or_more", level, ratio(int(np.count_nonzero(sizes >= 2)), n))
         yield Row("no_class", level, ratio(int(np.count_nonzero(sizes == 0)), n))
-        correct = int(np.count_nonzero(found.covered & single))
+        correct = int(np.count_nonzero(regions.covered & single))
         yield Row("correct_of_one_class", level, ratio(correct, singles))
 
 

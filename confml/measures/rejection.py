@@ -175,8 +175,8 @@ def sureness(accepted, correct) -> Sureness:
     if not len(accepted):
         return Sureness(float("nan"), float("nan"), float("nan"))
     n, both = len(accepted), int(np.count_nonzero(accepted & correct))
-    taken = int(np.count_nonzero(accepted))
-    return Sureness(both / n, (taken - both) / n, (n - taken) / n)
+    n_accepted = int(np.count_nonzero(accepted))
+    return Sureness(both / n, (n_accepted - both) / n, (n - n_accepted) / n)
 
 
 class Match(NamedTuple):
@@ -206,24 +206,24 @@ def match(
     if by not in ("incorrect", "correct"):
         raise ValueError(f"by must be 'incorrect' or 'correct', got {by!r}")
     column = curve.errors if by == "incorrect" else curve.accepted - curve.errors
-    wanted = getattr(reference, by) * curve.n
+    target = getattr(reference, by) * curve.n
     possible = curve.accepted >= curve.always_accepted
-    below = np.flatnonzero(possible & (column <= wanted + 1e-6))
+    below = np.flatnonzero(possible & (column <= target + 1e-6))
     if not len(below):  # more are accepted at every threshold
         below = np.flatnonzero(possible)[:1]
     reached = below[column[below] == column[below].max()]
     edges = np.concatenate([[np.inf], curve.confidences, [-np.inf]])
     low, high = edges[reached + 1], edges[reached]
     thresholds = high
-    place = 0  # the fewest accepted: the largest threshold
+    choice = 0  # the fewest accepted: the largest threshold
     if near is not None:
         thresholds = np.clip(near, np.nextafter(low, np.inf), high)
-        place = int(np.argmin(np.abs(thresholds - near)))
-    point = reached[place]
-    found = Sureness(
+        choice = int(np.argmin(np.abs(thresholds - near)))
+    point = reached[choice]
+    matched = Sureness(
         float(curve.accepted[point] - curve.errors[point]) / curve.n,
         float(curve.errors[point]) / curve.n,
         1.0 - float(curve.accepted[point]) / curve.n,
     )
-    exact = abs(column[point] - wanted) <= 1e-6
-    return Match(float(thresholds[place]), float(low[place]), float(high[place]), found, bool(exact))
+    exact = abs(column[point] - target) <= 1e-6
+    return Match(float(thresholds[choice]), float(low[choice]), float(high[choice]), matched, bool(exact))

@@ -41,13 +41,13 @@ def best_point(
     sign = known_metrics()[select_by].sign
     summaries: list[dict[str, Any]] = []
     best: int | None = None
-    for number, (point, found) in enumerate(zip(grid, scores, strict=True)):
-        folds = [score for score in found if score is not None]
-        failed = not folds or len(folds) < len(found)
+    for number, (point, of_folds) in enumerate(zip(grid, scores, strict=True)):
+        folds = [score for score in of_folds if score is not None]
+        failed = not folds or len(folds) < len(of_folds)
         # fsum, because two points with the same scores in another order of the folds must tie.
         mean = None if failed else math.fsum(folds) / len(folds)
         sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
-        summaries.append({"params": dict(point), "mean": mean, "sd": sd, "folds": list(found)})
+        summaries.append({"params": dict(point), "mean": mean, "sd": sd, "folds": list(of_folds)})
         if mean is None:
             continue
         if best is None or sign * (mean - summaries[best]["mean"]) > 0:

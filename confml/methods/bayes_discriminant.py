@@ -121,17 +121,17 @@ class BayesDiscriminant(Method):
         prior = self.prior_rows
         if prior is None:
             regular = zip(scatters, free, strict=True)
-            prior = 0.0 if all(_is_regular(one, rows, variances) for one, rows in regular) else d + 2.0
+            prior = 0.0 if all(_is_regular(matrix, rows, variances) for matrix, rows in regular) else d + 2.0
         self.prior_ = float(prior)
-        scatters = [one + self.prior_ * np.diag(variances) for one in scatters]
+        scatters = [matrix + self.prior_ * np.diag(variances) for matrix in scatters]
         self.degrees_ = np.asarray(free, dtype=np.float64) + self.prior_
-        if self.degrees_.min() < d or not all(_is_regular(one, np.inf, variances) for one in scatters):
+        if self.degrees_.min() < d or not all(_is_regular(matrix, np.inf, variances) for matrix in scatters):
             raise ConfmlError(
                 f"bayes-discriminant: prior_rows {self.prior_:g} leaves a covariance of {d} features without "
                 "a posterior: there are too few examples, or features depend on each other",
                 hint="leave prior_rows out, or set form: linear",
             )
-        self.factors_ = np.array([np.linalg.cholesky(one) for one in scatters])
+        self.factors_ = np.array([np.linalg.cholesky(matrix) for matrix in scatters])
         self.seed_ = int(np.random.default_rng(self.random_state).integers(2**63))
         for text in few_draws(self.draws):
             warnings.warn(f"{self.name}: {text}", UserWarning, stacklevel=2)
@@ -141,11 +141,11 @@ class BayesDiscriminant(Method):
         """Return the views ``reject``, ``envelope``, ``posterior`` and ``exceedance`` of X (n, d)."""
         whitened = self._whitened(X)
         size = self.draws * len(self.classes_)
-        found = Summary.in_blocks(
+        summary = Summary.in_blocks(
             lambda block: self._draws(whitened[block]), len(whitened), size, self.exceeding
         )
         predictive = self._predictive(whitened)
-        return posterior_views(self.classes_, found, predictive, self.entropies)
+        return posterior_views(self.classes_, summary, predictive, self.entropies)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the predictive class probabilities (n, c), the scores of ``reject``."""
@@ -191,9 +191,9 @@ class BayesDiscriminant(Method):
         """
         rng = np.random.default_rng(self.seed_)
         n, c, d = whitened.shape
-        found = np.empty((self.draws, n, c))
+        log_joint = np.empty((self.draws, n, c))
         below = np.tril(np.ones((d, d), dtype=bool), -1)
-        for draw in found:
+        for draw in log_joint:
             frequencies = rng.dirichlet(self.counts_ + 1.0)
             for number, (degrees, log_determinant) in enumerate(
                 zip(self.degrees_, self._log_determinants, strict=True)
@@ -205,7 +205,7 @@ class BayesDiscriminant(Method):
                     shift = rng.standard_normal(d) / np.sqrt(self.counts_[code])
                     distances = ((whitened[:, code] @ B - shift) ** 2).sum(axis=1)
                     draw[:, code] = np.log(frequencies[code]) + half - 0.5 * distances
-        return softmax(found, axis=2)
+        return softmax(log_joint, axis=2)
 
 
 def _is_regular(scatter: np.ndarray, rows: float, variances: np.ndarray) -> bool:

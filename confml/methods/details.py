@@ -51,8 +51,8 @@ class ClassTreeNode:
             if not node.sides:
                 lines.append(f"{first}{node.classes[0]}")
                 return
-            more = f", {about(node)}" if about else ""
-            lines.append(f"{first}{{{' '.join(map(str, node.classes))}}}  cut {node.cut:.4g}{more}")
+            note = f", {about(node)}" if about else ""
+            lines.append(f"{first}{{{' '.join(map(str, node.classes))}}}  cut {node.cut:.4g}{note}")
             left, right = node.sides
             draw(left, f"{others}├── ", f"{others}│   ")
             draw(right, f"{others}└── ", f"{others}    ")

@@ -81,15 +81,15 @@ class External(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return ``probability``, or the views of draws, of rows of the data set. X: (n, 1) row numbers."""
-        found = self._found(X)
-        if found.ndim == 3:
-            return posterior_views(self.classes_, Summary.of_draws(found))
-        return {"probability": Prediction(self.classes_, found, "probability")}
+        probabilities = self._found(X)
+        if probabilities.ndim == 3:
+            return posterior_views(self.classes_, Summary.of_draws(probabilities))
+        return {"probability": Prediction(self.classes_, probabilities, "probability")}
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the probabilities (n, c) of rows of the data set, the mean of draws. X: (n, 1) rows."""
-        found = self._found(X)
-        return found.mean(axis=0) if found.ndim == 3 else found
+        probabilities = self._found(X)
+        return probabilities.mean(axis=0) if probabilities.ndim == 3 else probabilities
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -104,7 +104,7 @@ class External(Method):
         assert self.table is not None  # `fit` checks it
         rows = np.asarray(X)[:, 0].astype(np.int64)
         self.table.check_rows(rows, *self.split, "rows")
-        places = self.places_[rows]
+        positions = self.places_[rows]
         if self.table.draws is not None:
-            return self.table.probabilities[self.table.draws[places].T]
-        return self.table.probabilities[places]
+            return self.table.probabilities[self.table.draws[positions].T]
+        return self.table.probabilities[positions]

@@ -20,17 +20,17 @@ def check_known_labels(
     Labels without a class, and classes without a label, are allowed. classes_are, labels_are: beginnings of
     the two parts of the message.
     """
-    known, new = _distinct(classes), _distinct(labels)
-    kinds = [kind_of(known), kind_of(new)]
+    expected, new = _distinct(classes), _distinct(labels)
+    kinds = [kind_of(expected), kind_of(new)]
     if {"text", SEVERAL_KINDS} & set(kinds):
         meet = kinds[0] == kinds[1]
     elif "truth values" in kinds and kinds[0] != kinds[1]:
-        meet = set(new) <= set(known) <= {0, 1}
+        meet = set(new) <= set(expected) <= {0, 1}
     else:
         meet = True
-    if not meet or not set(known) & set(new):
+    if not meet or not set(expected) & set(new):
         raise ConfmlError(
-            f"{classes_are} {listed(map(repr, known))} ({kinds[0]}), and {labels_are} "
+            f"{classes_are} {listed(map(repr, expected))} ({kinds[0]}), and {labels_are} "
             f"{listed(map(repr, new))} ({kinds[1]})",
             hint="give the labels as they are in the classes",
         )

@@ -36,11 +36,11 @@ def _interval(test: np.ndarray, labelled: np.ndarray, codes: np.ndarray, estimat
     everywhere, c = labelled.mean(axis=0), len(estimate)
     means, errors = np.empty((c, c)), []
     for code in range(c):
-        own = labelled[codes == code]
-        means[:, code] = own.mean(axis=0)
+        of_class = labelled[codes == code]
+        means[:, code] = of_class.mean(axis=0)
         # The mean of all classes counts as one more example: few equal examples have an error too.
-        deviations = np.vstack([own, everywhere]) - means[:, code]
-        errors.append(deviations.T @ deviations / len(own) ** 2)
+        deviations = np.vstack([of_class, everywhere]) - means[:, code]
+        errors.append(deviations.T @ deviations / len(of_class) ** 2)
     if np.linalg.svd(means, compute_uv=False)[-1] < SINGULAR:
         return np.zeros(c), np.ones(c)
     inverse, mean = np.linalg.inv(means), test.mean(axis=0)
@@ -67,13 +67,13 @@ def bbse_intervals(
     """
     prior = np.bincount(codes, minlength=classes) / max(len(codes), 1)
     estimate = bbse(predicted, codes, predicted_test, classes)[0] * prior
-    known = np.flatnonzero(prior)
+    present = np.flatnonzero(prior)
     low, high = np.full(classes, np.nan), np.full(classes, np.nan)
-    if len(known) and len(predicted_test):
+    if len(present) and len(predicted_test):
         # Each example is the unit vector of its predicted class. Each class has two examples more, the mean
         # of all: with few examples the predicted frequencies of a class are near 0 or 1 by chance.
-        test, labelled = (np.eye(classes)[rows][:, known] for rows in (predicted_test, predicted))
-        labelled = np.vstack([labelled, np.tile(labelled.mean(axis=0), (2 * len(known), 1))])
-        places = np.concatenate([np.searchsorted(known, codes), *[np.arange(len(known))] * 2])
-        low[known], high[known] = _interval(test, labelled, places, estimate[known])
+        test, labelled = (np.eye(classes)[rows][:, present] for rows in (predicted_test, predicted))
+        labelled = np.vstack([labelled, np.tile(labelled.mean(axis=0), (2 * len(present), 1))])
+        columns = np.concatenate([np.searchsorted(present, codes), *[np.arange(len(present))] * 2])
+        low[present], high[present] = _interval(test, labelled, columns, estimate[present])
     return ClassShift(prior, estimate, low, high)

@@ -114,7 +114,7 @@ class NaiveBayes(ProbabilityMethod):
             return None
         if self.numeric == "bins":
             return Bins(values, codes, self.class_counts_, self.m, self.prior, self.bins)
-        of_class = [values[codes == one] for one in range(len(self.class_counts_))]
+        of_class = [values[codes == code] for code in range(len(self.class_counts_))]
         if self.numeric == "gaussian":
             return Gaussians(of_class, whole)
         bandwidth = self.bandwidth if isinstance(self.bandwidth, str) else self.bandwidth * factor
@@ -125,15 +125,15 @@ class CategoryProbabilities:
     """m-estimates of the categories of one attribute in each class."""
 
     def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str):
-        self.categories, places = np.unique(values, return_inverse=True)
+        self.categories, indices = np.unique(values, return_inverse=True)
         V = len(self.categories)
-        self._log = _log_estimates(places, codes, V + 1, V, class_counts, m, prior)  # the last: never seen
+        self._log = _log_estimates(indices, codes, V + 1, V, class_counts, m, prior)  # the last: never seen
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """Return (n, c) logarithms of the probabilities of ``values`` (n,)."""
-        places = np.searchsorted(self.categories, values)
-        places[places == len(self.categories)] = 0
-        return self._log[np.where(self.categories[places] == values, places, len(self.categories))]
+        indices = np.searchsorted(self.categories, values)
+        indices[indices == len(self.categories)] = 0
+        return self._log[np.where(self.categories[indices] == values, indices, len(self.categories))]
 
 
 class Bins:
@@ -194,20 +194,20 @@ def m_estimate(counts, total, m: float, prior):
 
 
 def _log_estimates(
-    places: np.ndarray, codes: np.ndarray, rows: int, V: int, class_counts: np.ndarray, m: float, prior: str
+    indices: np.ndarray, codes: np.ndarray, rows: int, V: int, class_counts: np.ndarray, m: float, prior: str
 ) -> np.ndarray:
     """Return (rows, c) logarithms of m-estimates, of training examples with places (m,) below V and codes
     (m,).
     """
     counts = np.zeros((rows, len(class_counts)))
-    np.add.at(counts, (places, codes), 1)
+    np.add.at(counts, (indices, codes), 1)
     before = np.full(rows, 1 / V)
     if prior == "frequency":
         shares = counts.sum(axis=1) / len(codes)
         before = np.where(shares > 0, shares, before)
     with np.errstate(divide="ignore"):
-        found = np.log(m_estimate(counts, class_counts, m, before[:, None]))
-    return np.where(np.isneginf(found).all(axis=1, keepdims=True), 0.0, found)
+        logs = np.log(m_estimate(counts, class_counts, m, before[:, None]))
+    return np.where(np.isneginf(logs).all(axis=1, keepdims=True), 0.0, logs)
 
 
 def _safe_factors(X: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ class Columns(Parameter):
     def accepts(self, value: Any) -> bool:
         return (
             isinstance(value, list | tuple)
-            and all(_COLUMN.accepts(one) for one in value)
+            and all(_COLUMN.accepts(column) for column in value)
             and len(set(value)) == len(value)
         )
 

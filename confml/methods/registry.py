@@ -50,11 +50,11 @@ def method_class(name: str) -> type[Method]:
         return classifier if is_method else SklearnMethod
     if methods.has(name):  # names of all methods are only for messages: they import every module
         return methods.find(name)
-    known = methods.names()
-    if name not in known and (not name.islower() or nearest(name, known) is None) and not family(name, known):
-        found = dotted_name(name)  # RandomForest, random-forest, svc
-        if found:
-            raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
+    names = methods.names()
+    if name not in names and (not name.islower() or nearest(name, names) is None) and not family(name, names):
+        dotted = dotted_name(name)  # RandomForest, random-forest, svc
+        if dotted:
+            raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{dotted}'?")
     return methods.find(name)
 
 
@@ -81,10 +81,10 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
         conformal = settings.get("conformal", {})
         others = {key: value for key, value in conformal.items() if not key.startswith(BEST_OF)}
         for candidate in conformal.get(BEST_OF) or ():
-            other, own = named(candidate)
+            other, candidate_params = named(candidate)
             if method_class(other).takes_rows:
                 raise ConfigError(f"{other} is not fitted, so it cannot be in best-of", hint="remove it")
-            check(other, own | others)
+            check(other, candidate_params | others)
 
 
 def _check_calibration_on_all(name: str, settings: Mapping[str, dict[str, Any]]) -> None:

@@ -65,13 +65,13 @@ class ShiftWeights:
         unit = 2.0 ** math.floor(52 - math.log2(max(total, 1e-300)))
         share = float(weights.max(initial=0.0)) / float(weights.sum()) if len(weights) else math.nan
         squares = float((weights**2).sum())
-        found = {
+        sizes = {
             "shift_effective_rows": float(weights.sum()) ** 2 / squares if squares else 0.0,
             "shift_weighted_rows": float(len(weights)),
             "shift_largest_share": share,
         }
         whole, whole_new = (np.maximum(np.rint(part * unit), 1.0).astype(np.int64) for part in (weights, new))
-        return cls(whole, whole_new, {**found, **metrics})
+        return cls(whole, whole_new, {**sizes, **metrics})
 
 
 def covariate_weights(X: np.ndarray, T: np.ndarray, rows: np.ndarray) -> ShiftWeights:
@@ -145,17 +145,17 @@ def bbse(
     predicted: np.ndarray, codes: np.ndarray, predicted_test: np.ndarray, classes: int
 ) -> tuple[np.ndarray, float]:
     """Return the class weights (c,) of `label_weights`, and the smallest singular value of C (or 0)."""
-    known = np.flatnonzero(np.bincount(codes, minlength=classes))
+    present = np.flatnonzero(np.bincount(codes, minlength=classes))
     C = np.zeros((classes, classes))
     np.add.at(C, (predicted, codes), 1.0 / max(len(codes), 1))
-    C = C[np.ix_(known, known)]
-    mu = np.bincount(predicted_test, minlength=classes)[known] / max(len(predicted_test), 1)
-    smallest = float(np.linalg.svd(C, compute_uv=False)[-1]) if len(known) else 0.0
+    C = C[np.ix_(present, present)]
+    mu = np.bincount(predicted_test, minlength=classes)[present] / max(len(predicted_test), 1)
+    smallest = float(np.linalg.svd(C, compute_uv=False)[-1]) if len(present) else 0.0
     w = np.ones(classes)
     if smallest > 1e-12:
         solved = np.maximum(np.linalg.solve(C, mu), 0.0)
-        prior = np.bincount(codes, minlength=classes)[known] / len(codes)
-        w[known] = np.maximum(solved / max(float(solved @ prior), 1e-300), 1e-9)
+        prior = np.bincount(codes, minlength=classes)[present] / len(codes)
+        w[present] = np.maximum(solved / max(float(solved @ prior), 1e-300), 1e-9)
     else:
         smallest = 0.0
     return w, smallest

@@ -112,16 +112,16 @@ class TCMSVM(PValueMethod):
         bag = np.concatenate([self.X_, x[None]])
         # The machine of class l against the rest depends only on whether the new label is l.
         machines = [1] if c == 2 else range(c)
-        values = {(one, new): self._values(bag, one, new) for one in machines for new in (False, True)}
+        values = {(code, new): self._values(bag, code, new) for code in machines for new in (False, True)}
         alphas = np.empty((c, len(bag)))
         for label in range(c):
             if c == 2:
                 f = values[1, label == 1]
                 columns = two_class_scores(f)
             else:
-                columns = np.stack([values[one, one == label] for one in range(c)], axis=1)
-            own = np.append(self.codes_, label)
-            alphas[label] = np.round(margin_scores(columns)[np.arange(len(bag)), own], _DIGITS)
+                columns = np.stack([values[code, code == label] for code in range(c)], axis=1)
+            codes = np.append(self.codes_, label)
+            alphas[label] = np.round(margin_scores(columns)[np.arange(len(bag)), codes], _DIGITS)
         return alphas
 
     def _values(self, bag: np.ndarray, positive: int, new: bool) -> np.ndarray:

@@ -30,8 +30,8 @@ def validated_test(estimator: Any, X: Any, **options: Any) -> Any:
 
     options: of ``validate_data`` of scikit-learn.
     """
-    known = getattr(estimator, "n_features_in_", None)
-    if _is_plain(X) and X.shape[1] == known and not hasattr(estimator, "feature_names_in_"):
+    features = getattr(estimator, "n_features_in_", None)
+    if _is_plain(X) and X.shape[1] == features and not hasattr(estimator, "feature_names_in_"):
         return X
     check_numbers(X, type(estimator).__name__, bool(options.get("accept_sparse")))
     return validate_data(estimator, X, dtype=np.float64, order="C", reset=False, **options)

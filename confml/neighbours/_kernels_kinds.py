@@ -69,7 +69,7 @@ def search_minkowski(rows, X, codes, nominal, power, distances, nearest_codes, b
 
     See `confml.neighbours._kernels` for the arrays that are filled.
     """
-    places = distances.shape[1]
+    K = distances.shape[1]
     for i in range(len(rows)):
         filled = 0
         limit = np.inf
@@ -77,8 +77,8 @@ def search_minkowski(rows, X, codes, nominal, power, distances, nearest_codes, b
             distance = minkowski_distance(rows[i], X[j], nominal, power, limit)
             if distance <= limit:
                 filled = offer(distance, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
-                if filled == places:
-                    limit = distances[i, places - 1]
+                if filled == K:
+                    limit = distances[i, K - 1]
 
 
 @kernel
@@ -86,7 +86,7 @@ def search_angles(rows, X, codes, distances, nearest_codes, beyond):
     """Search the K nearest of each query row (n, d) in X (m, d), all of length 1, by the angle between two
     rows.
     """
-    places = distances.shape[1]
+    K = distances.shape[1]
     for i in range(len(rows)):
         filled = 0
         limit = np.inf
@@ -101,8 +101,8 @@ def search_angles(rows, X, codes, distances, nearest_codes, beyond):
             angle = 2.0 * np.arcsin(min(1.0, 0.5 * np.sqrt(squared)))
             if angle <= limit:
                 filled = offer(angle, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
-                if filled == places:
-                    limit = distances[i, places - 1]
+                if filled == K:
+                    limit = distances[i, K - 1]
                     chord = 2.0 * np.sin(0.5 * limit)
                     farthest = chord * chord * SLACK
 

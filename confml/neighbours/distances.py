@@ -38,11 +38,11 @@ def squared_distance_of_rows(Q, r, X, t):
 @kernel
 def insert(values, value):
     """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
-    place = len(values) - 1
-    while place > 0 and values[place - 1] > value:
-        values[place] = values[place - 1]
-        place -= 1
-    values[place] = value
+    position = len(values) - 1
+    while position > 0 and values[position - 1] > value:
+        values[position] = values[position - 1]
+        position -= 1
+    values[position] = value
 
 
 @kernel

@@ -32,11 +32,11 @@ class Neighbours:
     unit: float = 1.0
 
     @classmethod
-    def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> "Neighbours":
+    def empty(cls, rows: int, k: int, classes: int, unit: float = 1.0) -> "Neighbours":
         """Return arrays for a search to fill."""
         return cls(
-            np.empty((rows, places)),
-            np.empty((rows, places), dtype=np.int64),
+            np.empty((rows, k)),
+            np.empty((rows, k), dtype=np.int64),
             np.zeros((rows, classes), dtype=np.int64),
             unit,
         )

@@ -14,9 +14,9 @@ def tomek_links(X, nominal, codes, nearest, order, linked):
     can be each other's nearest only where these distances are equal.
     """
     links = 0
-    for place in range(len(order)):
-        i = order[place]
-        for other in range(place + 1, len(order)):
+    for position in range(len(order)):
+        i = order[position]
+        for other in range(position + 1, len(order)):
             j = order[other]
             if nearest[j] != nearest[i]:
                 break
@@ -100,26 +100,26 @@ def drop_examples(X, nominal, codes, classes, order, kept):
             if not kept[candidate] or left == 1:
                 continue
             gain = 0
-            found = 0
+            n_changed = 0
             for i in range(m):
                 if mixed_distance(X[candidate], X[i], nominal, distance[i]) != distance[i]:
                     continue
-                new_distance[found] = distance[i]
-                new_counts[found] = counts[i]
-                new_counts[found, codes[candidate]] -= 1
-                if new_counts[found].sum() == 0:
-                    new_distance[found] = nearest_kept(
-                        X, nominal, codes, i, kept, candidate, new_counts[found]
+                new_distance[n_changed] = distance[i]
+                new_counts[n_changed] = counts[i]
+                new_counts[n_changed, codes[candidate]] -= 1
+                if new_counts[n_changed].sum() == 0:
+                    new_distance[n_changed] = nearest_kept(
+                        X, nominal, codes, i, kept, candidate, new_counts[n_changed]
                     )
-                gain += np.argmax(new_counts[found]) == codes[i]
+                gain += np.argmax(new_counts[n_changed]) == codes[i]
                 gain -= np.argmax(counts[i]) == codes[i]
-                changed[found] = i
-                found += 1
+                changed[n_changed] = i
+                n_changed += 1
             if gain >= 0:
                 kept[candidate] = False
                 left -= 1
                 dropped = True
-                for place in range(found):
-                    distance[changed[place]] = new_distance[place]
-                    counts[changed[place]] = new_counts[place]
+                for entry in range(n_changed):
+                    distance[changed[entry]] = new_distance[entry]
+                    counts[changed[entry]] = new_counts[entry]
     return rounds

@@ -29,10 +29,10 @@ class ImputeMean(Step):
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X = np.asarray(X, dtype=np.float64)
         missing = np.isnan(X)
-        known = len(X) - missing.sum(axis=0)
+        present = len(X) - missing.sum(axis=0)
         totals = np.where(missing, 0.0, X).sum(axis=0)
-        self.mean_ = np.divide(totals, known, out=np.zeros(X.shape[1]), where=known > 0)
-        for column in np.flatnonzero(self._coded(X) & (known > 0)):
+        self.mean_ = np.divide(totals, present, out=np.zeros(X.shape[1]), where=present > 0)
+        for column in np.flatnonzero(self._coded(X) & (present > 0)):
             codes, counts = np.unique(X[~missing[:, column], column], return_counts=True)
             self.mean_[column] = codes[np.argmax(counts)]
         self.imputed_ = int(missing.sum())

@@ -62,7 +62,7 @@ def version_of_step(name: str, params: Mapping[str, Any] | None = None) -> int |
     if not _is_dotted(name):
         return version
     packages = {"scikit-learn": sklearn.__version__, **packages_of(name, (params or {}).values())}
-    return ", ".join([str(version), *(f"{package} {one}" for package, one in packages.items())])
+    return ", ".join([str(version), *(f"{package} {release}" for package, release in packages.items())])
 
 
 def imputes(name: str) -> bool:

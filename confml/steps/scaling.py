@@ -68,7 +68,7 @@ class Standardise(Step):
             self.mean_[self.centred_], self.sd_[self.centred_] = mean[0], sd[0]
             return self
         X = complete(X, self.name)
-        self.mean_, self.sd_ = (found[0] for found in _moments(X, axis=0))
+        self.mean_, self.sd_ = (moment[0] for moment in _moments(X, axis=0))
         coded = self._coded(X)
         self.mean_[coded], self.sd_[coded] = 0.0, 1.0
         return self
@@ -81,11 +81,11 @@ class Standardise(Step):
         (n, _), k = X.shape, len(self.centred_)
         numbers = complete(X[:, self.centred_].toarray(), self.name)
         numbers = _rescaled(numbers, self.mean_[self.centred_], self.sd_[self.centred_])
-        places = np.tile(self.centred_, n), np.arange(n + 1) * k
+        pattern = np.tile(self.centred_, n), np.arange(n + 1) * k
         factors = np.divide(1.0, self.sd_, out=np.zeros_like(self.sd_), where=self.sd_ > 0)
         factors[self.centred_] = 0.0
         rest = csr_matrix((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape)
-        return rest + csr_matrix((numbers.ravel(), *places), shape=X.shape)
+        return rest + csr_matrix((numbers.ravel(), *pattern), shape=X.shape)
 
 
 class RowStandardise(Step):
@@ -128,8 +128,8 @@ def _moments(X: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     varies = X.max(axis=axis, keepdims=True) > X.min(axis=axis, keepdims=True)
     extreme = varies & ~((sd > 1e-140) & (sd < 1e140))  # squares near the ends of the range, and NaN
     if extreme.any():
-        places = np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1
-        unit = np.ldexp(1.0, np.where(extreme, places, 0))
+        exponents = np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1
+        unit = np.ldexp(1.0, np.where(extreme, exponents, 0))
         near = X / unit
         mean, sd = near.mean(axis=axis, keepdims=True) * unit, near.std(axis=axis, keepdims=True) * unit
     return mean, np.where(varies, sd, 0.0)
@@ -138,8 +138,8 @@ def _moments(X: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 @np.errstate(over="ignore")
 def _rescaled(X: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return ``(X - centre) / scale`` (n, d), cut to the range of float64, and 0 where the scale is 0."""
-    found = np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)
-    if np.isinf(found).any():  # the difference of halves does not overflow
+    scaled = np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)
+    if np.isinf(scaled).any():  # the difference of halves does not overflow
         halves = np.divide(X / 2 - centre / 2, scale / 2, out=np.zeros_like(X), where=scale > 0)
-        found = np.where(np.isinf(found), np.clip(halves, -_LARGEST, _LARGEST), found)
-    return found
+        scaled = np.where(np.isinf(scaled), np.clip(halves, -_LARGEST, _LARGEST), scaled)
+    return scaled

@@ -101,10 +101,10 @@ class SelectAttributes(ColumnSelection):
             params["random_state"] = seed
         right = tested = 0
         for fold in _folds(part):
-            held = part == fold
-            method = build(self.method, params).fit(X[~held][:, columns], y[~held])
-            right += int(np.sum(method.predict(X[held][:, columns]) == y[held]))
-            tested += int(held.sum())
+            in_fold = part == fold
+            method = build(self.method, params).fit(X[~in_fold][:, columns], y[~in_fold])
+            right += int(np.sum(method.predict(X[in_fold][:, columns]) == y[in_fold]))
+            tested += int(in_fold.sum())
         return right / max(tested, 1)
 
 

@@ -74,16 +74,16 @@ class SelectByBayesError(ColumnSelection):
         given = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
         rows = given[sample_by_class(y[given], self.rows, rng)]
         columns, groups = _dummies(X[rows], self._coded(X))
-        found = select_attributes(
+        selection = select_attributes(
             columns, y[rows], self.attributes, groups=groups, trees=self.trees, criterion=self.criterion
         )
-        self._kept, self.criterion_ = np.sort(found.attributes), float(found.criterion[-1])
+        self._kept, self.criterion_ = np.sort(selection.attributes), float(selection.criterion[-1])
         return self
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        own = {} if np.isnan(self.criterion_) else {"criterion": self.criterion_}
-        return {**super().fit_metrics_, **own}
+        metrics = {} if np.isnan(self.criterion_) else {"criterion": self.criterion_}
+        return {**super().fit_metrics_, **metrics}
 
 
 def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -96,12 +96,12 @@ def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) ->
 
 def _dummies(X: np.ndarray, coded: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
     """Return X with a 0/1 column for each code of its coded columns, and the columns of each feature."""
-    parts, groups, place = [], [], 0
+    parts, groups, start = [], [], 0
     for column in range(X.shape[1]):
         values = X[:, [column]]
         if coded[column]:
             values = (values == np.unique(values)).astype(float)
         parts.append(values)
-        groups.append(list(range(place, place + values.shape[1])))
-        place += values.shape[1]
+        groups.append(list(range(start, start + values.shape[1])))
+        start += values.shape[1]
     return np.concatenate(parts, axis=1), groups

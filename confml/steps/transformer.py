@@ -148,8 +148,8 @@ def check_transformer(name: str, params: Mapping[str, Any]) -> None:
 
 def describe_transformer(name: str) -> dict[str, Any]:
     """Return name, summary, text and parameters of a transformer as plain data."""
-    found = find_transformer(name)
-    cls = found if inspect.isclass(found) else type(found)
+    source = find_transformer(name)
+    cls = source if inspect.isclass(source) else type(source)
     text = plain(inspect.cleandoc(cls.__doc__ or "").partition("\nParameters\n")[0].strip())
     return {
         "name": name,

@@ -42,14 +42,14 @@ def class_counts(queries, columns, codes, classes, depth, leave_out, by_index):
             if by_index:
                 order[start:end].sort()
             group[:] = 0.0
-            for place in range(start, end):
-                group[codes[order[place]]] += 1.0
-                if by_index and place < depth:
-                    counts[place, i] = whole + group
+            for rank in range(start, end):
+                group[codes[order[rank]]] += 1.0
+                if by_index and rank < depth:
+                    counts[rank, i] = whole + group
             if not by_index:
-                for place in range(start, min(end, depth)):
+                for rank in range(start, min(end, depth)):
                     for j in range(classes):  # exact for complete groups
-                        counts[place, i, j] = whole[j] + (place + 1 - start) * group[j] / (end - start)
+                        counts[rank, i, j] = whole[j] + (rank + 1 - start) * group[j] / (end - start)
             whole += group
             start = end
     return counts

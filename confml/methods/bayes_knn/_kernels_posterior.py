@@ -62,14 +62,14 @@ def likelihood_terms(k, counts, codes):
             values[fill], multiples[fill] = -own_count / k, classes - 1 - others
             fill += 1
         rows += 1
-    for own in np.flatnonzero(alike):
-        starts[rows], weights[rows] = fill, alike[own]
-        if own < k:
-            values[fill] = (k - own - own) / k
+    for matches in np.flatnonzero(alike):
+        starts[rows], weights[rows] = fill, alike[matches]
+        if matches < k:
+            values[fill] = (k - matches - matches) / k
             fill += 1
-        absent = classes - 1 if own == k else classes - 2
+        absent = classes - 1 if matches == k else classes - 2
         if absent > 0:
-            values[fill], multiples[fill] = -own / k, absent
+            values[fill], multiples[fill] = -matches / k, absent
             fill += 1
         rows += 1
     starts[rows] = fill

@@ -187,18 +187,18 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
     height = kernels.counts_log_likelihood(k, beta, counts, codes)
     trace = _Trace(sampler, 3)
     for step in range(1, sampler.steps + 1):
-        place = (step - 1) % BLOCK
-        if place == 0:
+        row = (step - 1) % BLOCK
+        if row == 0:
             size = min(BLOCK, sampler.steps - step + 1)
             uniforms, normals = rng.random((size, 8)), rng.standard_normal((size, 3))
-        draw, normal = uniforms[place], normals[place].tolist()
+        draw, normal = uniforms[row], normals[row].tolist()
         burning = step <= sampler.burn_in
         gain = step**-0.6  # tuning decreases with the step number and ends with burn-in
         new_k, new_beta, ratio, small = k, abs(beta + beta_step * normal[2]), 0.0, True
         new_counts, new_kth = counts, kth
         if draw[7] < K_MOVES:
             new_k, new_beta, ratio, small = propose_k_beta(
-                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normals[place, 2:3]
+                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normals[row, 2:3]
             )
             if new_k != k:
                 # Guess of the new k-th distances: squared distances usually grow more slowly than sqrt(k).

@@ -236,18 +236,18 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     for k in range(1, depth + 1):
         if log_modes[k - 1] + most >= least:
             panels += _panels(k, maxima[k], beta_scale, terms(k))
-    known, first_panels = np.unique([panel.k for panel in panels], return_index=True)
+    k_values, first_panels = np.unique([panel.k for panel in panels], return_index=True)
     top = np.full(depth + 1, -np.inf)
-    top[known] = np.maximum.reduceat([panel.log_density.max() for panel in panels], first_panels)
+    top[k_values] = np.maximum.reduceat([panel.log_density.max() for panel in panels], first_panels)
     heights = [np.exp(panel.log_density - top[panel.k]) for panel in panels]
     masses = [
         height * panel.weights * (0.5 * (panel.right - panel.left))
         for height, panel in zip(heights, panels, strict=True)
     ]
     sums = np.zeros(depth + 1)
-    sums[known] = np.add.reduceat([mass.sum() for mass in masses], first_panels)
+    sums[k_values] = np.add.reduceat([mass.sum() for mass in masses], first_panels)
     log_evidence = np.full(depth + 1, -np.inf)
-    log_evidence[known] = np.log(sums[known]) + top[known]
+    log_evidence[k_values] = np.log(sums[k_values]) + top[k_values]
     log_evidence = log_evidence[1:] + (0.5 * np.log(2.0 / np.pi) - np.log(beta_scale))
     k_masses = np.exp(log_evidence - log_evidence.max())
     k_masses /= k_masses.sum()
@@ -416,7 +416,7 @@ def sample(
         training,
         Nodes.of_draws(ks.ravel(), draws[..., 1].ravel(), depth),
         (int(best[0]), float(best[1])),
-        by_chain=tuple(Nodes.of_draws(one, beta, depth) for one, beta in zip(ks, draws[..., 1], strict=True)),
+        by_chain=tuple(Nodes.of_draws(k, beta, depth) for k, beta in zip(ks, draws[..., 1], strict=True)),
         diagnostics=diagnostics,
     )
 

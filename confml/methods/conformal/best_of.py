@@ -15,12 +15,12 @@ from confml.methods.conformal.scores import counts_against, rounding_errors
 from confml.plugins.by import MOST
 
 BEST_OF_METRICS = {
-    f"chosen_{place}": Metric(
-        f"fraction of test examples and labels whose p-value is of candidate {place} of best-of"
-        + " (the method itself)" * (place == 1),
+    f"chosen_{number}": Metric(
+        f"fraction of test examples and labels whose p-value is of candidate {number} of best-of"
+        + " (the method itself)" * (number == 1),
         None,
     )
-    for place in range(1, MOST + 1)
+    for number in range(1, MOST + 1)
 }
 
 
@@ -62,7 +62,7 @@ def smallest_alone(true_scores: Sequence[np.ndarray], every: Sequence[np.ndarray
     """
     rank = math.ceil((1 - level) * (len(true_scores[0]) + 1) - 1e-9)
     bounds = [np.append(mine, np.inf)[rank - 1] for mine in true_scores]
-    sizes = [np.searchsorted(one, bound, side="right") for one, bound in zip(every, bounds, strict=True)]
+    sizes = [np.searchsorted(pool, bound, side="right") for pool, bound in zip(every, bounds, strict=True)]
     return int(np.argmin(sizes))
 
 
@@ -74,6 +74,6 @@ def best_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers (m, c) of calibration scores of the chosen candidates that exceed, and that equal,
     the scores of test examples."""
-    counts = [counts_against(*one) for one in zip(true_scores, scores, sizes, strict=True)]
+    counts = [counts_against(*candidate) for candidate in zip(true_scores, scores, sizes, strict=True)]
     greater, equal = np.take_along_axis(np.array(counts), chosen[None, None], axis=0)[0]
     return greater, equal

@@ -58,8 +58,8 @@ class CalibratedMethod(WrapperMethod):
         """``calibration_rows``, and without folds the quantities of the classifier and the steps."""
         first = self.fitted_[0]
         of_steps = getattr(first.chain, "fit_metrics_", {})
-        own = {} if self.kind == "cross" else {**of_steps, **first.method.fit_metrics_}
-        return {**own, "calibration_rows": float(self.calibration_counts_.sum())}
+        metrics = {} if self.kind == "cross" else {**of_steps, **first.method.fit_metrics_}
+        return {**metrics, "calibration_rows": float(self.calibration_counts_.sum())}
 
     @property
     def fit_details_(self) -> FitDetails:
@@ -78,8 +78,8 @@ class CalibratedMethod(WrapperMethod):
         """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
         if self.random_state is None:
             self.random_state = int(derived_generator(rng, self.key).integers(2**31))
-        own = {name: value for name, value in point.items() if name.partition("__")[0] != self.key}
-        self.classifier().seed_random_states(derived_generator(rng, self.key, own))
+        params = {name: value for name, value in point.items() if name.partition("__")[0] != self.key}
+        self.classifier().seed_random_states(derived_generator(rng, self.key, params))
 
     def _generator(self, purpose: str) -> np.random.Generator:
         seed = self.random_state
@@ -208,7 +208,7 @@ class CalibratedMethod(WrapperMethod):
         parts = self.fitted_[:1] if len(self._candidates()) > 1 else self.fitted_
         for part in parts:
             views = self._views(part, X) if X.shape[0] else {}
-            view = next((one for one in views.values() if one.kind in ("probability", "posterior")), None)
+            view = next((v for v in views.values() if v.kind in ("probability", "posterior")), None)
             if view is None:
                 return None
             total += on_all_classes(view, self.classes_)

@@ -169,8 +169,8 @@ class Conformal(CalibratedMethod, PValueMethod):
             X_rows = rows_of(X, rows)
             scores, name = self._scores(part, X_rows, u[rows])
             if self.shift:
-                known = X if self.shift == COVARIATE else np.empty((0, 0))
-                self.labelled_ = Labelled(known, rows, codes[rows], scores.argmin(axis=1))
+                features = X if self.shift == COVARIATE else np.empty((0, 0))
+                self.labelled_ = Labelled(features, rows, codes[rows], scores.argmin(axis=1))
             predicted = self._predicted(part, X_rows)
             if number == 0:
                 self._learn_groups(values, rows, predicted)
@@ -201,16 +201,16 @@ class Conformal(CalibratedMethod, PValueMethod):
         self, scores: np.ndarray, name: str, labels: np.ndarray, codes: np.ndarray
     ) -> PartScores:
         """Return the scores of calibration examples with scores (k, c), labels (k,) and groups (k, D)."""
-        own = scores[np.arange(len(labels)), labels]
-        lists, places = [], []
+        true_scores = scores[np.arange(len(labels)), labels]
+        lists, members = [], []
         for division in range(len(self.divisions_)):
             groups = self.divisions_.groups(codes[:, division], labels, division)
-            order = np.lexsort((own, groups))
+            order = np.lexsort((true_scores, groups))
             ends = np.searchsorted(groups[order], np.arange(self.divisions_.size(division) + 1))
-            places.append([order[first:last] for first, last in pairwise(ends)])
-            lists.append([own[group] for group in places[-1]])
+            members.append([order[first:last] for first, last in pairwise(ends)])
+            lists.append([true_scores[group] for group in members[-1]])
         every = np.sort(scores, axis=None) if self.best_of else np.empty(0)
-        return PartScores(lists, places, usual_size(name, own), every)
+        return PartScores(lists, members, usual_size(name, true_scores), every)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
@@ -227,7 +227,7 @@ class Conformal(CalibratedMethod, PValueMethod):
         greater, equal = np.zeros((len(divisions), n, c), np.int64), np.ones((len(divisions), n, c), np.int64)
         total: Any = None
         weights: ShiftWeights | None = None
-        for part, known in zip(self.fitted_, self.scores_, strict=True):
+        for part, part_scores in zip(self.fitted_, self.scores_, strict=True):
             scores, _ = self._scores(part, X, u)
             total = scores if total is None else total + scores
             if self.shift and n:
@@ -235,7 +235,7 @@ class Conformal(CalibratedMethod, PValueMethod):
                 equal[:] = weights.new
             for division in divisions:
                 counts = greater[division], equal[division]
-                self._add_counts(known, division, scores, codes[:, division], weights, *counts)
+                self._add_counts(part_scores, division, scores, codes[:, division], weights, *counts)
         extra: dict[str, Any] = {"nonconformity": total / len(self.fitted_)}
         share: Any = 1
         if self.smoothed:
@@ -263,7 +263,7 @@ class Conformal(CalibratedMethod, PValueMethod):
 
     def _add_counts(
         self,
-        known: PartScores,
+        part_scores: PartScores,
         division: int,
         scores: np.ndarray,
         codes: np.ndarray,
@@ -273,32 +273,32 @@ class Conformal(CalibratedMethod, PValueMethod):
     ) -> None:
         """Add to ``greater`` and ``equal`` (n, c) the numbers of calibration scores greater than and equal to
         scores (n, c), in the groups of examples with codes (n,); sums of ``weights`` if there are any."""
-        lists, totals = known.lists[division], None
+        lists, totals = part_scores.lists[division], None
         for code in np.unique(codes[codes != UNKNOWN]).tolist():
             rows: Any = codes == code
             rows = slice(None) if rows.all() else rows
             groups = self.divisions_.groups(np.array(code), np.arange(len(self.classes_)), division)
             for column, group in enumerate(groups.tolist()):
                 if weights is not None:
-                    totals = np.append(0, np.cumsum(weights.weights[known.places[division][group]]))
-                above, ties = counts_against(lists[group], scores[rows, column], known.size, totals)
+                    totals = np.append(0, np.cumsum(weights.weights[part_scores.places[division][group]]))
+                above, ties = counts_against(lists[group], scores[rows, column], part_scores.size, totals)
                 greater[rows, column] += above
                 equal[rows, column] += ties
 
     def _best_views(self, X: Any, u: np.ndarray, tau: np.ndarray) -> dict[str, Prediction]:
         """Return the view ``p-value`` of examples X, each p-value of one of the candidates."""
         scores = [self._scores(part, X, u)[0] for part in self.fitted_]
-        own, every = [part.lists[0][0] for part in self.scores_], [part.every for part in self.scores_]
+        observed, every = [part.lists[0][0] for part in self.scores_], [part.every for part in self.scores_]
         sizes, level = [part.size for part in self.scores_], self.best_of_level or LEVEL
-        chosen = smallest_regions(own, every, sizes, scores, level)
-        self.chosen_ = np.bincount(chosen.ravel(), minlength=len(own)) / max(chosen.size, 1)
-        greater, equal = best_counts(own, sizes, scores, chosen)
+        chosen = smallest_regions(observed, every, sizes, scores, level)
+        self.chosen_ = np.bincount(chosen.ravel(), minlength=len(observed)) / max(chosen.size, 1)
+        greater, equal = best_counts(observed, sizes, scores, chosen)
         extra = {"n_greater": greater, "n_equal": equal + 1, "chosen": chosen}
-        extra["nonconformity"] = scores[smallest_alone(own, every, level)]
+        extra["nonconformity"] = scores[smallest_alone(observed, every, level)]
         if self.smoothed:
             extra["tau"] = tau
         ties = tau[:, None] if self.smoothed else 1
-        return self._view((greater + ties * extra["n_equal"]) / (len(own[0]) + 1), extra)
+        return self._view((greater + ties * extra["n_equal"]) / (len(observed[0]) + 1), extra)
 
     def _view(self, p: np.ndarray, extra: dict[str, Any]) -> dict[str, Prediction]:
         """Return the view of p-values (n, c), with the labels of `columns_of_p_values`."""

@@ -121,15 +121,15 @@ def posterior_view(views: Mapping[str, Prediction], view: str | None, name: str)
             f"{name} has no view {view}, it has {', '.join(views)}",
             hint="remove view, or give the method samples: bootstrap",
         )
-    found = views[view]
-    if found.kind != "posterior":
-        return {view: found}
+    base = views[view]
+    if base.kind != "posterior":
+        return {view: base}
     from scipy.special import ndtr
 
-    above = found.scores - found.posterior_threshold
+    above = base.scores - base.posterior_threshold
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(found.extra["sd"] > 0, ndtr(above / found.extra["sd"]), 0.5 + 0.5 * np.sign(above))
-    return {view: Prediction(found.classes, shares, "exceedance", found.labels)}
+        shares = np.where(base.extra["sd"] > 0, ndtr(above / base.extra["sd"]), 0.5 + 0.5 * np.sign(above))
+    return {view: Prediction(base.classes, shares, "exceedance", base.labels)}
 
 
 def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
@@ -142,8 +142,8 @@ def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
         return view.scores
     least = -np.inf if view.kind == "margin" else 0.0
     values = np.full((len(view), len(classes)), least)
-    known = np.isin(view.classes, classes)
-    values[:, np.searchsorted(classes, view.classes[known])] = view.scores[:, known]
+    shared = np.isin(view.classes, classes)
+    values[:, np.searchsorted(classes, view.classes[shared])] = view.scores[:, shared]
     return values
 
 

@@ -30,11 +30,11 @@ def weighted_vote(k, distances, codes, beyond, shares, winners):
                 for j in range(c):
                     weights[j] += beyond[i, j]
         else:
-            for place in range(k):
-                distance = distances[i, place]
+            for rank in range(k):
+                distance = distances[i, rank]
                 if distance == last:
                     break
-                code = codes[i, place]
+                code = codes[i, rank]
                 weights[code] += last - distance
                 sums[code] += distance
         total = weights.sum()

@@ -144,12 +144,12 @@ class KNN(ProbabilityMethod):
         started = time.thread_time()
         largest.fit(X, y)
         fitted = time.thread_time()
-        found = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
+        neighbours = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
         searched = time.thread_time()
         fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
         for given, point in zip(grid, points, strict=True):
             before = time.thread_time()
-            views = largest._vote(found, point)
+            views = largest._vote(neighbours, point)
             predict_seconds = search_seconds + time.thread_time() - before
             yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 

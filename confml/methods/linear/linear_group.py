@@ -60,14 +60,14 @@ class LinearGroup(MarginMethod):
         rng = np.random.default_rng(getattr(self, "random_state", None))
         positives = {1: [], 2: [1]}.get(c, range(c))
         learnt = [
-            self._learn(inputs, (codes == one).astype(np.float64), np.random.default_rng(seed))
-            for one, seed in zip(positives, rng.integers(2**63 - 1, size=c), strict=False)
+            self._learn(inputs, (codes == code).astype(np.float64), np.random.default_rng(seed))
+            for code, seed in zip(positives, rng.integers(2**63 - 1, size=c), strict=False)
         ]
         # One row of weights per binary classifier, the bias first.
-        self.weights_ = np.array([one.weights for one in learnt]).reshape(len(learnt), inputs.shape[1] + 1)
-        needed = [one.presentations for one in learnt if one.presentations is not None]
+        self.weights_ = np.array([fit.weights for fit in learnt]).reshape(len(learnt), inputs.shape[1] + 1)
+        needed = [fit.presentations for fit in learnt if fit.presentations is not None]
         self.presentations_ = sum(needed) if len(needed) == len(learnt) else None
-        self.epochs_ = max((one.epochs for one in learnt), default=0)
+        self.epochs_ = max((fit.epochs for fit in learnt), default=0)
         scores = self._scores(inputs)
         self.training_error_ = float(np.mean(np.argmax(scores, axis=1) != codes))
         return self

@@ -55,9 +55,9 @@ PARAMETERS: dict[str, Parameter] = {
 def check_source(name: str, kind: str, cls: type | None) -> None:
     """Raise ConfigError unless a classifier can have draws of a kind. cls: its class, None if own."""
     if kind == ENSEMBLE and not issubclass(cls or object, _ensembles()):
-        known = ", ".join(ensemble.__name__ for ensemble in _ensembles())
+        accepted = ", ".join(ensemble.__name__ for ensemble in _ensembles())
         raise ConfigError(
-            f"samples: ensemble needs an ensemble whose members are draws ({known}), got {name}",
+            f"samples: ensemble needs an ensemble whose members are draws ({accepted}), got {name}",
             hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
         )
     if kind == LAPLACE:
@@ -284,9 +284,9 @@ def _member_probabilities(fitted: Any, X: np.ndarray) -> Iterator[np.ndarray]:
     features = getattr(fitted, "estimators_features_", [slice(None)] * len(members))
     for member, columns in zip(members, features, strict=True):
         shares = np.zeros((len(X), len(fitted.classes_)))
-        places = np.asarray(member.classes_).astype(np.int64)
+        codes = np.asarray(member.classes_).astype(np.int64)
         if hasattr(member, "predict_proba"):
-            shares[:, places] = member.predict_proba(X[:, columns])
+            shares[:, codes] = member.predict_proba(X[:, columns])
         else:
             shares[np.arange(len(X)), np.asarray(member.predict(X[:, columns])).astype(np.int64)] = 1.0
         yield shares

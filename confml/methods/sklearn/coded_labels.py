@@ -30,10 +30,10 @@ class CodedLabels:
         numbers = {str(label): number for number, label in enumerate(self.labels.tolist())}
         for name, value in estimator.get_params().items():
             if name.rpartition("__")[2] == "class_weight" and isinstance(value, Mapping):
-                known = {numbers[str(key)]: weight for key, weight in value.items() if str(key) in numbers}
-                if value and not known:
+                weights = {numbers[str(key)]: weight for key, weight in value.items() if str(key) in numbers}
+                if value and not weights:
                     check_known_labels(self.labels, value, "the classes are", f"{name} has")
-                estimator.set_params(**{name: known})
+                estimator.set_params(**{name: weights})
 
     def order_columns(self, classes: Any, name: str) -> np.ndarray:
         """Return the labels of ``classes``, the ``classes_`` of a fitted classifier, sorted.

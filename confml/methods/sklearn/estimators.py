@@ -64,11 +64,11 @@ def _new(name: str, source: Any, params: Mapping[str, Any]) -> Any:
     """
     if not inspect.isclass(source):
         return _copied(name, source)
-    known, is_open = known_parameters(source)
+    names, is_open = known_parameters(source)
     for key in params:
-        if key not in known and not (is_open and _is_no_mistake(key, known)):
-            hint = None if known else "it has none"
-            raise UnknownParameter(source.__name__, key, near=(key, sorted(known)), hint=hint)
+        if key not in names and not (is_open and _is_no_mistake(key, names)):
+            hint = None if names else "it has none"
+            raise UnknownParameter(source.__name__, key, near=(key, sorted(names)), hint=hint)
     for missing in sorted(required_parameters(source) - set(params)):
         example = _EXAMPLES.get(missing)
         hint = None if example is None else f"give {example[0]}, as {missing}: {example[1]}"
@@ -110,13 +110,13 @@ def check_values(estimator: Any, prefix: str = "") -> None:
 def set_parameters(estimator: Any, params: Mapping[str, Any]) -> None:
     """Call ``set_params``, outer parameters first: inner ones belong to them. Raises a `ParameterError`."""
     for key in sorted(params, key=lambda name: name.count("__")):
-        known = estimator.get_params()
+        current = estimator.get_params()
         owner, _, inner = key.rpartition("__")
-        if key not in known and not accepts_keyword(known.get(owner) if owner else estimator, inner):
-            if owner and known.get(owner, inner) is None:
+        if key not in current and not accepts_keyword(current.get(owner) if owner else estimator, inner):
+            if owner and current.get(owner, inner) is None:
                 raise MissingParameter(key, owner, hint=f"name a classifier as {owner}")
-            raise _unknown(type(estimator).__name__, key, known)
-        check_side_effects(known.get(owner) if owner else estimator, key, params[key])
+            raise _unknown(type(estimator).__name__, key, current)
+        check_side_effects(current.get(owner) if owner else estimator, key, params[key])
         estimator.set_params(**{key: _as_value(params[key])})
 
 
@@ -145,9 +145,9 @@ def _is_named_class(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2 and _is_class_name(item[1])
 
 
-def _unknown(owner: str, key: str, known) -> UnknownParameter:
+def _unknown(owner: str, key: str, names) -> UnknownParameter:
     outer = key.partition("__")[0]
-    return UnknownParameter(owner, key, near=(key if outer in known else outer, known))
+    return UnknownParameter(owner, key, near=(key if outer in names else outer, names))
 
 
 def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
@@ -177,7 +177,7 @@ def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
 
 def is_foreign(estimator: Any) -> bool:
     """Return whether an estimator, or one inside it, is of another package than scikit-learn and confml."""
-    return any(type(one).__module__.partition(".")[0] not in OWN for one in nested(estimator))
+    return any(type(part).__module__.partition(".")[0] not in OWN for part in nested(estimator))
 
 
 def nested(estimator: Any) -> Iterator[Any]:
@@ -190,26 +190,26 @@ def nested(estimator: Any) -> Iterator[Any]:
 
 def use_one_thread(estimator: Any) -> None:
     """Set the number of threads of estimators of other packages to 1, where it is not given."""
-    for one in nested(estimator):
-        if type(one).__module__.partition(".")[0] in OWN:
+    for part in nested(estimator):
+        if type(part).__module__.partition(".")[0] in OWN:
             continue
-        known, _ = known_parameters(type(one))
-        current = one.get_params(deep=False)
-        names = [name for name in THREADS if name in known]
+        accepted, _ = known_parameters(type(part))
+        current = part.get_params(deep=False)
+        names = [name for name in THREADS if name in accepted]
         if names and all(current.get(name) is None for name in names):
-            one.set_params(**{names[0]: 1})
+            part.set_params(**{names[0]: 1})
 
 
 def accepts_keyword(estimator: Any, key: str) -> bool:
     """Return whether an estimator of another package has an open list of parameters that can hold ``key``."""
     if not hasattr(estimator, "get_params") or type(estimator).__module__.partition(".")[0] in OWN:
         return False
-    known, is_open = known_parameters(type(estimator))
-    return is_open and _is_no_mistake(key, known)
+    names, is_open = known_parameters(type(estimator))
+    return is_open and _is_no_mistake(key, names)
 
 
-def _is_no_mistake(key: str, known: frozenset[str]) -> bool:
-    return all(SequenceMatcher(None, key.casefold(), one.casefold()).ratio() < _MISTAKE for one in known)
+def _is_no_mistake(key: str, names: frozenset[str]) -> bool:
+    return all(SequenceMatcher(None, key.casefold(), name.casefold()).ratio() < _MISTAKE for name in names)
 
 
 def _copied(name: str, estimator: Any) -> Any:
@@ -285,9 +285,9 @@ def check_side_effects(estimator: Any, name: str, value: Any) -> None:
     cls = estimator if isinstance(estimator, type) else type(estimator)
     last = name.rpartition("__")[2].rpartition(".")[2]
     if last in RULES and (last == "memory" or cls.__module__.startswith("sklearn.")):
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if not RULES[last].accepts(one):
-                raise BadValue(cls.__name__, name, one, RULES[last].expected, hint=RULES[last].reason)
+        for element in value if isinstance(value, list | tuple) else [value]:
+            if not RULES[last].accepts(element):
+                raise BadValue(cls.__name__, name, element, RULES[last].expected, hint=RULES[last].reason)
     for part in value if isinstance(value, list | tuple) else [value]:
         if isinstance(part, Mapping):
             for key, inner in part.items():

@@ -108,9 +108,9 @@ def describe_parameters(cls: type) -> list[dict[str, Any]]:
     documented = _documented(inspect.cleandoc(cls.__doc__ or ""))
     defaults = default_parameters(cls)
     signature = inspect.signature(cls).parameters
-    known, _ = known_parameters(cls)
+    accepted, _ = known_parameters(cls)
     described = []
-    for name in [*(one for one in signature if one in known), *sorted(known - set(signature))]:
+    for name in [*(key for key in signature if key in accepted), *sorted(accepted - set(signature))]:
         expected, about = documented.get(name, ("", ""))
         entry = {"name": name, "about": about, "expected": expected}
         described.append(entry | ({"default": defaults[name]} if name in defaults else {}))
@@ -125,8 +125,8 @@ def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
 @functools.cache
 def _known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     signature = inspect.signature(cls).parameters.values()
-    named = {one.name for one in signature if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
-    is_open = any(one.kind is one.VAR_KEYWORD for one in signature)
+    named = {p.name for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    is_open = any(p.kind is p.VAR_KEYWORD for p in signature)
     if is_open and not required_parameters(cls):
         try:
             named |= set(cls().get_params())
@@ -148,8 +148,8 @@ def _public(name: str) -> type | None:
         return None
     if importlib.util.find_spec(f"sklearn.{module}") is None:
         return None
-    found = getattr(importlib.import_module(f"sklearn.{module}"), cls, None)
-    return found if inspect.isclass(found) and found.__module__.startswith("sklearn.") else None
+    member = getattr(importlib.import_module(f"sklearn.{module}"), cls, None)
+    return member if inspect.isclass(member) and member.__module__.startswith("sklearn.") else None
 
 
 def _documented(text: str) -> dict[str, tuple[str, str]]:

@@ -19,15 +19,15 @@ def loss_and_slopes(Z, codes, U, rho, kappa, p, norms_power, slopes):
     total = 0.0
     for i in range(n):
         y = codes[i]
-        own = 0.0
+        projection = 0.0
         for a in range(k):
-            own += Z[i, a] * U[y, a]
+            projection += Z[i, a] * U[y, a]
         top = 0.0
         for j in range(c):
             hinge[j] = slope[j] = 0.0
             if j == y:
                 continue
-            q = own
+            q = projection
             for a in range(max(j - 1, 0), k):  # the first entries of a corner are 0
                 q -= Z[i, a] * U[j, a]
             if q <= -kappa:

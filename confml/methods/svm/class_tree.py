@@ -74,7 +74,7 @@ class ClassTree:
 
     def only(self, classes: np.ndarray) -> "ClassTree":
         """Return the tree restricted to these classes (sorted labels, all in the tree)."""
-        number = {label: place for place, label in enumerate(classes.tolist())}
+        number = {label: code for code, label in enumerate(classes.tolist())}
         names = self.classes.tolist()
 
         def restricted(child: int) -> Nested | None:

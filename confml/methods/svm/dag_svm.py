@@ -35,13 +35,13 @@ class DAGSVM(LinearMachines):
 
     def _views(self, values: np.ndarray) -> dict[str, Prediction]:
         c, n = len(self.classes_), len(values)
-        place = np.zeros((c, c), dtype=np.int64)
-        place[np.triu_indices(c, 1)] = np.arange(c * (c - 1) // 2)
+        pair_column = np.zeros((c, c), dtype=np.int64)
+        pair_column[np.triu_indices(c, 1)] = np.arange(c * (c - 1) // 2)
         scores = np.zeros((n, c))
         low, high = np.zeros(n, dtype=np.int64), np.full(n, c - 1)
         examples = np.arange(n)
         for _ in range(c - 1):
-            decided = values[examples, place[low, high]]
+            decided = values[examples, pair_column[low, high]]
             second = decided > 0  # the first class of the pair is eliminated
             scores[examples, np.where(second, low, high)] = -np.abs(decided)
             low, high = low + second, high - ~second

@@ -224,10 +224,10 @@ class Problem:
                 return value / level, (gradient * units).ravel() / level
 
             options = {"maxcor": 20, "maxiter": 20000, "maxfun": 40000, "ftol": tolerance, "gtol": 1e-14}
-            found = minimize(scaled, v, jac=True, method="L-BFGS-B", options=options)
-            v, value, steps = found.x, float(found.fun) * level, steps + int(found.nit)
+            result = minimize(scaled, v, jac=True, method="L-BFGS-B", options=options)
+            v, value, steps = result.x, float(result.fun) * level, steps + int(result.nit)
             # scipy's tolerance is relative to the objective at the start: repeat until the two agree.
-            if found.fun > 1.0 - 100 * tolerance or value == 0.0:
+            if result.fun > 1.0 - 100 * tolerance or value == 0.0:
                 return v.reshape(start.shape) * units, value, steps
 
     def _curvature(self) -> float:

@@ -16,7 +16,7 @@ def minimum_cut(weights: np.ndarray) -> np.ndarray:
     np.fill_diagonal(merged, 0.0)
     sides = np.eye(k, dtype=bool)  # the original vertices of each merged vertex
     alive = list(range(k))
-    best, found = np.inf, sides[0].copy()
+    best, side = np.inf, sides[0].copy()
     while len(alive) > 1:
         ties = merged[alive[0]].copy()
         rest, before, last = alive[1:], alive[0], alive[0]
@@ -26,10 +26,10 @@ def minimum_cut(weights: np.ndarray) -> np.ndarray:
             rest.remove(last)
             ties += merged[last]
         if phase < best:
-            best, found = phase, sides[last].copy()
+            best, side = phase, sides[last].copy()
         sides[before] |= sides[last]
         merged[before] += merged[last]
         merged[:, before] = merged[before]
         merged[before, before] = 0.0
         alive.remove(last)
-    return ~found if found[0] else found
+    return ~side if side[0] else side

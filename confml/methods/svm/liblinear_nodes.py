@@ -55,8 +55,8 @@ class Nodes:
         # Two more nodes per example: the bias and the end mark.
         starts = X.indptr.astype(np.int64) + 2 * np.arange(self.m + 1)
         self._nodes = np.empty(starts[-1], dtype=node)
-        places = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
-        self._nodes["index"][places], self._nodes["value"][places] = X.indices + 1, X.data
+        positions = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
+        self._nodes["index"][positions], self._nodes["value"][positions] = X.indices + 1, X.data
         ends = starts[1:]
         self._nodes["index"][ends - 2], self._nodes["value"][ends - 2] = self.d + 1, 1.0
         self._nodes["index"][ends - 1], self._nodes["value"][ends - 1] = -1, 0.0
@@ -149,12 +149,12 @@ class Nodes:
                 ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**31))
                 trained = self._library.train(byref(task), byref(options))
         try:
-            found = np.empty((self.d + 1, classes))
-            ctypes.memmove(found.ctypes.data, trained.contents.w, found.nbytes)
+            weights = np.empty((self.d + 1, classes))
+            ctypes.memmove(weights.ctypes.data, trained.contents.w, weights.nbytes)
         finally:
             self._library.free_and_destroy_model(byref(trained))
-        found = np.concatenate([found[-1:], found[:-1]]).T
-        return np.ascontiguousarray(found if classes > 1 else found[0])
+        weights = np.concatenate([weights[-1:], weights[:-1]]).T
+        return np.ascontiguousarray(weights if classes > 1 else weights[0])
 
 
 def _options(solver: int, tolerance: float, labels: Sequence[int], factors: Sequence[float]):

@@ -118,11 +118,11 @@ class LinearMachines(PenaltyPath):
         nodes, solver, tolerance = Nodes(X), SOLVERS[self.solver], float(self.tolerance)
         shared = time.thread_time() - started
 
-        def fit(place: int, _: None) -> None:
-            problem = problems[place]
+        def fit(machine: int, _: None) -> None:
+            problem = problems[machine]
             penalties = side_penalties(problem, codes, self.classes_, weight)
-            weights[:, place], seconds[place] = nodes.binary_path(
-                problem.rows, problem.targets, Cs, solver, tolerance, int(seeds[place]), penalties
+            weights[:, machine], seconds[machine] = nodes.binary_path(
+                problem.rows, problem.targets, Cs, solver, tolerance, int(seeds[machine]), penalties
             )
 
         for_each(fit, range(len(problems)))
@@ -179,10 +179,10 @@ def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarra
     """Return the factor of C per class (c,), m / (c m_k) if balanced. ConfmlError for unknown classes."""
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
-    given, known = weight or {}, classes.tolist()
+    given, labels = weight or {}, classes.tolist()
     if given:
-        check_known_labels(known, given, "the classes are", "class_weight has")
-    return np.array([float(given.get(label, 1.0)) for label in known])
+        check_known_labels(labels, given, "the classes are", "class_weight has")
+    return np.array([float(given.get(label, 1.0)) for label in labels])
 
 
 def side_penalties(

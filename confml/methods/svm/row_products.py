@@ -16,10 +16,10 @@ def row_products(X, weights: np.ndarray) -> np.ndarray:
         return np.asarray(X @ weights)
     n, d = X.shape
     full = n // TILE
-    found = np.empty((full + 1, TILE, weights.shape[1]))
-    np.matmul(X[: full * TILE].reshape(full, TILE, d), weights, out=found[:full])
+    products = np.empty((full + 1, TILE, weights.shape[1]))
+    np.matmul(X[: full * TILE].reshape(full, TILE, d), weights, out=products[:full])
     if n > full * TILE:
         rest = np.zeros((TILE, d))
         rest[: n - full * TILE] = X[full * TILE :]
-        np.matmul(rest, weights, out=found[full])
-    return found.reshape((full + 1) * TILE, weights.shape[1])[:n]
+        np.matmul(rest, weights, out=products[full])
+    return products.reshape((full + 1) * TILE, weights.shape[1])[:n]

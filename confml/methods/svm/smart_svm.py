@@ -37,7 +37,7 @@ class BaseLearner(Parameter):
                 return False
         # scikit-learn's clone needs get_params, and every grid needs clone.
         parts = ("fit", "predict", "get_params")
-        return value is None or (not isinstance(value, type) and all(hasattr(value, one) for one in parts))
+        return value is None or (not isinstance(value, type) and all(hasattr(value, part) for part in parts))
 
 
 class Settings(Parameter):

@@ -85,16 +85,16 @@ def strangeness(same, other):
 @kernel
 def fill_bounds(same, other, ks, bounds):
     """Fill bounds (5, q) of an example from its lists same, other (K,), whose distances ascend."""
-    own = others = part = 0.0
+    same_sum = others = part = 0.0
     q = 0
     for e in range(ks[-1]):
-        own += same[e]
+        same_sum += same[e]
         part = others
         others += other[e]
         if e + 1 == ks[q]:
             bounds[RADIUS, q], bounds[OTHER_RADIUS, q] = same[e], other[e]
-            bounds[SUM, q], bounds[OTHER_PART, q] = own, part
-            bounds[ALPHA, q] = strangeness(own, others)
+            bounds[SUM, q], bounds[OTHER_PART, q] = same_sum, part
+            bounds[ALPHA, q] = strangeness(same_sum, others)
             q += 1
 
 

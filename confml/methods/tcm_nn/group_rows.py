@@ -56,18 +56,18 @@ class GroupRows:
             for code in np.unique(codes[:, division]).tolist():
                 rows = np.flatnonzero(codes[:, division] == code)
                 mine = (self.codes[:, division] == code) & (code != UNKNOWN)
-                found = counter.counts(*lists, X[rows], [k], by_label, mine)
-                greater, equal, own = (array[:, :, 0] for array in found)
+                counts = counter.counts(*lists, X[rows], [k], by_label, mine)
+                greater, equal, alphas = (array[:, :, 0] for array in counts)
                 sizes = np.bincount(counter.codes[mine[counter.order]], minlength=c)
                 counted = np.broadcast_to(1 + (sizes if by_label else sizes.sum()), greater.shape)
                 share = np.where(counted == 1, 1.0, 1.0 if tau is None else tau[rows, None])
                 p = (greater + share * equal) / counted
                 larger = p > best[rows]
                 best[rows] = np.where(larger, p, best[rows])
-                for place, numbers in enumerate((greater, equal)):
-                    kept[place, rows] = np.where(larger, numbers, kept[place, rows])
+                for index, numbers in enumerate((greater, equal)):
+                    kept[index, rows] = np.where(larger, numbers, kept[index, rows])
                 division_of[rows] = np.where(larger, division, division_of[rows])
-                alpha[rows] = own
+                alpha[rows] = alphas
         extra = {GROUP: codes, "alpha": alpha}
         extra |= (
             {DIVISION: division_of} if len(self.divisions) > 1 else {"n_greater": kept[0], "n_equal": kept[1]}

@@ -109,8 +109,8 @@ class TCMNN(PValueMethod):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
-        known = self.grouped_.divisions.columns if self.grouped_ is not None else ()
-        X, values, _ = split_columns(X, self.by, self.by_columns, known)
+        columns = self.grouped_.divisions.columns if self.grouped_ is not None else ()
+        X, values, _ = split_columns(X, self.by, self.by_columns, columns)
         X = self.check_predict_data(X)
         counter = self.counter_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
@@ -224,8 +224,8 @@ class TCMNN(PValueMethod):
                 method.random_state = int(point_rng.integers(2**31))
             taus, q = point_rng or np.random.default_rng(method.random_state), ks.index(method.k)
             tau = taus.random(len(X_new)) if method.smoothed else None
-            more = {"learnt": len(X) + np.arange(len(X_new))}
-            view = prediction_of(classes, counts, q, counted, tau, method.mondrian, more)
+            arrays = {"learnt": len(X) + np.arange(len(X_new))}
+            view = prediction_of(classes, counts, q, counted, tau, method.mondrian, arrays)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
 
@@ -236,12 +236,12 @@ def prediction_of(
     counted: np.ndarray | int,
     tau: np.ndarray | None,
     label_conditional: bool,
-    more: dict[str, np.ndarray] | None = None,
+    arrays: dict[str, np.ndarray] | None = None,
 ) -> Prediction:
     """Return the view ``p-value`` from the counts of r new examples, for the value of k at index ``q``.
 
     counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
-    label_conditional: whether each label counts its own examples only. more: further
+    label_conditional: whether each label counts its own examples only. arrays: further
     arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
@@ -252,7 +252,7 @@ def prediction_of(
         scores = (greater + tau[:, None] * equal) / counted
         extra["tau"] = tau
     columns = columns_of_p_values(scores, alpha, label_conditional)
-    return Prediction(classes, scores, "p-value", classes[columns], extra | (more or {}))
+    return Prediction(classes, scores, "p-value", classes[columns], extra | (arrays or {}))
 
 
 def _useful(k: int, m: int) -> int:

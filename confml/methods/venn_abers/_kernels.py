@@ -12,10 +12,10 @@ def _is_left_turn(ax, ay, bx, by, cx, cy):
 
 
 @kernel
-def table_with_one(rows, ones):
+def table_with_one(rows, positives):
     """Return (k + 1,) the isotonic regression at a new example with label 1, for every place of its score.
 
-    rows, ones (k,) int64: number of examples, and of those with label 1, at each of k distinct scores in
+    rows, positives (k,) int64: number of examples, and of those with label 1, at each of k distinct scores in
     ascending order. Entry i is the value for scores above the i-th and up to the (i + 1)-th. The corners of
     the cumulative sum diagram are whole numbers, so every comparison is exact.
 
@@ -30,7 +30,7 @@ def table_with_one(rows, ones):
     x, y = np.zeros(k + 2, np.int64), np.zeros(k + 2, np.int64)
     x[0], y[0] = -1, -1
     for i in range(k):
-        x[i + 2], y[i + 2] = x[i + 1] + rows[i], y[i + 1] + ones[i]
+        x[i + 2], y[i + 2] = x[i + 1] + rows[i], y[i + 1] + positives[i]
     # The lower convex hull, from left to right.
     hull_x, hull_y = np.empty(k + 2, np.int64), np.empty(k + 2, np.int64)
     size = 0

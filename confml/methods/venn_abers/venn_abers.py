@@ -109,8 +109,8 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
         for part, tables in zip(self.fitted_, self.tables_, strict=True):
             scores, _ = self._scores(part, X)
             for column, (event, table) in enumerate(zip(self._events, tables, strict=True)):
-                found = table.probabilities(scores[:, event])
-                logs[:, :, column] += found if len(self.fitted_) == 1 else np.log(found)
+                probabilities = table.probabilities(scores[:, event])
+                logs[:, :, column] += probabilities if len(self.fitted_) == 1 else np.log(probabilities)
         upper, rest = logs if len(self.fitted_) == 1 else np.exp(logs / len(self.fitted_))
         point = upper / (rest + upper)
         if len(self.classes_) == 2:
@@ -191,10 +191,10 @@ class VennAbersTable:
         ends = np.append(starts[1:], len(placed))[: len(starts)]
         rows = ends - starts
         seen = np.append(0, np.cumsum(happened[order], dtype=np.int64))
-        ones = seen[ends] - seen[starts]
+        positives = seen[ends] - seen[starts]
         # 1 - p0 is p1 of the opposite event on the reversed scale.
-        reversed_ = kernels.table_with_one(rows[::-1].copy(), (rows - ones)[::-1].copy())
-        with_one = kernels.table_with_one(rows, ones)
+        reversed_ = kernels.table_with_one(rows[::-1].copy(), (rows - positives)[::-1].copy())
+        with_one = kernels.table_with_one(rows, positives)
         return cls(placed[starts], placed[ends - 1], with_one, reversed_[::-1].copy(), size)
 
     def probabilities(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -153,8 +153,8 @@ class Trajectory:
             return 1.0
         levels, arcs, within = self._distances
         error = _standard_error(levels, arcs)
-        known = (error > 0) & (within > 0)
-        return float(np.median(within[known] / error[known] ** 2)) if known.any() else float(self.bounces)
+        usable = (error > 0) & (within > 0)
+        return float(np.median(within[usable] / error[usable] ** 2)) if usable.any() else float(self.bounces)
 
     def recorded(self, kernel_block: np.ndarray) -> list[followers.Recorded]:
         """Return the chains with m examples x, for `_kernels_follow`; kernel_block (n, m): k(x_i, x)."""
@@ -191,16 +191,16 @@ class Trajectory:
                 followers.follow_signs(recorded, total)
             else:
                 followers.follow_residuals(recorded, np.sqrt(self.rank / outside), self.rank, total)
-        found = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
+        summary = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
         if outside is None:
             # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.
             zero = ~kernel_block.any(axis=0)
-            found = replace(
-                found,
-                positive=np.where(zero, 0.5, found.positive),
-                standard_error=np.where(zero, 0.0, np.maximum(found.standard_error, 1.0 / self.ess)),
+            summary = replace(
+                summary,
+                positive=np.where(zero, 0.5, summary.positive),
+                standard_error=np.where(zero, 0.0, np.maximum(summary.standard_error, 1.0 / self.ess)),
             )
-        return found
+        return summary
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> VolumeEstimate:
         """Return the volumes if version space is a single point (one dimension)."""
@@ -290,15 +290,15 @@ def _standard_error(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
     chains, batches = arcs.shape
     total = _sum(_sum(arcs[:, :, None]))
     rest = integrals - _sum(_sum(integrals)) / total * arcs[:, :, None]
-    own = _sum(_sum(rest**2))
-    pairs = np.zeros((batches // 2, len(own)))
+    variance = _sum(_sum(rest**2))
+    pairs = np.zeros((batches // 2, len(variance)))
     for lag in range(2 * len(pairs)):
         covariance = _sum(_sum(rest[:, : batches - lag] * rest[:, lag:]))
         pairs[lag // 2] += covariance * (batches / (batches - lag))
     time = 2.0 * _sum(initial_monotone_sequence(pairs))
-    time = np.divide(time, own, out=np.ones_like(own), where=own > 0) - 1.0
+    time = np.divide(time, variance, out=np.ones_like(variance), where=variance > 0) - 1.0
     count = chains * batches
-    return np.sqrt(own * np.maximum(time, 1.0) * count / max(count - 1, 1)) / total
+    return np.sqrt(variance * np.maximum(time, 1.0) * count / max(count - 1, 1)) / total
 
 
 def _sum(values: np.ndarray) -> np.ndarray:

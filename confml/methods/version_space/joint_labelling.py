@@ -59,8 +59,8 @@ class JointLabelling:
 
     def risk(self, labels, loss: Callable[[np.ndarray, np.ndarray], float]) -> float:
         """Return the expected value of ``loss(labels, true labels)`` (equation 3)."""
-        losses = (loss(np.asarray(labels), self.labels(place)) for place in range(len(self.positive)))
-        return float(sum(p * one for p, one in zip(self.probabilities, losses, strict=True)))
+        losses = (loss(np.asarray(labels), self.labels(number)) for number in range(len(self.positive)))
+        return float(sum(p * value for p, value in zip(self.probabilities, losses, strict=True)))
 
     def _bits(self, labels) -> np.ndarray:
         labels = np.asarray(labels)

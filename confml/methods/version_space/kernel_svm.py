@@ -132,9 +132,9 @@ def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.
     not converge.
     """
     signed = targets[:, None] * gram * targets
-    own = np.diag(signed).copy()
-    if (own <= 0).any():
-        signed[own <= 0, own <= 0] = 1.0  # phi(x) = 0: its weight is C
+    diagonal = np.diag(signed).copy()
+    if (diagonal <= 0).any():
+        signed[diagonal <= 0, diagonal <= 0] = 1.0  # phi(x) = 0: its weight is C
     alpha = hard_margin(gram, targets)
     if alpha is None or alpha.max() > C:
         alpha = np.zeros(len(targets))
