@@ -249,15 +249,15 @@ def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
     """Return the features of the widest ranges; one of 0 and 1 for each category that some rows have."""
     names: list[str] = []
     ranges: list[float] = []
-    for j, (name, known) in enumerate(zip(data.table_attributes, data.categories, strict=True)):
+    for j, (name, texts) in enumerate(zip(data.table_attributes, data.categories, strict=True)):
         values = data.table[train, j]
         values = values[~np.isnan(values)]
-        if known is None or (coded and data.X is data.table):
+        if texts is None or (coded and data.X is data.table):
             names.append(name)
             ranges.append(float(np.ptp(values)) if len(values) else 0.0)
         else:
-            counts = np.bincount(values[values >= 0].astype(np.intp), minlength=len(known))
-            names += [f"{name}={category}" for category in known]
+            counts = np.bincount(values[values >= 0].astype(np.intp), minlength=len(texts))
+            names += [f"{name}={category}" for category in texts]
             ranges += ((counts > 0) & (counts < len(values))).astype(float).tolist()
     spread = np.array([value for value in ranges if 0 < value < np.inf])
     if len(spread) < 2:
@@ -282,15 +282,15 @@ def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
 
 def column_findings(data: DataSet) -> list[Finding]:
     """Return findings on rare classes, on dates, and on categorical features with at least 50 values."""
-    known = {n: k for n, k in zip(data.table_attributes, data.categories, strict=True) if k is not None}
-    columns = {**known, **{name: texts.tolist() for name, texts in data.identifiers().items()}}
+    nominal = {n: k for n, k in zip(data.table_attributes, data.categories, strict=True) if k is not None}
+    columns = {**nominal, **{name: texts.tolist() for name, texts in data.identifiers().items()}}
     dates = [name for name, texts in columns.items() if are_dates(texts)]
     findings = _rare_classes(data)
     if dates:
         rest = "dates as text, which are not used as times"
         remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
         findings.append(of_columns("dates", dates, ("holds", "hold"), rest, remedy))
-    many = {n: len(k) for n, k in known.items() if len(k) >= MANY_VALUES and n not in dates}
+    many = {n: len(k) for n, k in nominal.items() if len(k) >= MANY_VALUES and n not in dates}
     if many:
         names = sorted(many, key=lambda name: -many[name])
         shown = listed(f"'{short(name, 40)}' ({many[name]})" for name in names)

@@ -299,7 +299,7 @@ def _read_with_base(path: Path, seen: tuple[Path, ...]) -> tuple[Card, dict[str,
         return Card.model_validate_json(json.dumps(values)), values
     except ValidationError as errors:
         error = errors.errors()[0]
-        place, message = ".".join(map(str, error["loc"])), error["msg"].removeprefix("Value error, ")
+        key_path, message = ".".join(map(str, error["loc"])), error["msg"].removeprefix("Value error, ")
         got = "" if error["type"] in ("missing", "value_error") else f", got {error['input']!r}"
         where = str(document.mark_of(error["loc"], at_key=True))
-        raise DataError(f"{place}: {message}{got}" if place else message, where=where) from None
+        raise DataError(f"{key_path}: {message}{got}" if key_path else message, where=where) from None

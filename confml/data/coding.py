@@ -50,28 +50,28 @@ def code_columns(
     """
     if coding not in CODINGS:
         raise ValueError(f"coding is one of {', '.join(CODINGS)}, got {coding!r}")
-    if coding == "integer" or all(known is None for known in categories):
+    if coding == "integer" or all(texts is None for texts in categories):
         return table, tuple(names)
     skipped = 1 if coding == "dummy-drop-first" else 0
     columns: list[str] = []
     starts: list[int] = []
-    for name, known in zip(names, categories, strict=True):
+    for name, texts in zip(names, categories, strict=True):
         starts.append(len(columns))
-        columns += [name] if known is None else [f"{name}={category}" for category in known[skipped:]]
+        columns += [name] if texts is None else [f"{name}={category}" for category in texts[skipped:]]
     starts.append(len(columns))
     if _is_sparse(table, categories, starts):
         return _sparse_columns(table, categories, starts, skipped), tuple(columns)
     require_memory_to_code(len(table), len(columns), names, categories)
     X = np.zeros((len(table), len(columns)))
-    for j, known in enumerate(categories):
+    for j, texts in enumerate(categories):
         values, start = table[:, j], starts[j]
-        if known is None:
+        if texts is None:
             X[:, start] = values
             continue
         missing = np.isnan(values)
-        places = np.where(missing, -1, values).astype(np.intp) - skipped
-        ones = np.flatnonzero(places >= 0)
-        X[ones, start + places[ones]] = 1.0
+        offsets = np.where(missing, -1, values).astype(np.intp) - skipped
+        rows = np.flatnonzero(offsets >= 0)
+        X[rows, start + offsets[rows]] = 1.0
         X[missing, start : starts[j + 1]] = np.nan
     return X, tuple(columns)
 
@@ -80,7 +80,7 @@ def _is_sparse(table: np.ndarray, categories: Sequence[Sequence[str] | None], st
     """Return whether X is sparse. starts: the first column of each attribute, and the number of columns."""
     if starts[-1] < FEWEST_SPARSE:
         return False
-    nominal = [j for j, known in enumerate(categories) if known is not None]
+    nominal = [j for j, texts in enumerate(categories) if texts is not None]
     widths = np.diff(starts)[nominal]
     entries = table.size + int(np.isnan(table[:, nominal]).sum(axis=0) @ widths)
     return SPARSENESS * entries <= len(table) * starts[-1]
@@ -93,9 +93,9 @@ def _sparse_columns(
     from scipy.sparse import coo_matrix
 
     rows, columns, entries = [], [], []
-    for j, known in enumerate(categories):
+    for j, texts in enumerate(categories):
         values, start, width = table[:, j], starts[j], starts[j + 1] - starts[j]
-        if known is None:
+        if texts is None:
             rows.append(np.arange(len(values)))
             columns.append(np.full(len(values), start))
             entries.append(values)
@@ -107,8 +107,8 @@ def _sparse_columns(
             np.tile(np.arange(start, start + width), len(missing)),
         ]
         entries += [np.ones(len(there)), np.full(len(missing) * width, np.nan)]
-    places = np.concatenate(rows), np.concatenate(columns)
-    return coo_matrix((np.concatenate(entries), places), shape=(len(table), starts[-1])).tocsr()
+    positions = np.concatenate(rows), np.concatenate(columns)
+    return coo_matrix((np.concatenate(entries), positions), shape=(len(table), starts[-1])).tocsr()
 
 
 def require_memory_to_code(
@@ -119,7 +119,7 @@ def require_memory_to_code(
     where: str | None = None,
 ) -> None:
     """Raise DataError where columns of categories do not fit in memory; warn where they are large."""
-    counts = [len(known or ()) for known in categories]
+    counts = [len(texts or ()) for texts in categories]
     most = int(np.argmax(counts))
     name = short(names[most], 60)
     require_memory(
@@ -146,14 +146,14 @@ def categories_in(
 
     name, files: of the column and of the files, for messages.
     """
-    known = sort_categories(filter(None, columns[0].distinct))
+    categories = sort_categories(filter(None, columns[0].distinct))
     codes, unknown = [], []
     for texts, file in zip(columns, files, strict=True):
-        spelled, of_file = category_codes(texts, codes_of(known), name, file)
+        spelled, of_file = category_codes(texts, codes_of(categories), name, file)
         codes.append(of_file)
         rows = np.bincount(texts.codes[of_file == -1.0], minlength=len(spelled.distinct)).tolist()
         unknown.append({text: count for text, count in zip(spelled.distinct, rows, strict=True) if count})
-    return known, codes, unknown
+    return categories, codes, unknown
 
 
 def category_codes(
@@ -166,7 +166,7 @@ def category_codes(
 
 
 def spelled_as(
-    texts: Sequence[str], known: Collection[str], column: str, where: str, first: bool = True
+    texts: Sequence[str], known_texts: Collection[str], column: str, where: str, first: bool = True
 ) -> list[str]:
     """Return the texts, with a number that is unknown in its form replaced by the known text of its value.
 
@@ -174,11 +174,11 @@ def spelled_as(
     the texts are not the ``first`` ones of the file. column, where: name of the column and of the file, for
     the message.
     """
-    spelled, distinct = list(texts), set(known)
+    spelled, distinct = list(texts), set(known_texts)
     if distinct.issuperset(spelled):
         return spelled
     by_value: dict[Decimal, str | None] = {}  # exact: a float would make integers above 2^53 equal
-    for text in known:
+    for text in known_texts:
         if _NUMBER.fullmatch(text):
             by_value[Decimal(text)] = None if Decimal(text) in by_value else text
     unknown = [text for text in {*spelled} - distinct if _NUMBER.fullmatch(text)]
@@ -187,12 +187,12 @@ def spelled_as(
     there = {*filter(None, spelled)}
     if not first or not there or not there.isdisjoint(distinct):
         return spelled
-    folded = {_folded(text): text for text in known}
+    folded = {_folded(text): text for text in known_texts}
     pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]
     if pairs:
         raise DataError(
             f"no value of column {in_quotes(column)} is known from the training rows: "
-            f"here {quoted(sorted(there))}, there {quoted(known)}",
+            f"here {quoted(sorted(there))}, there {quoted(known_texts)}",
             where=where,
             hint=f"use one spelling, such as '{pairs[0][1]}' for '{pairs[0][0]}'",
         )

@@ -102,8 +102,8 @@ def read_columns(
                 by_kind["identifier"].append(name)
                 continue
             by_kind[kind].append(name)
-        known, codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
-        values[:, at], categories[name] = np.concatenate(codes), known
+        categories[name], codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
+        values[:, at] = np.concatenate(codes)
         notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
     if problems:
         raise _mixed_error(problems, problem_kinds)
@@ -240,11 +240,11 @@ _REMEDIES = {
 
 
 def _mixed_error(problems: Sequence[tuple[Path, str]], kinds: Collection[str]) -> DataError:
-    more = f"; {len(problems) - 5} more such columns" if len(problems) > 5 else ""
+    rest = f"; {len(problems) - 5} more such columns" if len(problems) > 5 else ""
     paths = {path for path, _ in problems}
     message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in problems[:5])
     hint = next(hint for kind, hint in _REMEDIES.items() if kind in kinds)
-    return DataError(message + more, where=str(problems[0][0]) if len(paths) == 1 else None, hint=hint)
+    return DataError(message + rest, where=str(problems[0][0]) if len(paths) == 1 else None, hint=hint)
 
 
 def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.ndarray) -> None:
@@ -256,9 +256,9 @@ def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.nd
     table = files[0]
     if row >= len(table):
         row, table = row - len(table), files[1]
-    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    others = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
     text = short(table.text(row, name))
-    message = f"the value is infinite ('{text}'){more}"
+    message = f"the value is infinite ('{text}'){others}"
     raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
 

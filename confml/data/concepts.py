@@ -123,8 +123,8 @@ def six_examples(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
 def six_examples_probability(X: np.ndarray) -> np.ndarray:
     """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1; 1/2 for any other point."""
     same = (np.asarray(X)[:, None, :] == np.array(_SIX)).all(axis=2)
-    known = same.any(axis=1, keepdims=True)
-    return np.where(known, _certain(same[:, :3].any(axis=1)), 0.5)
+    is_example = same.any(axis=1, keepdims=True)
+    return np.where(is_example, _certain(same[:, :3].any(axis=1)), 0.5)
 
 
 def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -146,8 +146,8 @@ def _booleans(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 
 
 def _counted_class(X: np.ndarray) -> np.ndarray:
-    ones = X.sum(axis=1)
-    return np.select([ones >= 5, ones >= 3, ones >= 2], ["C1", "C2", "C3"], "C4")
+    counts = X.sum(axis=1)
+    return np.select([counts >= 5, counts >= 3, counts >= 2], ["C1", "C2", "C3"], "C4")
 
 
 def _certain(positive: np.ndarray) -> np.ndarray:
@@ -211,15 +211,15 @@ def many_classes_bayes_error(classes: int = 20) -> float:
 
     wrong = 0.0
     for line in range(-(-classes // LINE)):
-        own = min(LINE, classes - LINE * line)
-        wrong += 2 * (own - 1) * float(ndtr(-SPACINGS[line % len(SPACINGS)] / 2))
+        of_line = min(LINE, classes - LINE * line)
+        wrong += 2 * (of_line - 1) * float(ndtr(-SPACINGS[line % len(SPACINGS)] / 2))
     return wrong / classes
 
 
 def _centres(classes: int) -> np.ndarray:
     """Return (classes, 3) centres."""
     code = np.arange(classes)
-    line, place = code // LINE, code % LINE
+    line, position = code // LINE, code % LINE
     width = math.isqrt(int(line[-1])) + 1
     spacing = np.array(SPACINGS)[line % len(SPACINGS)]
-    return np.column_stack([spacing * (place - 2), APART * (line % width), APART * (line // width)])
+    return np.column_stack([spacing * (position - 2), APART * (line % width), APART * (line // width)])

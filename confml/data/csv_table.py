@@ -146,7 +146,7 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
         attributes=names,
         table=columns.values,
         table_attributes=tuple(columns.names),
-        nominal=np.array([known is not None for known in columns.categories], dtype=bool),
+        nominal=np.array([texts is not None for texts in columns.categories], dtype=bool),
         categories=columns.categories,
         train_rows=np.arange(len(train)) if divided else None,
         test_rows=np.arange(len(train), len(y)) if divided else None,
@@ -191,10 +191,10 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     one.
     """
     values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
-    known = CsvSpec.__dataclass_fields__
+    keys = CsvSpec.__dataclass_fields__
     for key in values:
-        if key not in known:
-            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in known)
+        if key not in keys:
+            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in keys)
             raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
     if "label" not in values:
         raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
@@ -300,9 +300,9 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     if all(_INTEGER.fullmatch(text) for texts in columns for text in texts.distinct):
         values = [np.array([int(text.partition(".")[0]) for text in texts.distinct]) for texts in columns]
         return np.concatenate([value[texts.codes] for value, texts in zip(values, columns, strict=True)])
-    known = columns[0].distinct
+    train_labels = columns[0].distinct
     for at, test in enumerate(columns[1:], start=1):
-        columns[at] = Texts(spelled_as(test.distinct, known, label, str(files[at].path)), test.codes)
+        columns[at] = Texts(spelled_as(test.distinct, train_labels, label, str(files[at].path)), test.codes)
     for variants in label_variants(sorted({text for texts in columns for text in texts.distinct})):
         notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
     return np.concatenate([np.array(texts.distinct, dtype=str)[texts.codes] for texts in columns])
@@ -324,10 +324,10 @@ def _check_classes(keys: CsvSpec, files: Sequence[TextTable], y: np.ndarray, not
         notes.append(
             f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(keys.label)} a class?"
         )
-    places = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
+    lines = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
     for label in single if len(single) <= SHOWN else ():
-        place = places[int(np.flatnonzero(y == label)[0])]
-        sentence = f"class {short(repr(label), 60)} has one row only ({place})"
+        first_line = lines[int(np.flatnonzero(y == label)[0])]
+        sentence = f"class {short(repr(label), 60)} has one row only ({first_line})"
         notes.append(f"{sentence}: no split has it in both parts")
     if absent := [(label, count) for label, count in of_test.items() if label not in counts]:
         shown = listed(f"{short(repr(label), 60)} ({counted(count, 'row')})" for label, count in absent)

@@ -115,11 +115,11 @@ class DataSet:
         import pandas as pd
 
         columns: dict[str, Any] = {}
-        for j, (name, known) in enumerate(zip(self.table_attributes, self.categories, strict=True)):
+        for j, (name, categories) in enumerate(zip(self.table_attributes, self.categories, strict=True)):
             values = self.table[:, j]
-            if known is not None:
-                texts = np.array([*known, None], dtype=object)
-                values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
+            if categories is not None:
+                texts = np.array([*categories, None], dtype=object)
+                values = texts[np.where(np.isnan(values), len(categories), values).astype(np.intp)]
             columns[name] = values
         return pd.DataFrame(columns).assign(label=self.y)
 

@@ -96,12 +96,12 @@ def calibration_rows_by_class(codes: np.ndarray, share: float, rng: np.random.Ge
     """
     sizes = np.bincount(codes)
     exact = share * sizes
-    taken = np.floor(exact).astype(np.int64)
-    missing = round(float(exact.sum())) - int(taken.sum())
-    for code in np.argsort(-(exact - taken), kind="stable")[: max(missing, 0)]:
-        taken[code] += 1
-    taken = np.minimum(taken, np.maximum(sizes - 1, 0))
-    rows = [rng.permutation(np.flatnonzero(codes == code))[: taken[code]] for code in range(len(sizes))]
+    counts = np.floor(exact).astype(np.int64)
+    missing = round(float(exact.sum())) - int(counts.sum())
+    for code in np.argsort(-(exact - counts), kind="stable")[: max(missing, 0)]:
+        counts[code] += 1
+    counts = np.minimum(counts, np.maximum(sizes - 1, 0))
+    rows = [rng.permutation(np.flatnonzero(codes == code))[: counts[code]] for code in range(len(sizes))]
     return np.sort(np.concatenate(rows))
 
 
@@ -160,17 +160,17 @@ def _group_fold_numbers(
     codes: np.ndarray, folds: int, rng: np.random.Generator, groups: np.ndarray
 ) -> np.ndarray:
     numbers, total = np.full(len(codes), -1), np.bincount(codes)
-    held = np.zeros((folds, len(total)), dtype=np.int64)
+    fold_sizes = np.zeros((folds, len(total)), dtype=np.int64)
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
     members = [rows for rows in members if len(rows)]
     for group in rng.permutation(len(members)):
         rows = members[group]
         sizes = np.bincount(codes[rows], minlength=len(total))
-        possible = np.flatnonzero(np.all((sizes == 0) | (held + sizes < total), axis=1))
+        possible = np.flatnonzero(np.all((sizes == 0) | (fold_sizes + sizes < total), axis=1))
         if len(possible):
-            fold = possible[np.argmin(held[possible].sum(axis=1))]
+            fold = possible[np.argmin(fold_sizes[possible].sum(axis=1))]
             numbers[rows] = fold
-            held[fold] += sizes
+            fold_sizes[fold] += sizes
     return numbers
 
 

@@ -48,7 +48,7 @@ def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
         attributes=attributes,
         table=values,
         table_attributes=table.names,
-        nominal=np.array([known is not None for known in categories], dtype=bool),
+        nominal=np.array([texts is not None for texts in categories], dtype=bool),
         categories=categories,
         train_rows=train_rows,
         test_rows=test_rows,
@@ -114,13 +114,13 @@ def _numbers_and_categories(card: Card, table: Rows) -> tuple[np.ndarray, tuple[
             np.array(table.texts[column])[values[there, j].astype(np.intp)], return_inverse=True
         )
         ordinal = card.ordinal.get(column)
-        known = list(ordinal or sort_categories(occurring.tolist()))
-        if unknown := [text for text in occurring.tolist() if text not in known]:
+        order = list(ordinal or sort_categories(occurring.tolist()))
+        if unknown := [text for text in occurring.tolist() if text not in order]:
             where = f"data set '{card.name}', column '{column}'"
-            raise DataError(f"expected one of {', '.join(known)}, got '{unknown[0]}'", where=where)
-        places = np.array([known.index(text) for text in occurring.tolist()], dtype=np.float64)
-        values[there, j] = places[codes] + (1 if ordinal else 0)
-        categories.append(None if ordinal else tuple(known))
+            raise DataError(f"expected one of {', '.join(order)}, got '{unknown[0]}'", where=where)
+        ranks = np.array([order.index(text) for text in occurring.tolist()], dtype=np.float64)
+        values[there, j] = ranks[codes] + (1 if ordinal else 0)
+        categories.append(None if ordinal else tuple(order))
     return values, tuple(categories)
 
 

@@ -100,11 +100,11 @@ def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarr
     They are known for synthetic data and for Ripley's data set; None for other data sets.
     """
     if spec.get("generate") is None:
-        known = str(spec.get("card") or spec.get("name")) == "ripley-synth"
-        return ripley_probability if known else None
+        is_ripley = str(spec.get("card") or spec.get("name")) == "ripley-synth"
+        return ripley_probability if is_ripley else None
     generator, given = _checked(spec)
-    own = {name: value for name, value in given.items() if name in generator.parameters}
-    return lambda X: generator.bayes_probability(X, **own)
+    parameters = {name: value for name, value in given.items() if name in generator.parameters}
+    return lambda X: generator.bayes_probability(X, **parameters)
 
 
 def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:

@@ -24,15 +24,15 @@ def identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
         return []
     columns = list(enumerate(data.table_attributes))
     of_rows = [name for j, name in columns if is_like_identifier(name, data.table[train, j])]
-    found = [identifier_finding(of_rows)] if of_rows else []
+    findings = [identifier_finding(of_rows)] if of_rows else []
     if data.groups is None:
         subjects = {
             name: len(np.unique(data.table[train, j]))
             for j, name in columns
             if names_subjects(name, data.table[train, j], bool(data.nominal[j])) and name not in of_rows
         }
-        found += [_subject_finding(subjects, len(train))] if subjects else []
-    return found
+        findings += [_subject_finding(subjects, len(train))] if subjects else []
+    return findings
 
 
 def is_like_identifier(name: str, values: np.ndarray) -> bool:

@@ -52,16 +52,16 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
         raise DataError(f"{n} rows are too few to find label errors: expected at least {2 * FOLDS}")
     classes, codes = np.unique(data.y, return_inverse=True)
     kept, rounds = np.ones(n, dtype=bool), []
-    for one in (seed, seed + 1):
+    for round_seed in (seed, seed + 1):
         pairs = train_test_pairs(
-            codes, data.groups, FOLDS, True, one, data.name, "the search for label errors"
+            codes, data.groups, FOLDS, True, round_seed, data.name, "the search for label errors"
         )
-        p = _probabilities(dense(data.X), codes, len(classes), pairs, kept, one)
+        p = _probabilities(dense(data.X), codes, len(classes), pairs, kept, round_seed)
         rounds.append(_averaged(p, codes))
-        _, own, _, most = _against(p.mean(axis=0), codes)
-        kept = most - own <= _CONFIDENT
-    rows, own, other, most = _against((rounds[0] + rounds[1]) / 2, codes)
-    return LabelEvidence(rows, own[rows], classes[other[rows]], most[rows])
+        _, true_p, _, most = _against(p.mean(axis=0), codes)
+        kept = most - true_p <= _CONFIDENT
+    rows, true_p, other, most = _against((rounds[0] + rounds[1]) / 2, codes)
+    return LabelEvidence(rows, true_p[rows], classes[other[rows]], most[rows])
 
 
 def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

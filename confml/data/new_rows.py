@@ -62,7 +62,7 @@ class UnknownCategory:
     number of rows, place of the first."""
 
     rows: int = 0
-    place: str = ""
+    location: str = ""
     texts: set[str] = field(default_factory=set)
 
 
@@ -103,7 +103,7 @@ class RowCoder:
             data.id_columns,
         )
         self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
-        self._codes = [None if known is None else codes_of(known) for known in data.categories]
+        self._codes = [None if texts is None else codes_of(texts) for texts in data.categories]
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
 
@@ -112,7 +112,7 @@ class RowCoder:
         number of values of each feature; NaN, NaN and 0 for categories."""
         self.ranges = np.full((3, len(self.features)), np.nan)
         self.ranges[2] = 0
-        for j in (j for j, known in enumerate(self.categories) if known is None):
+        for j in (j for j, texts in enumerate(self.categories) if texts is None):
             values = table[:, j][~np.isnan(table[:, j])]
             if len(values):
                 self.ranges[:, j] = values.min(), values.max(), len(values)
@@ -129,7 +129,7 @@ class RowCoder:
         other = self.without_counts()
         other.decimal = mark
         other.number_marks = {
-            name: tuple(one for one in marks if one != mark) for name, marks in self.number_marks.items()
+            name: tuple(char for char in marks if char != mark) for name, marks in self.number_marks.items()
         }
         return other
 
@@ -146,17 +146,17 @@ class RowCoder:
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
         lacking = [name for name in self.features if name not in table]
-        known = set(self.columns)
-        more = [name for name in table.names if name not in known]
+        columns = set(self.columns)
+        extra = [name for name in table.names if name not in columns]
         if lacking:
-            similar = did_you_mean(lacking[0], more, list_all=False)
+            similar = did_you_mean(lacking[0], extra, list_all=False)
             there = f"there are {quoted(table.names, 20)}"
             message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
             raise DataError(message, where=str(table.path), hint="; ".join(filter(None, [similar, there])))
         notes = list(table.notes)
-        if more:
+        if extra:
             notes.append(
-                f"{table.path.name}: columns that the training rows do not have are not used: {quoted(more)}"
+                f"{table.path.name}: columns that the training rows do not have are not used: {quoted(extra)}"
             )
         gone = [name for name in self.id_columns if name not in table]
         if gone:
@@ -181,9 +181,9 @@ class RowCoder:
             if codes is None:
                 values[:, j] = self._numbers(table, names[j], texts)
             else:
-                known, values[:, j] = category_codes(texts, codes, names[j], str(table.path), first)
+                corrected, values[:, j] = category_codes(texts, codes, names[j], str(table.path), first)
                 unknown = np.unique(texts.codes[values[:, j] == -1.0]).tolist()
-                self._remember(table, names[j], known, unknown)
+                self._remember(table, names[j], corrected, unknown)
         check_finite([table], names, values)
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
@@ -246,14 +246,14 @@ class RowCoder:
         """Add distinct texts to ``unknown``."""
         rows = np.flatnonzero(np.isin(texts.codes, codes))
         if len(rows):
-            found = self.unknown.setdefault(
-                name, UnknownCategory(place=f"{table.unit} {table.lines[rows[0]]}")
+            category = self.unknown.setdefault(
+                name, UnknownCategory(location=f"{table.unit} {table.lines[rows[0]]}")
             )
-            found.rows += len(rows)
+            category.rows += len(rows)
             for code in codes:
-                if len(found.texts) == _KEPT_CATEGORIES:
+                if len(category.texts) == _KEPT_CATEGORIES:
                     break
-                found.texts.add(texts.distinct[code])
+                category.texts.add(texts.distinct[code])
 
     def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
         """Return the features of each new row that are filled in from the training rows; None if none is
@@ -267,26 +267,26 @@ class RowCoder:
     def unknown_notes(self) -> list[str]:
         """Return sentences on the categories that no training row has, and on numbers that are rounded."""
         notes = []
-        for name, found in self.unknown.items():
-            known = self.categories[self.features.index(name)]
-            if known is None:
+        for name, unknown in self.unknown.items():
+            texts = self.categories[self.features.index(name)]
+            if texts is None:
                 fact = "whole numbers above 2^53, which are rounded to float64"
                 effect = f"nominal: [{short(name, 40)}] makes it categorical"
             else:
                 fact = "categories that no training row has"
-                effect = f"they count as none of the known ones, which are {quoted(known)}"
+                effect = f"they count as none of the known ones, which are {quoted(texts)}"
             notes.append(
-                f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(found.texts))} "
-                f"({counted(found.rows, 'row')}, the first on {found.place}); {effect}"
+                f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(unknown.texts))} "
+                f"({counted(unknown.rows, 'row')}, the first on {unknown.location}); {effect}"
             )
         return notes
 
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))
         text = table.text(int(rows[0]), self.features[columns[0]])
-        more = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
+        total = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
         return DataError(
-            "the value is missing" + (f" ('{text}')" if text else "") + more,
+            "the value is missing" + (f" ('{text}')" if text else "") + total,
             where=table.where(int(rows[0]), self.features[columns[0]]),
             hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
             "missing: drop leaves such rows without a prediction",

@@ -72,12 +72,12 @@ def nominal_columns(data: DataSet) -> list[list[int]]:
 
 def irrelevant_names(attributes: Iterable[str], count: int) -> tuple[str, ...]:
     """Return ``count`` unused names for appended features: irrelevant-1, irrelevant-2, ..."""
-    taken = set(attributes)
+    existing = set(attributes)
     names: list[str] = []
     number = 0
     while len(names) < count:
         number += 1
-        if f"irrelevant-{number}" not in taken:
+        if f"irrelevant-{number}" not in existing:
             names.append(f"irrelevant-{number}")
     return tuple(names)
 

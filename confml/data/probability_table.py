@@ -71,9 +71,9 @@ class ProbabilityTable:
         digest.update(np.ascontiguousarray(self.probabilities, dtype="<f8").data)
         if self.draws is not None:
             digest.update(np.ascontiguousarray(self.draws, dtype="<i8").data)
-        for key, places in sorted(self.places.items(), key=repr):
+        for key, positions in sorted(self.places.items(), key=repr):
             digest.update(repr(key).encode())
-            digest.update(np.ascontiguousarray(places, dtype="<i8").data)
+            digest.update(np.ascontiguousarray(positions, dtype="<i8").data)
         return digest.hexdigest()
 
 
@@ -90,21 +90,21 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
     labels = [str(label) for label in data.classes.tolist()]
     columns = _class_columns(table, data, labels)
     keys = _key_columns(table, data)
-    known = _rows_by_key(table, data, keys, fixed_split)
+    row_of = _rows_by_key(table, data, keys, fixed_split)
     has_draws = DRAW_COLUMN in table and DRAW_COLUMN not in labels
     repeats, folds = (_numbers(table, name) for name in SPLIT_COLUMNS)
-    places: dict[SplitKey, np.ndarray] = {}
+    positions: dict[SplitKey, np.ndarray] = {}
     lines_of: list[list[int]] = []
     for at, key in enumerate(zip(*(table.fields(name) for name in keys), strict=True)):
         key = (*key[:-1], str(int(key[-1]))) if keys[-1] in NUMBERS and key[-1].isdecimal() else key
         if "part" in keys and key[0] not in PARTS:
             message = f"part must be train or test, got '{short(key[0])}'"
             raise DataError(message, where=table.where(at, "part"))
-        row = known.get(key)
+        row = row_of.get(key)
         if row is None:
             message = f"the data set '{data.name}' has no row with {_shown(keys, key)}"
             raise DataError(message, where=table.where(at, keys[-1]), hint="remove the line, or correct it")
-        of_split = places.setdefault((repeats[at], folds[at]), np.full(len(data), -1))
+        of_split = positions.setdefault((repeats[at], folds[at]), np.full(len(data), -1))
         if of_split[row] < 0:
             of_split[row] = len(lines_of)
             lines_of.append([at])
@@ -119,11 +119,11 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
                 "draws of a posterior the column draw",
             )
     names = [f"row {row}" for row in range(len(data))]
-    for key, row in known.items():
+    for key, row in row_of.items():
         names[row] = _shown(keys, key)
     draws = _draws(table, lines_of) if has_draws else None
     return ProbabilityTable(
-        table.path, data.classes, _probabilities(table, columns), table.lines, places, names, draws
+        table.path, data.classes, _probabilities(table, columns), table.lines, positions, names, draws
     )
 
 
@@ -178,14 +178,14 @@ def _rows_by_key(
     if "part" in keys:
         is_test = np.isin(rows, [] if data.test_rows is None else data.test_rows).tolist()
         values = [(PARTS[test], *key) for key, test in zip(values, is_test, strict=True)]
-    known = dict(zip(values, rows.tolist(), strict=True))
-    if len(known) < len(values):
+    row_of = dict(zip(values, rows.tolist(), strict=True))
+    if len(row_of) < len(values):
         key = next(key for key, count in Counter(values).items() if count > 1)
         hint = "identify rows by line instead"
         hint = hint if data.test_rows is None else "add the column part, with train or test"
         message = f"{_shown(keys, key)} is not unique in the data set '{data.name}'"
         raise DataError(message, where=str(table.path), hint=hint)
-    return known
+    return row_of
 
 
 def _numbers(table: TextTable, name: str) -> list[int] | list[None]:
@@ -224,9 +224,9 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
     for j in np.flatnonzero(~plain):
         texts = table.texts(columns[int(j)])
         values[:, j] = numbers_of(texts.distinct, ".")[0][texts.codes]
-    rows, places = np.nonzero(~((values >= 0) & (values <= 1)))
+    rows, column_numbers = np.nonzero(~((values >= 0) & (values <= 1)))
     if len(rows):
-        name, text = columns[places[0]], table.text(rows[0], columns[places[0]])
+        name, text = columns[column_numbers[0]], table.text(rows[0], columns[column_numbers[0]])
         message = f"a probability must be a number from 0 to 1, got '{short(text)}'"
         hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
         raise DataError(message, where=table.where(rows[0], name), hint=hint)

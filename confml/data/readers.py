@@ -98,8 +98,8 @@ def _features(
         column = table.texts(names[j])
         if names[j] in text_columns:
             texts[names[j]] = [text for text in column.distinct if text]
-            places = iter(range(len(column.distinct)))
-            numbers: Any = [float(next(places)) if text else math.nan for text in column.distinct]
+            codes = iter(range(len(column.distinct)))
+            numbers: Any = [float(next(codes)) if text else math.nan for text in column.distinct]
         else:
             numbers, wrong = numbers_of(column.distinct, ".")
             if wrong.any():

@@ -125,9 +125,9 @@ def read_table(
         tables, lines = zip(*parts, strict=True)
     table = _under(path, header, pa.concat_tables(tables), np.concatenate(lines))
     if len(header.names) == 1:
-        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(header.separator)
+        separators = "comma, semicolon, tab, bar or blanks" if separator is None else repr(header.separator)
         raise DataError(
-            f"there is only one column, '{short(header.names[0], 60)}': nothing is separated by {known}",
+            f"there is only one column, '{short(header.names[0], 60)}': nothing is separated by {separators}",
             where=str(path),
             hint="give the right separator",
         )

@@ -129,14 +129,14 @@ class TextTable:
             distinct = list(map(cell_text, distinct))
         codes = [chunk.indices.to_numpy() for chunk in encoded.chunks] or [np.empty(0, dtype=np.int32)]
         texts = ["" if text in self.missing else text for text in distinct]
-        place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-        merged = np.array([place[text] for text in texts], dtype=np.intp)
-        return Texts(list(place), merged[np.concatenate(codes)])
+        position = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        merged = np.array([position[text] for text in texts], dtype=np.intp)
+        return Texts(list(position), merged[np.concatenate(codes)])
 
     def where(self, row: int, name: str | None = None) -> str:
         """Return the place of a row, and of its field in a column, for messages."""
-        place = f"{self.path}, {self.unit} {self.lines[row]}"
-        return place if name is None else f"{place}, column {in_quotes(name)}"
+        location = f"{self.path}, {self.unit} {self.lines[row]}"
+        return location if name is None else f"{location}, column {in_quotes(name)}"
 
     def keep(self, kept: np.ndarray) -> None:
         """Leave out the rows that are not to be kept."""
@@ -201,8 +201,8 @@ def at_lines(lines: Iterable[int], unit: str = "line") -> str:
     """Return ``lines 3, 5, 9 and 2 more``."""
     distinct = sorted(set(lines))
     shown = ", ".join(map(str, distinct[:SHOWN]))
-    more = len(distinct) - SHOWN
-    return f"{unit}{'s' if len(distinct) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
+    rest = len(distinct) - SHOWN
+    return f"{unit}{'s' if len(distinct) > 1 else ''} {shown}" + (f" and {rest} more" if rest > 0 else "")
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

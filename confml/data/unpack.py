@@ -52,10 +52,10 @@ def shar_member(data: bytes, member: str | None) -> bytes:
     """
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
-        found = _SHAR_FILE.match(line)
-        if found and (found["name1"] or found["name2"]).strip(b"'\"") == str(member).encode():
-            end = lines.index((found["mark1"] or found["mark2"]).strip(b"'\"\\"), number)
-            sed = b"sed" in found[0]
+        match = _SHAR_FILE.match(line)
+        if match and (match["name1"] or match["name2"]).strip(b"'\"") == str(member).encode():
+            end = lines.index((match["mark1"] or match["mark2"]).strip(b"'\"\\"), number)
+            sed = b"sed" in match[0]
             return b"".join(body.removeprefix(b"X" if sed else b"") + b"\n" for body in lines[number:end])
     raise ValueError(f"there is no file '{member}' in the shell archive")
 
