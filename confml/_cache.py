@@ -50,10 +50,10 @@ def make_private(folder: Path, root: Path) -> bool:
 def close_to_others(folder: Path) -> None:
     """Remove the write permission of other users from ``folder``, if it belongs to this user."""
     with contextlib.suppress(OSError, AttributeError):
-        found = os.lstat(folder)
-        lax = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if stat.S_ISDIR(found.st_mode) and lax and found.st_uid == os.getuid():
-            os.chmod(folder, stat.S_IMODE(found.st_mode) & ~lax)
+        status = os.lstat(folder)
+        lax = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if stat.S_ISDIR(status.st_mode) and lax and status.st_uid == os.getuid():
+            os.chmod(folder, stat.S_IMODE(status.st_mode) & ~lax)
 
 
 def is_private(folder: Path, *, follow: bool = False) -> bool:
@@ -62,14 +62,14 @@ def is_private(folder: Path, *, follow: bool = False) -> bool:
     follow: whether a symbolic link counts as the folder that it leads to.
     """
     try:
-        found = os.stat(folder, follow_symlinks=follow)
+        status = os.stat(folder, follow_symlinks=follow)
     except OSError:
         return False
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return False
     if not hasattr(os, "getuid"):  # Windows: access control lists keep a user's folders private
         return True
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def is_of_the_system(path: Path) -> bool:
@@ -79,16 +79,16 @@ def is_of_the_system(path: Path) -> bool:
     """
     if not hasattr(os, "getuid"):
         return False
-    for one in (path, *path.parents):
+    for entry in (path, *path.parents):
         try:
-            found = os.lstat(one)
+            status = os.lstat(entry)
         except OSError:
             return False
-        if not stat.S_ISDIR(found.st_mode) and one != path or stat.S_ISLNK(found.st_mode):
+        if not stat.S_ISDIR(status.st_mode) and entry != path or stat.S_ISLNK(status.st_mode):
             return False
         # In a folder such as /tmp others can add files, and replace their own only.
-        keeps_files = one != path and found.st_mode & stat.S_ISVTX
-        writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not keeps_files
-        if found.st_uid not in (0, os.getuid()) or writable:
+        keeps_files = entry != path and status.st_mode & stat.S_ISVTX
+        writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not keeps_files
+        if status.st_uid not in (0, os.getuid()) or writable:
             return False
     return True

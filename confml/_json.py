@@ -26,7 +26,7 @@ def to_json(
         text = json.dumps(value, indent=indent, ensure_ascii=ascii, allow_nan=False, default=default)
     except ValueError:  # NaN or infinity
         text = json.dumps(_finite(value), indent=indent, ensure_ascii=ascii, allow_nan=False, default=default)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def from_json(text: str | bytes) -> Any:

@@ -84,9 +84,9 @@ def check_outputs(
 
     outputs: each path with the function that tells whether confml made the file that is there.
     """
-    taken = set(_files(inputs))
+    input_files = set(_files(inputs))
     for path, is_ours in outputs:
-        if any(file in taken for file in _files([path])):
+        if any(file in input_files for file in _files([path])):
             raise ConfmlError("this is an input of the command", where=str(path), hint="choose another name")
         if path.exists() and not path.is_file():
             raise ConfmlError("this is not a file that can be replaced", where=str(path))
@@ -148,9 +148,9 @@ def remove_abandoned_files(folder: Path, inner: bool = False) -> None:
     for parent, folders, names in os.walk(folder):
         folders[:] = folders if inner else []
         for name in names:
-            found, path = _TEMPORARY.fullmatch(name), Path(parent, name)
+            match, path = _TEMPORARY.fullmatch(name), Path(parent, name)
             with contextlib.suppress(OSError):
-                if found and (found[1] == platform.node() or time.time() - path.lstat().st_mtime > _WEEK):
+                if match and (match[1] == platform.node() or time.time() - path.lstat().st_mtime > _WEEK):
                     _remove_if_abandoned(path)
 
 

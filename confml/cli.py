@@ -70,7 +70,7 @@ class CommandLine(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         limit = formatter.width - 6 - max(map(len, COMMANDS))
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(limit)) for name, one in self.commands.items()])
+            formatter.write_dl([(name, cmd.get_short_help_str(limit)) for name, cmd in self.commands.items()])
 
 
 @click.group(
@@ -140,8 +140,8 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, ConfmlError):
         return error.exit_code, "\n".join(f"confml: {line}" for line in str(error).splitlines())
     if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return 2, f"confml: {place}{error.strerror}"
+        prefix = f"{error.filename}: " if error.filename else ""
+        return 2, f"confml: {prefix}{error.strerror}"
     if isinstance(error, MemoryError):
         return 1, "confml: out of memory; use fewer jobs (--jobs) or more memory; finished results are kept"
     words = f"confml: internal error: {type(error).__name__}: {error}"

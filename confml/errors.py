@@ -143,7 +143,7 @@ def printable(text: object, limit: int | None = None) -> str:
         raw = f"{raw[:half]} ... ({len(raw)} characters) ... {raw[-half:]}"
     if raw.isascii() and raw.isprintable():
         return raw
-    return _NOT_ASCII.sub(lambda found: _escaped(found[0]), raw)
+    return _NOT_ASCII.sub(lambda match: _escaped(match[0]), raw)
 
 
 _NOT_ASCII = re.compile(r"[^\n\t -~]")
@@ -157,4 +157,4 @@ def _escaped(character: str) -> str:
     if character < "\x7f":
         return character.encode("unicode_escape").decode("ascii")
     units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

@@ -141,10 +141,10 @@ class Run:
                     keys = cell.dataset, cell.method, cell.variant, cell.split, name
                     columns = dict(zip(_KEYS, keys, strict=True)) | {"row": result.rows}
                     if (origins := self._results.origins.get(cell.dataset)) is not None:
-                        taken = [*columns, *map(str, frame.columns)]
-                        columns |= origins.columns(result.rows, cell.split, taken)
-                    for place, (column, values) in enumerate(columns.items()):
-                        frame.insert(place, column, values)
+                        others = [*columns, *map(str, frame.columns)]
+                        columns |= origins.columns(result.rows, cell.split, others)
+                    for position, (column, values) in enumerate(columns.items()):
+                        frame.insert(position, column, values)
                     frames.append(frame)
         if frames:
             return pd.concat(frames, ignore_index=True)

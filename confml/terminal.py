@@ -50,9 +50,9 @@ def folded(line: str, width: int | None) -> list[str]:
 
     column = re.match(r"\s*\S+(?: \S+)*\s{2,}(?=\S)", line)
     indent = len(column[0]) if column and len(column[0]) <= width // 2 else len(line) - len(line.lstrip()) + 2
-    place = re.match(r".*?:\d+:\d+:", line)  # file:line:column, where a name may have blanks
-    if place:
-        line = place[0].replace(" ", "\0") + line[place.end() :]
+    location = re.match(r".*?:\d+:\d+:", line)  # file:line:column, where a name may have blanks
+    if location:
+        line = location[0].replace(" ", "\0") + line[location.end() :]
     further = " " * indent
     parts = textwrap.wrap(
         line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
@@ -127,14 +127,14 @@ def use_fallbacks() -> None:
 def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    parts = (FALLBACKS.get(one) or _escape(one) for one in error.object[error.start : error.end])
+    parts = (FALLBACKS.get(char) or _escape(char) for char in error.object[error.start : error.end])
     return "".join(parts), error.end
 
 
 def _escape(character: str) -> str:
     """Return escapes of the form \\uXXXX, which JSON has too."""
     code = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{code[place : place + 4]}" for place in range(0, len(code), 4))
+    return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
 
 
 def _find(name: str) -> codecs.CodecInfo | None:

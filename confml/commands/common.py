@@ -97,17 +97,17 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
     from confml.data.cards import known_cards
     from confml.data.generators import GENERATORS
 
-    known = [*known_cards(), *GENERATORS]
-    if dataset not in known and (
+    names = [*known_cards(), *GENERATORS]
+    if dataset not in names and (
         options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()
     ):
         return table_spec(dataset, options)
     given = [f"--{key.replace('_', '-')}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
     if given:
         raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is the name of a data set")
-    if dataset not in known:
+    if dataset not in names:
         text = f"there is no data set and no file '{dataset}'"
-        raise ConfigError(text, near=(dataset, known), hint="confml data list shows them")
+        raise ConfigError(text, near=(dataset, names), hint="confml data list shows them")
     return {"name": dataset} if dataset in known_cards() else {"name": dataset, "generate": dataset}
 
 
@@ -189,7 +189,7 @@ def load(config: str, overrides: tuple[str, ...]):
 
 def inputs_of(config) -> list[Path | str]:
     """Return the files that a config is in and that it names."""
-    named = [path for one in config.datasets for path in (one.csv, one.test) if path is not None]
+    named = [path for dataset in config.datasets for path in (dataset.csv, dataset.test) if path is not None]
     named += [path for entry in config.methods for _, path in entry.files() if isinstance(path, str)]
     return [*([] if config.path is None else [config.path]), *named]
 

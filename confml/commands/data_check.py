@@ -53,7 +53,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     coded = "csv" not in spec or labels is not None
     loaded = load(spec) if coded else load_csv(spec, coded=False)
     findings = [*audit(loaded, coded), *column_findings(loaded)]
-    notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
+    notes = [note for note in loaded.notes if not any(note.startswith(fact.sentence) for fact in findings)]
     shift = _shift_of(loaded)
     suspects = [] if labels is None else _suspects(loaded, labels)
     if as_json:
@@ -95,19 +95,19 @@ def _shift_of(loaded: DataSet) -> list[str]:
     if loaded.train_rows is None or loaded.test_rows is None or loaded.groups is not None:
         return []
     old, new = loaded.table[loaded.train_rows], loaded.table[loaded.test_rows]
-    found = two_samples(old, new, loaded.table_attributes, loaded.nominal)
-    return [] if found is None else found.sentences()
+    tests = two_samples(old, new, loaded.table_attributes, loaded.nominal)
+    return [] if tests is None else tests.sentences()
 
 
 def _suspects(loaded: DataSet, most: int) -> list[dict[str, Any]]:
     """Return the rows whose label is less probable than another class, the least probable first."""
     from confml.data.label_errors import label_evidence
 
-    found = label_evidence(loaded)
+    evidence = label_evidence(loaded)
     lines = range(1, len(loaded) + 1) if loaded.lines is None else loaded.lines.tolist()
     tests = set() if loaded.test_rows is None else set(loaded.test_rows.tolist())
     ids = loaded.identifiers()
-    rows = zip(*(column[found.suspect][:most].tolist() for column in found), strict=True)
+    rows = zip(*(column[evidence.suspect][:most].tolist() for column in evidence), strict=True)
     return [
         {
             "line": lines[row],
@@ -128,4 +128,4 @@ def _print_suspects(suspects: list[dict[str, Any]]) -> None:
         return
     echo("labels, the most doubtful first (probabilities from classifiers fitted to other rows):")
     heads = [name.upper().replace("_", " ") for name in suspects[0]]
-    print_table(heads, [list(one.values()) for one in suspects])
+    print_table(heads, [list(suspect.values()) for suspect in suspects])

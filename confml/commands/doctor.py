@@ -49,8 +49,8 @@ def _threads() -> dict:
     import joblib
 
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    found: dict = {"jobs by default": joblib.cpu_count()}
-    return found | {name: os.environ[name] for name in limits if name in os.environ}
+    facts: dict = {"jobs by default": joblib.cpu_count()}
+    return facts | {name: os.environ[name] for name in limits if name in os.environ}
 
 
 def _data() -> dict:

@@ -76,7 +76,7 @@ def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
         "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
     }
     outputs = [(options[key], is_ours) for key, is_ours in kinds.items() if options[key] is not None]
-    _outputs.check_outputs(outputs, [one for one in inputs if one is not None], options["force"])
+    _outputs.check_outputs(outputs, [source for source in inputs if source is not None], options["force"])
 
 
 def _header(path: Path) -> list[str]:
@@ -105,7 +105,7 @@ def divide_sheet(new: str | None, options: dict[str, Any]) -> None:
     from confml.data.table_files import FRAMES
 
     sheet, train = options["sheet"], options["train"]
-    new_is_book, train_is_book = (Path(one or "").suffix.lower() in FRAMES for one in (new, train))
+    new_is_book, train_is_book = (Path(file or "").suffix.lower() in FRAMES for file in (new, train))
     options["sheet_of_new"] = sheet if new_is_book or not train_is_book else None
     options["sheet"] = sheet if train_is_book or not new_is_book else None
 

@@ -172,19 +172,19 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
-    tell = say_unless(quiet)
+    inform = say_unless(quiet)
     with warnings.catch_warnings(record=True) as caught:
-        model = _model(source, options, tell)
+        model = _model(source, options, inform)
     with model.errors_of_file():
         for text in dict.fromkeys(
-            f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught
+            f"{warning.category.__name__}: {' '.join(str(warning.message).split())}" for warning in caught
         ):
             say(f"warning: {model.facts.method}: {text}")
         for note in (*model.facts.notes, *model.notes):
             say(f"note: {note}")
         if options["save"] is not None:
             save_model(model, options["save"], options["trust"])
-            tell(f"model of {model.facts.method} in {options['save']}")
+            inform(f"model of {model.facts.method} in {options['save']}")
         if new is None:
             return
         if options["decimal"] is not None:
@@ -205,13 +205,13 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         for text in summary.warnings():
             say(f"warning: {text}")
         for line in summary.lines():
-            tell(line)
+            inform(line)
         for sentence in tested:
             say(sentence)
         if session.monitor is not None:
             _tell_batches(session.monitor, options["batches"], quiet)
         if options["out"] is not None:
-            tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
+            inform(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
 
 
 def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
@@ -226,7 +226,7 @@ def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
         write_csv(path, BatchRow._fields, monitor.table())
 
 
-def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
+def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], None]) -> Any:
     """Return the model of a file, or one that is fitted."""
     from confml.predictions.store import is_model_file, load_model
 
@@ -249,7 +249,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
     same = ("dataset", "method", "conformal", "per_class", "view", "selection_part", "trust")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
-    return fit_model(_config(source, options), choice, None, tell)
+    return fit_model(_config(source, options), choice, None, inform)
 
 
 def _config(source: str | None, options: dict[str, Any]) -> Any:
@@ -278,9 +278,9 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     try:
         return make_config(values, where="")
     except ConfigErrors as errors:
-        places = {"datasets.0.": "--", "methods.0.params.": "--param "}
-        for one in errors.errors:
-            for place, option in places.items():
-                if one.message.startswith(place):
-                    one.message = option + one.message.removeprefix(place)
+        prefixes = {"datasets.0.": "--", "methods.0.params.": "--param "}
+        for error in errors.errors:
+            for prefix, option in prefixes.items():
+                if error.message.startswith(prefix):
+                    error.message = option + error.message.removeprefix(prefix)
         raise ConfigErrors(errors.errors) from None

@@ -53,7 +53,7 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
         if not watch or not status_now.state.left:
             return
         sleep(every)
-        status_now = RunStatus.of(store, known=status_now.state.done)
+        status_now = RunStatus.of(store, done_keys=status_now.state.done)
 
 
 def _document(status: RunStatus, store: Store) -> dict:

@@ -57,12 +57,12 @@ def json_rows(frame: pd.DataFrame, classes: Iterable[Any]) -> Iterator[str]:
 
     classes: of the training rows. Labels have their type in all columns.
     """
-    own = {text: label for label in classes for text in (str(label), label)}
+    label_of = {text: label for label in classes for text in (str(label), label)}
     names = list(map(str, frame.columns))
     of_labels = [name in ("label", "prediction", "runner_up", "decision") for name in names]
     for values in zip(*(frame[name].tolist() for name in frame.columns), strict=True):
         row = {
-            name: _plain(own.get(value, value) if is_label else value)
+            name: _plain(label_of.get(value, value) if is_label else value)
             for name, value, is_label in zip(names, values, of_labels, strict=True)
         }
         yield json.dumps(row, ensure_ascii=False, allow_nan=False)
@@ -70,7 +70,7 @@ def json_rows(frame: pd.DataFrame, classes: Iterable[Any]) -> Iterator[str]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is pd.NA or value is pd.NaT:

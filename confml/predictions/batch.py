@@ -78,10 +78,10 @@ class Batch:
         for name, values in self._more_columns():
             header.append(name)
             columns.append(_csv_fields(values, digits))
-        own = self._own_columns(taken=header)
+        of_rows = self._own_columns(others=header)
         full = [_spread(column, self.predicted) for column in columns]
-        texts = [map(str, own.pop("line")), *(map(field, column) for column in own.values())]
-        return ["line", *own, *header], [*map(list, texts), *full]
+        texts = [map(str, of_rows.pop("line")), *(map(field, column) for column in of_rows.values())]
+        return ["line", *of_rows, *header], [*map(list, texts), *full]
 
     def frame(self) -> pd.DataFrame:
         """Return the same as a DataFrame: regions are tuples of labels, neighbours tuples of lines and
@@ -93,15 +93,15 @@ class Batch:
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
         columns |= dict(self._more_columns())
         complete = bool(self.predicted.all())
-        found = {
+        series = {
             name: pd.Series(
                 list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values, complete)
             )
             for name, values in columns.items()
         }
-        own = self._own_columns(taken=list(columns))
-        everything = pd.DataFrame(found, columns=list(columns)).reindex(range(len(self.rows.lines)))
-        for at, (name, values) in enumerate(own.items()):
+        of_rows = self._own_columns(others=list(columns))
+        everything = pd.DataFrame(series, columns=list(columns)).reindex(range(len(self.rows.lines)))
+        for at, (name, values) in enumerate(of_rows.items()):
             everything.insert(at, name, values)
         return everything
 
@@ -109,7 +109,7 @@ class Batch:
         """Yield name and values of the columns after those of the scores; several values are a tuple."""
         labels = self.prediction.classes.tolist()
         for level, region in self.regions.items():
-            yield f"region@{level!r}", of_regions(region, lambda found: tuple([labels[at] for at in found]))
+            yield f"region@{level!r}", of_regions(region, lambda codes: tuple([labels[at] for at in codes]))
             yield f"reason@{level!r}", self.reasons[level]
         if self.accepted is not None:
             yield "accepted", self.accepted
@@ -133,16 +133,16 @@ class Batch:
         The column is -1 for a class that is absent from the training rows.
         """
         rows = np.flatnonzero(self.predicted)
-        places = np.flatnonzero(self.rows.labelled[rows])
+        positions = np.flatnonzero(self.rows.labelled[rows])
         columns = {str(label): column for column, label in enumerate(self.prediction.classes.tolist())}
         labels = self.rows.labels or []
-        of_labels = [columns.get(labels[row], -1) for row in rows[places].tolist()]
-        return places, np.array(of_labels, dtype=np.int64)
+        of_labels = [columns.get(labels[row], -1) for row in rows[positions].tolist()]
+        return positions, np.array(of_labels, dtype=np.int64)
 
-    def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
+    def _own_columns(self, others: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""
         columns: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
-        ends = {"line", "label", *taken}
+        ends = {"line", "label", *others}
         for j, name in enumerate(self.id_columns):
             columns[f"id.{name}" if name in ends else name] = self.rows.ids[:, j].tolist()
         if self.rows.labels is not None:
@@ -207,8 +207,8 @@ def _csv_fields(values: Sequence[Any] | np.ndarray, digits: int) -> list[str]:
         return numbers(rounded(values, digits)) if is_float else fields(values.tolist())
     if not any(isinstance(value, tuple) for value in values):
         return fields(values)
-    known = {value: _joined(value, digits) for value in set(values)}
-    return [known[value] for value in values]
+    joined = {value: _joined(value, digits) for value in set(values)}
+    return [joined[value] for value in values]
 
 
 def _joined(values: tuple, digits: int) -> str:

@@ -72,18 +72,18 @@ class ExchangeabilityCheck:
 
     def add_labels(self, batch: Batch) -> None:
         """Count the rows of a batch whose label is a training class."""
-        facts, (places, columns) = self.model.facts, batch.labelled
-        places, columns = places[columns >= 0], columns[columns >= 0]
-        if not len(places):
+        facts, (positions, columns) = self.model.facts, batch.labelled
+        positions, columns = positions[columns >= 0], columns[columns >= 0]
+        if not len(positions):
             return
-        prediction = batch.prediction.take(places)
+        prediction = batch.prediction.take(positions)
         if prediction.kind != "p-value":
-            self.labelled[0, 0] += len(places)
+            self.labelled[0, 0] += len(positions)
             return
         context = Context(facts.fitted_rows, facts.class_counts, facts.params)
         counted = Case(prediction, prediction.classes[columns], context=context).counted
         assert counted is not None  # no online pass
-        groups = prediction.extra.get("group", np.zeros((len(places), 1), dtype=np.int64))[:, 0]
+        groups = prediction.extra.get("group", np.zeros((len(positions), 1), dtype=np.int64))[:, 0]
         classes = columns if facts.is_label_conditional else np.zeros_like(columns)
         for key, size in zip(
             zip(groups.tolist(), classes.tolist(), strict=True), counted.tolist(), strict=True
@@ -101,7 +101,7 @@ class ExchangeabilityCheck:
             return []
         if self.kind != "p-value":
             sentences.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
-        if any(one.differs for one in tests.values()):
+        if any(finding.differs for finding in tests.values()):
             sentences.append(self._alarm())
         elif "atypical" in tests and tests["atypical"].p is not None:
             unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
@@ -110,8 +110,8 @@ class ExchangeabilityCheck:
 
     def alarms(self) -> list[str]:
         """Return the tests in which the new rows differ, with a verdict; none if they do not."""
-        found = [one.text for one in self.tests().values() if one.differs]
-        return [f"{self._alarm()} {' '.join(found)}"] if found else []
+        texts = [finding.text for finding in self.tests().values() if finding.differs]
+        return [f"{self._alarm()} {' '.join(texts)}"] if texts else []
 
     def _alarm(self) -> str:
         so = ", so the guarantee may not hold" if self.kind == "p-value" else ""
@@ -121,10 +121,10 @@ class ExchangeabilityCheck:
         """Return the tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
         if not self.predicted:
             return {}
-        found = {"ranges": self._ranges()}
+        findings = {"ranges": self._ranges()}
         if self.kind == "p-value":
-            found = {"atypical": self._atypical(), **found, "coverage": self._coverage()}
-        return {name: one for name, one in found.items() if one is not None}
+            findings = {"atypical": self._atypical(), **findings, "coverage": self._coverage()}
+        return {name: finding for name, finding in findings.items() if finding is not None}
 
     # ---- tests
 
@@ -135,7 +135,7 @@ class ExchangeabilityCheck:
         facts, n = self.model.facts, self.predicted
         rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
         rows = max(facts.group_rows.values(), default=rows)
-        level = next((one for one in sorted(self.guarantee.levels) if one >= 1 / (rows + 1)), None)
+        level = next((level for level in sorted(self.guarantee.levels) if level >= 1 / (rows + 1)), None)
         if level is None:
             return None
         atypical = self.reasons[level]["atypical"]
@@ -232,25 +232,25 @@ class ExchangeabilityCheck:
         facts, parts = self.model.facts, self._labelled_parts()
         if parts is None:
             return None
-        known, levels = sum(rows for rows, _ in parts), self.guarantee.levels
+        count, levels = sum(rows for rows, _ in parts), self.guarantee.levels
         p = []
         for level in levels:
-            found = covered_by_parts(parts, level, self._is_smoothed)
-            if found is None:
+            masses = covered_by_parts(parts, level, self._is_smoothed)
+            if masses is None:
                 return None
-            p.append(min(1.0, math.fsum(found[: self.covered[level] + 1])))
+            p.append(min(1.0, math.fsum(masses[: self.covered[level] + 1])))
         adjusted = holm(p)
-        low = [level for level, one in zip(levels, adjusted, strict=True) if one <= TOO_LOW]
+        low = [level for level, adjusted_p in zip(levels, adjusted, strict=True) if adjusted_p <= TOO_LOW]
         how = "beta-binomial"
         if facts.params.get("conformal") != "split":
             how += ", approximate"
         shown = low or [levels[int(np.argmin(adjusted))]]
         bands = [
-            f"{percent(self.covered[level], known)} at level {level!r}{self.band(level)}" for level in shown
+            f"{percent(self.covered[level], count)} at level {level!r}{self.band(level)}" for level in shown
         ]
         verdict = "shown to be too low" if low else "not shown to be too low"
         return Finding(
-            f"Coverage of {row_count(known)} with labels of these classes: {', '.join(bands)}; {verdict} "
+            f"Coverage of {row_count(count)} with labels of these classes: {', '.join(bands)}; {verdict} "
             f"(p-value {p_text(min(adjusted), TOO_LOW)}, {how}{', Holm' if len(levels) > 1 else ''}).",
             float(min(adjusted)),
         )

@@ -61,21 +61,21 @@ class Explainer:
         lines: dict[str, list[list[str]]] = {}
         distances: dict[str, list[np.ndarray]] = {}
         for side, columns in zip(SIDES, (predicted, second), strict=True):
-            found_lines: list[list[str]] = [[] for _ in at]
-            found: list[np.ndarray] = [np.empty(0) for _ in at]
+            side_lines: list[list[str]] = [[] for _ in at]
+            side_distances: list[np.ndarray] = [np.empty(0) for _ in at]
             for column in np.unique(columns):
-                own = np.flatnonzero(columns == column)
+                of_class = np.flatnonzero(columns == column)
                 train = np.flatnonzero(self._y == prediction.classes[column])
                 block = max(1, _PAIRS // max(1, len(train)))
-                for first in range(0, len(own), block):
-                    part = own[first : first + block]
-                    for row, one in zip(part, self._distances(X[part], train), strict=True):
-                        near = _nearest(one, self.count)
-                        found_lines[row] = [self._lines[place] for place in train[near]]
-                        found[row] = one[near]
+                for first in range(0, len(of_class), block):
+                    part = of_class[first : first + block]
+                    for row, row_distances in zip(part, self._distances(X[part], train), strict=True):
+                        near = _nearest(row_distances, self.count)
+                        side_lines[row] = [self._lines[neighbour] for neighbour in train[near]]
+                        side_distances[row] = row_distances[near]
                         if side == SIDES[0] and self._names is not None and len(near):
                             differing[row] = self._differing(X[row], self._X[train[near[0]]])
-            lines[side], distances[side] = found_lines, found
+            lines[side], distances[side] = side_lines, side_distances
         features = None if self._names is None else differing
         return Explanation(prediction.classes[second], lines, distances, features)
 

@@ -57,9 +57,9 @@ class Guarantee:
 
     def sentences(self) -> list[str]:
         """Return the bound and its conditions, for p-values."""
-        found = [f"If {self.condition}, {self.bound or 'no coverage is guaranteed at these levels'}."]
-        found += [*self._weakened(), *self._exceptions(), *self._other_classes()]
-        return found if self.facts.shift else [*found, self._limits(), self._smallest()]
+        sentences = [f"If {self.condition}, {self.bound or 'no coverage is guaranteed at these levels'}."]
+        sentences += [*self._weakened(), *self._exceptions(), *self._other_classes()]
+        return sentences if self.facts.shift else [*sentences, self._limits(), self._smallest()]
 
     def lines(self, fit: str, tests: str) -> list[str]:
         """Return the bound in one line and its conditions in the next, then lines for fits with exceptions.
@@ -71,8 +71,8 @@ class Guarantee:
             bound = f"no coverage is guaranteed, because {self.broken}"
         elif self.bound and self.approximate:
             bound += f" (approximate: {', and '.join(self.approximate)})"
-        found = [f"{fit}: {bound}.", f"Condition: {self.condition}.{tests} ({MORE})"]
-        return [*found, *self._other_classes(), *self._exceptions()]
+        lines = [f"{fit}: {bound}.", f"Condition: {self.condition}.{tests} ({MORE})"]
+        return [*lines, *self._other_classes(), *self._exceptions()]
 
     def error_bound(self, level: float) -> float:
         """Return the bound on the probability that a region at a level misses a label of a training class."""
@@ -155,12 +155,12 @@ class Guarantee:
         facts = self.facts
         if self.broken is not None:
             split = self.remedies.option("conformal", "split")
-            more = "" if facts.noise else f" (the bound holds for a classifier with {split})"
-            yield f"That does not hold here: {self.broken}{more}."
+            alternative = "" if facts.noise else f" (the bound holds for a classifier with {split})"
+            yield f"That does not hold here: {self.broken}{alternative}."
             return
         if self.approximate:
             part, split = (
-                self.remedies.option(*one) for one in (("selection_part",), ("conformal", "split"))
+                self.remedies.option(*key) for key in (("selection_part",), ("conformal", "split"))
             )
             remedy = f"It holds with {part}, and for a classifier with {split}."
             yield f"The bound is approximate, because {', and '.join(self.approximate)}. {remedy}"

@@ -277,10 +277,10 @@ def classifier_views(method: Any, X: np.ndarray) -> dict[str, Prediction]:
     X: (n, d), after the steps.
     """
     function = getattr(method, "classifier_probabilities", None)
-    found = None if function is None else function(X)
-    return {} if found is None else {"classifier": found}
+    prediction = None if function is None else function(X)
+    return {} if prediction is None else {"classifier": prediction}
 
 
 def first_probability_view(views: Mapping[str, Prediction]) -> str | None:
     """Return the name of the first view that holds probabilities, or None."""
-    return next((name for name, one in views.items() if one.kind in PROBABILITY_KINDS), None)
+    return next((name for name, prediction in views.items() if prediction.kind in PROBABILITY_KINDS), None)

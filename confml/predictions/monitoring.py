@@ -66,10 +66,10 @@ class BatchMonitor:
 
     def add(self, batch: Batch) -> None:
         """Collect the labelled rows of a chunk. Raises ConfigError with shift."""
-        places, columns = batch.labelled
+        positions, columns = batch.labelled
         if batch.rows.labels is None or not len(batch.prediction):
             return
-        prediction = batch.prediction.take(places)
+        prediction = batch.prediction.take(positions)
         if is_weighted(prediction):
             raise ConfigError("--batch-rows cannot be used with shift", hint="remove shift")
         case = Case(prediction, prediction.classes[np.maximum(columns, 0)], context=self._context)
@@ -79,7 +79,7 @@ class BatchMonitor:
             "counted": case.counted - 1,
             "class": columns if self._by_class else np.zeros_like(columns),
             "wrong": prediction.predicted_columns != columns,
-            "line": batch.rows.lines[batch.predicted][places].astype(str),
+            "line": batch.rows.lines[batch.predicted][positions].astype(str),
         }
         self._parts.append(pd.DataFrame(part))
 
@@ -116,11 +116,11 @@ class BatchMonitor:
 
 def _distance(batch: pd.DataFrame) -> tuple[float | None, float]:
     """Return the distance of a batch from uniform, and its p-value: None and 1 without p-values."""
-    known = batch[batch["p"].notna()]
-    if known.empty:
+    labelled = batch[batch["p"].notna()]
+    if labelled.empty:
         return None, 1.0
-    ks = distance_from_uniform(known["p"].to_numpy())
-    return ks, ks_p_value(ks, known["counted"].to_numpy(), known["class"].to_numpy())
+    ks = distance_from_uniform(labelled["p"].to_numpy())
+    return ks, ks_p_value(ks, labelled["counted"].to_numpy(), labelled["class"].to_numpy())
 
 
 def _batch_row(

@@ -40,9 +40,9 @@ def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
     if len(rows) < 10:
         raise ConfigError(f"a certified threshold needs at least 10 training rows, there are {len(rows)}")
     order = rng.permutation(len(rows))
-    held = round(HELD_OUT * len(rows))
-    of_grid = max(1, round(OF_GRID * held))
-    fit, grid, test = np.split(order, [len(rows) - held, len(rows) - held + of_grid])
+    held_out = round(HELD_OUT * len(rows))
+    of_grid = max(1, round(OF_GRID * held_out))
+    fit, grid, test = np.split(order, [len(rows) - held_out, len(rows) - held_out + of_grid])
     return rows[np.sort(fit)], rows[grid], rows[test]
 
 

@@ -181,12 +181,12 @@ def predict(
         sentences += [] if monitor is None else monitor.sentences()
     for sentence in sentences:
         say(sentence)
-    found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    answers = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     if isinstance(train, pd.DataFrame):
-        found = _with_own_labels(found, train[label])
+        answers = _with_own_labels(answers, train[label])
     if isinstance(new, pd.DataFrame):
-        found.index = new.index
-    return Answers.of(found, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
+        answers.index = new.index
+    return Answers.of(answers, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
 
 
 def _check_no_fit(given: Mapping[str, Any]) -> None:
@@ -233,15 +233,15 @@ def _fitted(
 
 def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
     """Return the predictions with labels of the type in the training DataFrame, such as bool."""
-    own = {cell_text(value): value for value in given.drop_duplicates().tolist()}
-    if all(isinstance(value, str | int) and not isinstance(value, bool) for value in own.values()):
+    typed = {cell_text(value): value for value in given.drop_duplicates().tolist()}
+    if all(isinstance(value, str | int) and not isinstance(value, bool) for value in typed.values()):
         return answers
     for name in answers.columns:
         if name in ("prediction", "runner_up", "label", "decision"):
-            answers[name] = [own.get(str(value), value) for value in answers[name].tolist()]
+            answers[name] = [typed.get(str(value), value) for value in answers[name].tolist()]
         elif name.startswith("region@"):
             answers[name] = [
-                tuple(own.get(str(value), value) for value in labels) if isinstance(labels, tuple) else labels
+                tuple(typed.get(str(text), text) for text in labels) if isinstance(labels, tuple) else labels
                 for labels in answers[name].tolist()
             ]
     return answers

@@ -16,15 +16,15 @@ def rounded(values: np.ndarray, digits: int | np.ndarray) -> np.ndarray:
     values = np.asarray(values, dtype=float)
     many = np.broadcast_to(np.reshape(digits, (-1, *[1] * (values.ndim - 1))), values.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        places = many - 1 - np.floor(np.log10(np.abs(values)))
-    known = np.isfinite(places) & (many < ALL_DIGITS)
-    scale = 10.0 ** np.clip(np.where(known, places, 0), 0, _EXACT)
-    found = np.where(known, np.rint(values * scale) / scale, values)
-    small = known & (places > _EXACT)
+        decimals = many - 1 - np.floor(np.log10(np.abs(values)))
+    is_rounded = np.isfinite(decimals) & (many < ALL_DIGITS)
+    scale = 10.0 ** np.clip(np.where(is_rounded, decimals, 0), 0, _EXACT)
+    result = np.where(is_rounded, np.rint(values * scale) / scale, values)
+    small = is_rounded & (decimals > _EXACT)
     if small.any():
         pairs = zip(values[small].tolist(), many[small].tolist(), strict=True)
-        found[small] = [float(f"{value:.{digits - 1}e}") for value, digits in pairs]
-    return found
+        result[small] = [float(f"{value:.{digits - 1}e}") for value, digits in pairs]
+    return result
 
 
 def with_digits(

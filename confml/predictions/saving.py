@@ -49,7 +49,7 @@ def saving_of(name: str) -> str:
             check_saving(name, {})
     except CannotStore as error:
         if error.types:
-            return f"with {' '.join(f'--trust {one}' for one in error.types)}"
+            return f"with {' '.join(f'--trust {type_name}' for type_name in error.types)}"
         return f"no: {error}"
     except ConfmlError:  # parameters are needed
         return "depends on the parameters"

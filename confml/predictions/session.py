@@ -51,9 +51,9 @@ class Session:
             self.notes.append(note)
             say(f"note: {note}")
         for batch in predict_tables(self.model, itertools.chain([first], tables), self.output):
-            for one in (self.summary, self.monitor, self.drift):
-                if one is not None:
-                    one.add(batch)
+            for collector in (self.summary, self.monitor, self.drift):
+                if collector is not None:
+                    collector.add(batch)
             yield batch
 
     def facts(self) -> dict[str, Any]:

@@ -85,8 +85,8 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
         "data": {"name": facts.data, "sha256": facts.checksum, "rows": facts.training_rows},
         "classes": [str(label) for label in model.none.classes.tolist()],
         "columns": [
-            {"name": name, "kind": "numeric" if known is None else "nominal"}
-            for name, known in zip(model.coder.features, model.coder.categories, strict=True)
+            {"name": name, "kind": "numeric" if texts is None else "nominal"}
+            for name, texts in zip(model.coder.features, model.coder.categories, strict=True)
         ],
         "versions": _versions(model),
     }
@@ -219,17 +219,17 @@ def _loaded(content: bytes, path: Path, trust: Sequence[str]) -> Model:
     from confml.predictions.trees import check_tree_nodes
     from confml.predictions.trusted import check_objects, trusted_types
 
-    known = [*trusted_types(), *trust]
+    trusted = [*trusted_types(), *trust]
     try:
         check_tree_nodes(content)
-        model = loads(content, trusted=known)
+        model = loads(content, trusted=trusted)
         if not isinstance(model, Model):
             raise TypeError(f"it holds a {type(model).__name__}")
         check_objects(model)
         repr(model)
         return replace(model, file=path)
     except UntrustedTypesFoundException:
-        foreign = set(get_untrusted_types(data=content)) - set(known)
+        foreign = set(get_untrusted_types(data=content)) - set(trusted)
         raise DataError(
             f"the model holds objects of types that are not trusted: {', '.join(sorted(foreign))}",
             where=str(path),
@@ -243,8 +243,8 @@ def _versions(model: Model) -> dict[str, int]:
     """Return the versions of the classes of the methods and steps in a model, by the name of the class."""
     from confml.predictions.trusted import objects_in
 
-    found = ((type(value).__name__, getattr(type(value), "version", None)) for value in objects_in(model))
-    return {name: number for name, number in found if isinstance(number, int)}
+    versions = ((type(value).__name__, getattr(type(value), "version", None)) for value in objects_in(model))
+    return {name: number for name, number in versions if isinstance(number, int)}
 
 
 def _trusting(types: Iterable[str]) -> str:

@@ -74,20 +74,20 @@ class Summary:
     def _score(self, batch: Batch) -> None:
         """Count errors, covered labels and costs of the rows of a batch that have labels."""
         self.check.add_labels(batch)
-        places, columns = batch.labelled
-        is_known, wrong = columns >= 0, columns != batch.prediction.predicted_columns[places]
-        self.labels += len(places)
+        positions, columns = batch.labelled
+        is_known, wrong = columns >= 0, columns != batch.prediction.predicted_columns[positions]
+        self.labels += len(positions)
         self.absent += int((~is_known).sum())
         self.errors += int(wrong.sum())
         if batch.accepted is not None:
-            accepted = batch.accepted[places]
+            accepted = batch.accepted[positions]
             self.accepted_labels += int(accepted.sum())
             self.accepted_errors += int((accepted & wrong).sum())
-        places, columns = places[is_known], columns[is_known]
+        positions, columns = positions[is_known], columns[is_known]
         if batch.decisions is not None:
-            self.cost += math.fsum(batch.decisions.true_costs[places, columns].tolist())
+            self.cost += math.fsum(batch.decisions.true_costs[positions, columns].tolist())
         for level, region in batch.regions.items():
-            self.check.covered[level] += int(region[places, columns].sum())
+            self.check.covered[level] += int(region[positions, columns].sum())
 
     # ---- sentences
 
@@ -95,22 +95,22 @@ class Summary:
         """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
         tests = self.check.sentences()
         bound = self.guarantee.sentences() if self.kind == "p-value" else [self._without_bound()]
-        found = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions()]
-        return [sentence for sentence in found if sentence]
+        sentences = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions()]
+        return [sentence for sentence in sentences if sentence]
 
     def lines(self) -> list[str]:
         """Return the guarantee in two lines, a line for each exception and each option, and the score."""
-        tests = [one for one in self.check.tests().values() if one.tested]
-        differ, tested = sum(one.differs for one in tests), ""
+        tests = [finding for finding in self.check.tests().values() if finding.tested]
+        differ, tested = sum(finding.differs for finding in tests), ""
         if tests:
             of = f"of {len(tests)} tests" if len(tests) > 1 else "test"
             what = f"{differ or ('None' if len(tests) > 1 else 'No')} {of}".replace("1 test", "The test")
             tested = f" {what} {'show' if differ > 1 else 'shows'} that new rows differ."
         if self.kind == "p-value":
-            found = self.guarantee.lines(self._fit(), tested)
+            lines = self.guarantee.lines(self._fit(), tested)
         else:
-            found = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
-        return [line for line in (*found, self._point(), self._decisions(), self.score()) if line]
+            lines = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
+        return [line for line in (*lines, self._point(), self._decisions(), self.score()) if line]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -132,8 +132,8 @@ class Summary:
             "warnings": warnings,
             "notes": list(notes),
             "tests": [
-                {"test": name, "text": one.text, "p": one.p, "differs": one.differs}
-                for name, one in tests.items()
+                {"test": name, "text": finding.text, "p": finding.p, "differs": finding.differs}
+                for name, finding in tests.items()
             ],
             "score": self.score(),
             "batches": None if monitor is None else [row._asdict() for row in monitor.table()],
@@ -155,17 +155,17 @@ class Summary:
         if self.absent:
             text += f"; {row_count(self.absent)} {have(self.absent)} a class that is absent from the "
             text += "training rows"
-            known = self.labels - self.absent
-            if known and (shares := self._coverages(known)):
+            present = self.labels - self.absent
+            if present and (shares := self._coverages(present)):
                 text += f"; coverage of the other rows {shares}"
         return text
 
     def _coverages(self, rows: int) -> str:
         """Return the coverage of so many labelled rows at each level, with its band for training classes."""
-        known = rows == self.labels - self.absent and self.kind == "p-value"
-        found = [(percent(self.check.covered[level], rows), level) for level in self._shown()]
+        has_band = rows == self.labels - self.absent and self.kind == "p-value"
+        shares = [(percent(self.check.covered[level], rows), level) for level in self._shown()]
         return ", ".join(
-            f"{share} at {level!r}{self.check.band(level) if known else ''}" for share, level in found
+            f"{share} at {level!r}{self.check.band(level) if has_band else ''}" for share, level in shares
         )
 
     def notes(self) -> list[str]:

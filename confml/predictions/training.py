@@ -167,7 +167,7 @@ class _Fit:
         view = self.choice.view
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", near=(view, list(views)))
-        chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
+        chosen = view or next((name for name in views if views[name].has_regions), next(iter(views)))
         return Model(
             facts=self._facts(),
             coder=self.coder,
@@ -269,9 +269,9 @@ class _Fit:
         folds = inner_folds(self.data, rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
             parts = SplitData(context, self.data, train, test, rows, grid)
-            told = parts.with_nominal_columns(grid)
-            path = parts.method(told[0]).evaluate_path(
-                parts.X, parts.y, parts.X_test, told, context.generator("inner", number)
+            points = parts.with_nominal_columns(grid)
+            path = parts.method(points[0]).evaluate_path(
+                parts.X, parts.y, parts.X_test, points, context.generator("inner", number)
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
@@ -317,9 +317,9 @@ class _Fit:
             coded[parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
             dropped = set(parts.dropped_attributes)
             left = [name for name in names if name not in dropped]
-            known = left if len(left) == X.shape[1] else None
+            kept_names = left if len(left) == X.shape[1] else None
             rows = parts.test_rows if len(self.selection_rows) else self.rows[parts.kept]
-            return TrainingRows(X, y, coded, line_texts(data, rows), known, parts.steps)
+            return TrainingRows(X, y, coded, line_texts(data, rows), kept_names, parts.steps)
         X, y = parts.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
         if parts.takes_codes:
@@ -328,8 +328,8 @@ class _Fit:
         groups = None if data.groups is None else np.asarray(data.groups)[self.rows]
         X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded, groups)
         columns = steps.columns_
-        known = None if columns is None else [names[column] for column in columns.tolist()]
-        return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[kept]), known, steps)
+        kept_names = None if columns is None else [names[column] for column in columns.tolist()]
+        return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[kept]), kept_names, steps)
 
 
 def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
@@ -343,17 +343,17 @@ def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
 
 
 def _chosen_method(config: Config, name: str | None) -> MethodEntry:
-    found = [entry for entry in config.methods if name in (None, entry.label)]
-    found = found or [entry for entry in config.methods if name == entry.name]
-    if not found:
-        known = [known for entry in config.methods for known in (entry.label, entry.name) if known]
-        raise ConfigError(f"the config has no method '{name}'", near=(str(name), known))
-    if len(found) > 1:
+    entries = [entry for entry in config.methods if name in (None, entry.label)]
+    entries = entries or [entry for entry in config.methods if name == entry.name]
+    if not entries:
+        names = [text for entry in config.methods for text in (entry.label, entry.name) if text]
+        raise ConfigError(f"the config has no method '{name}'", near=(str(name), names))
+    if len(entries) > 1:
         named = ", ".join(f"{e.name} ({e.label})" if e.label else e.name for e in config.methods)
-        which = f"{len(found)} methods" if name is None else f"several methods '{name}'"
+        which = f"{len(entries)} methods" if name is None else f"several methods '{name}'"
         hint = "choose one with --method, by its name or its label"
         raise ConfigError(f"the config has {which}: {named}", hint=hint)
-    return found[0]
+    return entries[0]
 
 
 def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -41,16 +41,16 @@ class TwoSamples(NamedTuple):
 
     def sentences(self) -> list[str]:
         """Return the result of the classifier, and the features that differ."""
-        found = [
+        sentences = [
             f"A classifier tells the {self.rows} new rows from training rows with accuracy "
             f"{self.accuracy:.3f} ± {self.error:.3f} (0.5 without a difference; p-value "
             f"{p_text(self.joint, ALARM)})."
         ]
         low = sorted((p, name) for name, p in self.features if p <= ALARM)
         listed = ", ".join(f"'{printable(name, 60)}' ({p_text(p, ALARM)})" for p, name in low[:SHOWN])
-        more = f", ... ({len(low)} features)" if len(low) > SHOWN else ""
-        what = f"Features that differ (p-value, Holm): {listed}{more}" if low else "No feature differs alone"
-        return [*found, f"{what}."]
+        rest = f", ... ({len(low)} features)" if len(low) > SHOWN else ""
+        what = f"Features that differ (p-value, Holm): {listed}{rest}" if low else "No feature differs alone"
+        return [*sentences, f"{what}."]
 
 
 def two_samples(
@@ -64,7 +64,7 @@ def two_samples(
     if min(len(old), len(new)) < FEWEST:
         return None
     p = [_feature_p(old[:, j], new[:, j], bool(coded[j])) for j in range(old.shape[1])]
-    adjusted = [float(one) for one in holm(p)] if p else []
+    adjusted = [float(p_value) for p_value in holm(p)] if p else []
     rng = stable_generator("two samples", len(old), len(new), *purpose)
     features = list(zip(names, adjusted, strict=True))
     return TwoSamples(features, *_joint(old, new, rng), len(new))
@@ -78,8 +78,8 @@ def _feature_p(old: np.ndarray, new: np.ndarray, is_coded: bool) -> float:
         return 1.0
     if not is_coded:
         return float(stats.ks_2samp(old, new, method="asymp").pvalue)
-    known, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
-    table = [np.bincount(part, minlength=len(known)) for part in (codes[: len(old)], codes[len(old) :])]
+    categories, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
+    table = [np.bincount(part, minlength=len(categories)) for part in (codes[: len(old)], codes[len(old) :])]
     return float(stats.chi2_contingency(table, correction=False).pvalue)
 
 
@@ -123,8 +123,8 @@ class Drift:
         """Collect the rows of a chunk that are predicted."""
         X = self.model.chosen(batch.rows)
         if X.shape[0] and self.rows < MOST_ROWS:
-            known = self.model.neighbours
-            X = self.model.transformed(X[: MOST_ROWS - self.rows], known.steps, known.X.shape[1])
+            train = self.model.neighbours
+            X = self.model.transformed(X[: MOST_ROWS - self.rows], train.steps, train.X.shape[1])
             self._parts.append(np.asarray(dense(X), dtype=np.float64))
             self.rows += X.shape[0]
 
@@ -135,7 +135,7 @@ class Drift:
         names = train.names or [f"column {j + 1} after the steps" for j in range(train.X.shape[1])]
         facts = self.model.facts
         old = np.asarray(dense(train.X), dtype=np.float64)
-        found = two_samples(old, new, names, train.coded, facts.seed, facts.checksum)
-        if found is None:
+        tests = two_samples(old, new, names, train.coded, facts.seed, facts.checksum)
+        if tests is None:
             return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]
-        return found.sentences()
+        return tests.sentences()

@@ -46,12 +46,12 @@ class RowOrigins:
         at = self.places(rows, split)
         return {name: values[at] for name, values in self.values.items()}
 
-    def columns(self, rows: np.ndarray, split: str, taken: Collection[str] = ()) -> dict[str, np.ndarray]:
+    def columns(self, rows: np.ndarray, split: str, others: Collection[str] = ()) -> dict[str, np.ndarray]:
         """Return the columns that identify reported rows (m,) of a split, by name.
 
         ``line``; ``part`` (``train`` or ``test``) where the parts of the provider are pooled, because lines
         are then those of two files; and the columns of identifiers. An identifier with the name of another
-        column (``taken``) is called ``id.<name>``.
+        column (``others``) is called ``id.<name>``.
         """
         at = self.places(rows, split)
         columns: dict[str, np.ndarray] = {}
@@ -59,7 +59,7 @@ class RowOrigins:
             columns["line"] = self.lines[at]
             if split != "fixed" and self.test_rows is not None:
                 columns["part"] = np.where(np.isin(at, self.test_rows), "test", "train")
-        ends = {"row", "line", "part", "label", *taken}
+        ends = {"row", "line", "part", "label", *others}
         for j, name in enumerate(self.id_columns if self.ids is not None else ()):
             columns[f"id.{name}" if name in ends else name] = self.ids[at, j]  # type: ignore[index]
         return columns

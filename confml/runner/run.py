@@ -150,7 +150,7 @@ def run(
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
         if state.left:
-            return run_state(store, plan.cells, known=done)
+            return run_state(store, plan.cells, done_keys=done)
         return state
 
 

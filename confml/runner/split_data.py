@@ -87,7 +87,7 @@ class SplitData:
         if self.by:
             names, categories = self.data.table_attributes, self.data.categories
             set_columns = method.in_run if isinstance(method, WrapperMethod) else method.set_params
-            set_columns(by_columns=[(names[place], categories[place]) for place in self.by])
+            set_columns(by_columns=[(names[column], categories[column]) for column in self.by])
         if self._form == "numbers":
             of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)

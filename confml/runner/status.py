@@ -21,18 +21,18 @@ class State:
 
 
 def run_state(
-    store: Store, cells: Iterable[Cell], retry_failed: bool = False, known: Set[str] = frozenset()
+    store: Store, cells: Iterable[Cell], retry_failed: bool = False, done_keys: Set[str] = frozenset()
 ) -> State:
     """Return the state of the cells; damaged records and those of an older format count as left.
 
-    known: keys of cells that are done, whose records are not read again.
+    done_keys: keys of cells that are done, whose records are not read again.
     """
     by_key = {cell.key: cell for cell in cells}
-    unknown = by_key.keys() - known
+    unknown = by_key.keys() - done_keys
     if unknown:
         store.refresh()
         unknown &= store.keys("cells")
-    done = frozenset((by_key.keys() & known) | unknown)
+    done = frozenset((by_key.keys() & done_keys) | unknown)
     left = by_key.keys() - done
     failed = frozenset() if retry_failed or not left else frozenset(left & store.keys("failures"))
     return State(done, failed, frozenset(left) - failed)
@@ -60,11 +60,11 @@ class RunStatus:
     shards: Mapping[str, State]
 
     @classmethod
-    def of(cls, store: Store, known: Set[str] = frozenset()) -> "RunStatus":
-        """Return the status of the run in a store. known: keys of cells whose records are not read again."""
+    def of(cls, store: Store, done_keys: Set[str] = frozenset()) -> "RunStatus":
+        """Return the status of the run in a store. done_keys: cells whose records are not read again."""
         manifest = read_manifest(store.folder)
         cells = manifest_cells(manifest)
-        state = run_state(store, cells, known=known)
+        state = run_state(store, cells, done_keys=done_keys)
         shards = {}
         for shard in sorted(store.keys(SHARDS), key=lambda name: [int(part) for part in name.split("/")]):
             record = store.read(SHARDS, shard)

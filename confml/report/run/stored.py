@@ -54,7 +54,7 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     cells = manifest_cells(manifest)
     del manifest["cells"]  # they take as much memory again
     store = Store(folder)
-    state = run_state(store, cells, known=known)
+    state = run_state(store, cells, done_keys=known)
     failures = []
     for cell in cells:
         if cell.key in state.failed:
