@@ -212,7 +212,10 @@ class Store:
         with open(self._file(record.batch, "jsonl"), "rb") as file:
             file.seek(record.start)
             line = _parsed(file.readline().rstrip(b"\n"))
-        if line is None or (line["kind"], line["key"]) != (kind, key) or not self._is_intact(record.batch):
+        if line is None or (line["kind"], line["key"]) != (kind, key):
+            return None
+        if not self._is_intact(record.batch):
+            self._file(record.batch, "jsonl").stat()  # raises FileNotFoundError if it was merged meanwhile
             return None
         return line["document"], self._arrays_of(record, line["arrays"])
 
