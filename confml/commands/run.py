@@ -100,7 +100,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
             from confml.report.write import write_report
 
             with guarded(folder):
-                results = open_run(folder, known=state.done)
+                results = open_run(folder, done_keys=state.done)
                 left = len(results.cells) - len(results.results) - len(results.failures)
                 if execution.shard and left and len(results.cells) > LARGE:
                     later = f"the shard that finishes last, or 'confml report {folder}', writes the report"

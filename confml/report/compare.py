@@ -158,8 +158,8 @@ def pairs_of(comparisons: Comparisons, against: str | None = None) -> Iterator[t
         if len(runs) == 1:
             is_pair = methods[first] != against and methods[second] == against
         else:
-            places = [runs.index(comparisons.run_of[line]) for line in (first, second)]
-            is_pair = places[0] < places[1] and methods[first] == methods[second]
+            positions = [runs.index(comparisons.run_of[line]) for line in (first, second)]
+            is_pair = positions[0] < positions[1] and methods[first] == methods[second]
             is_pair = is_pair and against in (None, methods[first])
         if is_pair and (first.view == second.view or views[first[:2]].isdisjoint(views[second[:2]])):
             yield first, second

@@ -52,12 +52,12 @@ def print_run(
 def _answer(folder: Path) -> list[str]:
     """Return the lines on the state of a run, its advice, and its failures by cause."""
     try:
-        found = from_json((folder / "answer.json").read_bytes())
+        answer = from_json((folder / "answer.json").read_bytes())
     except (OSError, ValueError):
         return []
-    lines = [f"state: {found['state']}"] if found["state"] else []
-    lines += [f"failed: {text}" for text in found["failures"]]
-    return [*lines, *(f"answer: {text}" for text in found["short"]), ""]
+    lines = [f"state: {answer['state']}"] if answer["state"] else []
+    lines += [f"failed: {text}" for text in answer["failures"]]
+    return [*lines, *(f"answer: {text}" for text in answer["short"]), ""]
 
 
 def print_chosen(
@@ -94,9 +94,9 @@ def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
 
 def list_outputs(folder: Path) -> list[str]:
     """Return the lines that say where page, tables and figures are."""
-    places = {"page": PAGE, "tables": "tables", "figures": "figures"}
-    found = [(name, folder / path) for name, path in places.items() if (folder / path).exists()]
-    return [*(f"{name + ':':<9}{path}" for name, path in found), f"{'files:':<9}{folder} (--all lists them)"]
+    outputs = {"page": PAGE, "tables": "tables", "figures": "figures"}
+    paths = [(name, folder / path) for name, path in outputs.items() if (folder / path).exists()]
+    return [*(f"{name + ':':<9}{path}" for name, path in paths), f"{'files:':<9}{folder} (--all lists them)"]
 
 
 def list_files(results: RunResults, folder: Path) -> list[str]:

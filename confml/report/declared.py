@@ -25,30 +25,30 @@ def declared_metrics() -> list[Declared]:
     from confml.methods.wrappers import WRAPPERS
     from confml.steps.registry import known_steps
 
-    found = _of_reports()
+    rows = _of_reports()
     methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
     for name, cls in methods.items():
-        found += [Declared(key, one.named(key), "metrics.csv", name) for key, one in cls.metrics.items()]
+        rows += [Declared(key, metric.named(key), "metrics.csv", name) for key, metric in cls.metrics.items()]
     for name, step in known_steps().items():
-        for key, one in step.metrics.items():
-            found.append(Declared(f"{name}.{key}", one.named(f"{name}.{key}"), "metrics.csv", name))
-    return found
+        for key, metric in step.metrics.items():
+            rows.append(Declared(f"{name}.{key}", metric.named(f"{name}.{key}"), "metrics.csv", name))
+    return rows
 
 
 def find_metric(name: str) -> Metric | None:
     """Return the declaration of a metric, or None if it is unknown."""
     # Methods are imported only for a name that no report declares.
     for declared in (_of_reports, declared_metrics):
-        for one in declared():
-            if one.name == name:
-                return one.metric
+        for entry in declared():
+            if entry.name == name:
+                return entry.metric
     return None
 
 
 def shown_metric(name: str) -> Metric:
     """Return the declaration of a metric for a table or figure; an unknown one has a heading only."""
-    found = find_metric(name) or find_metric(name.rpartition(".")[2])
-    return Metric("", None).named(name) if found is None else found
+    metric = find_metric(name) or find_metric(name.rpartition(".")[2])
+    return Metric("", None).named(name) if metric is None else metric
 
 
 def ranking_metric(name: str) -> Metric:
@@ -58,8 +58,8 @@ def ranking_metric(name: str) -> Metric:
     """
     metric = find_metric(name)
     if metric is None:
-        known = [one.name for one in declared_metrics() if one.metric.direction]
-        raise ConfmlError(f"no metric '{name}' is declared", near=(name, known))
+        names = [entry.name for entry in declared_metrics() if entry.metric.direction]
+        raise ConfmlError(f"no metric '{name}' is declared", near=(name, names))
     if metric.direction is None:
         raise ConfmlError(
             f"metric '{name}' cannot be ranked: neither higher nor lower is better",
@@ -73,10 +73,10 @@ def describe_metric(name: str) -> dict[str, Any] | None:
 
     methods: methods or steps that compute it themselves; empty for a metric of every method.
     """
-    found = [one for one in declared_metrics() if one.name == name]
-    if not found:
+    entries = [entry for entry in declared_metrics() if entry.name == name]
+    if not entries:
         return None
-    metric = found[0].metric
+    metric = entries[0].metric
     return {
         "name": name,
         "about": metric.about,
@@ -87,16 +87,16 @@ def describe_metric(name: str) -> dict[str, Any] | None:
         "better": metric.direction,
         "formula": metric.formula,
         "source": metric.source,
-        "file": found[0].file,
-        "methods": [one.owner for one in found if one.owner],
+        "file": entries[0].file,
+        "methods": [entry.owner for entry in entries if entry.owner],
     }
 
 
 def _of_reports() -> list[Declared]:
     from confml.report.tables.known import known_outputs
 
-    found = [Declared(name, metric, "metrics.csv") for name, metric in known_metrics().items()]
+    declared = [Declared(name, metric, "metrics.csv") for name, metric in known_metrics().items()]
     for output in known_outputs():
         path = next(iter(output.paths))
-        found += [Declared(name, metric.named(name), path) for name, metric in output.metrics.items()]
-    return found
+        declared += [Declared(name, metric.named(name), path) for name, metric in output.metrics.items()]
+    return declared

@@ -91,7 +91,7 @@ def describe_output(name: str) -> Entry:
     """
     from confml.report.tables.known import known_outputs
 
-    output = next(one for one in known_outputs() if name in _names_of(one))
+    output = next(candidate for candidate in known_outputs() if name in _names_of(candidate))
     return {
         "name": output.name,
         "text": output.text,
@@ -122,12 +122,12 @@ def known_settings() -> dict[str, tuple[str, str]]:
     """Return the key in the wrapper and the parameter of each setting of ``conformal`` and ``venn``."""
     from confml.methods.wrappers import wrapper_parameters
 
-    found: dict[str, tuple[str, str]] = {}
+    settings: dict[str, tuple[str, str]] = {}
     for parameter in wrapper_parameters():
         wrapper, _, name = parameter.partition("__")
         if name and name != "random_state":
-            found.setdefault(name.replace("_", "-"), (wrapper, parameter))
-    return found
+            settings.setdefault(name.replace("_", "-"), (wrapper, parameter))
+    return settings
 
 
 def describe_setting(name: str) -> Entry:
@@ -136,10 +136,10 @@ def describe_setting(name: str) -> Entry:
 
     wrapper, parameter = known_settings()[name]
     described = next(
-        one for one in WRAPPERS[wrapper].description()["parameters"]
-        if parameter.removeprefix(f"{wrapper}__") == one["name"]
+        entry for entry in WRAPPERS[wrapper].description()["parameters"]
+        if parameter.removeprefix(f"{wrapper}__") == entry["name"]
     )  # fmt: skip
-    promises = [key for key, one in PROMISES.items() if f"`{name}" in one.condition + one.whom]
+    promises = [key for key, claim in PROMISES.items() if f"`{name}" in claim.condition + claim.whom]
     about = {"about": described["about"], "of": f"{wrapper}: {{kind: ..., {name}: ...}} on a method"}
     values = {"expected": described["expected"], "default": str(described["default"])}
     return {"name": name, **about, **values, "guarantee": ", ".join(promises)}
@@ -149,9 +149,9 @@ def describe_promise(name: str) -> Entry:
     """Return a guarantee: about, whom, condition, exactness, source and entries of ``make validity``."""
     if name == "guarantee":
         return {"name": name, "about": GUARANTEE, "guarantees": list(PROMISES)}
-    one = PROMISES[name]
-    keys = {"for": one.whom, "condition": one.condition, "holds": one.exact, "source": one.source}
-    return {"name": name, "about": one.promise, **keys, "simulated": list(one.simulated)}
+    claim = PROMISES[name]
+    keys = {"for": claim.whom, "condition": claim.condition, "holds": claim.exact, "source": claim.source}
+    return {"name": name, "about": claim.promise, **keys, "simulated": list(claim.simulated)}
 
 
 def describe_protocol(name: str) -> Entry:
@@ -202,7 +202,7 @@ def known_types() -> dict[str, Described]:
         "view": Described(lambda: VIEWS, describe_view),
         "protocol": Described(lambda: PROTOCOLS, describe_protocol),
         "metric": Described(
-            lambda: [one.name for one in declared_metrics()], lambda name: describe_metric(name) or {}
+            lambda: [metric.name for metric in declared_metrics()], lambda name: describe_metric(name) or {}
         ),
         "figure": Described(lambda: FIGURES, describe_figure),
         "table": Described(_output_names, describe_output),
@@ -222,24 +222,24 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
     """
     from confml.methods.sklearn.names import dotted_name
 
-    types = {one: described for one, described in known_types().items() if only in (None, one)}
-    found = [one for one, described in types.items() if name in list(described.names())]
+    types = {kind: described for kind, described in known_types().items() if only in (None, kind)}
+    matches = [kind for kind, described in types.items() if name in list(described.names())]
     names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
     close = did_you_mean(name, names, list_all=False)
-    if not found and _is_class_name(name, known=close is not None):
-        found = _types_of_class(name, list(types))
-    if not found:
+    if not matches and _is_class_name(name, similar=close is not None):
+        matches = _types_of_class(name, list(types))
+    if not matches:
         hint = close or "confml methods lists methods and steps"
-        if "method" in types and not family(name, names) and (one := dotted_name(name, similar=False)):
-            hint = f"did you mean '{one}'?"
+        if "method" in types and not family(name, names) and (dotted := dotted_name(name, similar=False)):
+            hint = f"did you mean '{dotted}'?"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
-    return [{"type": one, **types[one].describe(name)} for one in found]
+    return [{"type": kind, **types[kind].describe(name)} for kind in matches]
 
 
-def _is_class_name(name: str, known: bool) -> bool:
-    """Return whether a name is that of a class. known: whether it is similar to another name."""
+def _is_class_name(name: str, similar: bool) -> bool:
+    """Return whether a name is that of a class. similar: whether it is similar to another name."""
     if is_dotted_name(name):
-        return name.startswith("sklearn.") or import_permission().permits(name) or not known
+        return name.startswith("sklearn.") or import_permission().permits(name) or not similar
     return name.isidentifier() and not name.islower()
 
 
@@ -248,17 +248,17 @@ def _types_of_class(name: str, types: list[str]) -> list[str]:
     from confml.methods.registry import method_class
     from confml.steps.registry import step_class
 
-    found: list[str] = []
-    for one, find in (("method", method_class), ("step", step_class)):
-        if one in types:
+    matches: list[str] = []
+    for kind, find in (("method", method_class), ("step", step_class)):
+        if kind in types:
             try:
                 find(name)
             except ConfigError:
                 continue
-            found.append(one)
-    if not found:
-        found = [one for one in types if one in ("method", "step")][:1]
-    return found
+            matches.append(kind)
+    if not matches:
+        matches = [kind for kind in types if kind in ("method", "step")][:1]
+    return matches
 
 
 def _views_of_methods() -> dict[str, list[str]]:
@@ -282,5 +282,5 @@ def _output_names() -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _parameters(options: Mapping[str, Parameter]) -> list[Entry]:
-    return [{"name": name, "about": one.about, "expected": one.expected()} for name, one in options.items()]
+def _parameters(params: Mapping[str, Parameter]) -> list[Entry]:
+    return [{"name": name, "about": spec.about, "expected": spec.expected()} for name, spec in params.items()]

@@ -33,7 +33,7 @@ def write_file(path: Path, content: bytes | str) -> Path:
 
 def _for_latex(text: str) -> str:
     """Return a `printable` text whose escapes LaTeX prints."""
-    return re.sub(r"[^\n\t -~]", lambda one: printable(one[0]).replace("\\", "\\textbackslash{}"), text)
+    return re.sub(r"[^\n\t -~]", lambda match: printable(match[0]).replace("\\", "\\textbackslash{}"), text)
 
 
 def place_of(name: str) -> str:
@@ -99,8 +99,8 @@ def field(value: Any) -> str:
 
 def fields(values: Sequence[Any]) -> list[str]:
     """Return the fields of values of one type, few of which are different."""
-    known = {value: field(value) for value in set(values)}
-    return [known[value] for value in values]
+    texts = {value: field(value) for value in set(values)}
+    return [texts[value] for value in values]
 
 
 def numbers(values: np.ndarray) -> list[str]:
@@ -111,12 +111,12 @@ def numbers(values: np.ndarray) -> list[str]:
 def number_columns(values: np.ndarray) -> list[list[str]]:
     """Return the fields of each column of (n, k) floats; equal numbers are written once."""
     values = np.ascontiguousarray(values.T, dtype=float)
-    different, places = values.reshape(-1), np.arange(values.size)
+    different, inverse = values.reshape(-1), np.arange(values.size)
     if values.size >= _MANY:  # as bits, because 0 and -0 are different
-        bits, places = np.unique(different.view(np.int64), return_inverse=True)
+        bits, inverse = np.unique(different.view(np.int64), return_inverse=True)
         different = bits.view(float)
     texts = ["" if value != value else repr(value) for value in different.tolist()]
-    return np.array(texts, dtype=object)[places.reshape(values.shape)].tolist()
+    return np.array(texts, dtype=object)[inverse.reshape(values.shape)].tolist()
 
 
 @functools.lru_cache(maxsize=4096)  # names are in many rows

@@ -44,5 +44,5 @@ def of_regions(region: np.ndarray, make: Callable[[list[int]], Any]) -> list[Any
     packed = np.packbits(region, axis=1)
     keys = packed.view(f"V{packed.shape[1]}").ravel().tolist() if packed.size else []
     rows = {key: at for at, key in enumerate(keys)}
-    known = {key: make(np.flatnonzero(region[at]).tolist()) for key, at in rows.items()}
-    return [known[key] for key in keys]
+    by_key = {key: make(np.flatnonzero(region[at]).tolist()) for key, at in rows.items()}
+    return [by_key[key] for key in keys]

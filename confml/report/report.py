@@ -121,6 +121,6 @@ def _typed(values: Sequence[Any]) -> pd.Series:
     """Return a column with the type of its values, of which some may be None."""
     types = {type(value) for value in values if value is not None}
     for kinds, dtype in ((str, "string"), ((bool, np.bool_), "boolean"), ((int, np.integer), "Int64")):
-        if types and all(issubclass(one, kinds) for one in types):
+        if types and all(issubclass(kind, kinds) for kind in types):
             return pd.Series(values, dtype=dtype)
     return pd.Series(values, dtype=float)

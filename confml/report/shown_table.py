@@ -42,8 +42,8 @@ class ShownTable:
         """Whether each column has numbers only, after the keys; they are aligned to the right."""
         texts = self.frame.to_numpy(dtype=object).T.tolist()
         return [
-            place >= self.keys and all(map(_BEGINS_AS_NUMBER.match, column))
-            for place, column in enumerate(texts)
+            index >= self.keys and all(map(_BEGINS_AS_NUMBER.match, column))
+            for index, column in enumerate(texts)
         ]
 
     @property
@@ -97,19 +97,19 @@ def _grouped(table: ShownTable) -> ShownTable:
 
 
 def _plain(table: ShownTable, columns: list[int], width: int | None) -> str:
-    limits = None if width is None else [_limit(table, place, width) for place in columns]
+    limits = None if width is None else [_limit(table, column, width) for column in columns]
     frame = table.named_once
-    for place in np.flatnonzero(table.numeric).tolist():
-        texts = frame.iloc[:, place]
+    for column in np.flatnonzero(table.numeric).tolist():
+        texts = frame.iloc[:, column]
         marked = texts.str.endswith(_MARKS)
         if marked.any():  # digits stand below digits
-            frame.isetitem(place, texts.where(marked, texts + "  ").tolist())
+            frame.isetitem(column, texts.where(marked, texts + "  ").tolist())
     return tabulate(
         frame.iloc[:, columns].to_numpy().tolist(),
-        headers=[table.headings[place] for place in columns],
+        headers=[table.headings[column] for column in columns],
         tablefmt="simple",
         disable_numparse=True,
-        colalign=["right" if table.numeric[place] else "left" for place in columns],
+        colalign=["right" if table.numeric[column] else "left" for column in columns],
         maxcolwidths=limits,
         maxheadercolwidths=limits,
         break_long_words=False,
@@ -118,15 +118,15 @@ def _plain(table: ShownTable, columns: list[int], width: int | None) -> str:
     )
 
 
-def _limit(table: ShownTable, place: int, width: int) -> int:
+def _limit(table: ShownTable, column: int, width: int) -> int:
     """Return the width of a column: that of its numbers, or its share of the line for a text."""
-    heading, texts = table.headings[place], table.frame.iloc[:, place].tolist()
-    if table.numeric[place]:
+    heading, texts = table.headings[column], table.frame.iloc[:, column].tolist()
+    if table.numeric[column]:
         return max(map(len, [*heading.split(), *texts]))
     texts.append(heading)
     longest = max(map(len, texts))
     words = max(len(word) for text in texts for word in text.split() or [""])
-    share = width // 2 // table.keys if place < table.keys else width // 2
+    share = width // 2 // table.keys if column < table.keys else width // 2
     return min(longest, max(words, share))
 
 
@@ -135,12 +135,12 @@ def _blocks(table: ShownTable, width: int) -> list[list[int]]:
     keys = list(range(table.keys))
     words = [max(map(len, heading.split()), default=0) for heading in table.headings]
     # tabulate puts two blanks after each column, and before or after the longest word of its heading
-    widths = [max(_limit(table, place, width), longest + 2) + 2 for place, longest in enumerate(words)]
+    widths = [max(_limit(table, column, width), longest + 2) + 2 for column, longest in enumerate(words)]
     blocks = [list(keys)]
-    for place in range(table.keys, len(widths)):
-        if len(blocks[-1]) > len(keys) and sum(widths[n] for n in [*blocks[-1], place]) - 2 > width:
+    for column in range(table.keys, len(widths)):
+        if len(blocks[-1]) > len(keys) and sum(widths[n] for n in [*blocks[-1], column]) - 2 > width:
             blocks.append(list(keys))
-        blocks[-1].append(place)
+        blocks[-1].append(column)
     return blocks
 
 
@@ -165,8 +165,8 @@ def markdown_text(text: str) -> str:
     """Return a text with the characters escaped that mean something in Markdown; code in backticks stays."""
     parts = re.split("(`[^`|]+`)", " ".join(text.split()))
     return "".join(
-        part if place % 2 else re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", part)
-        for place, part in enumerate(parts)
+        part if index % 2 else re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", part)
+        for index, part in enumerate(parts)
     )
 
 
@@ -180,12 +180,12 @@ def to_latex(table: ShownTable, label: str, sideways: bool = False) -> str:
     mark. sideways: on a page that is turned, in tiny letters.
     """
     frame, layout = table.named_once, ""
-    for place, of_column in enumerate(table.numeric):
-        texts = frame.iloc[:, place].tolist()
+    for column, of_column in enumerate(table.numeric):
+        texts = frame.iloc[:, column].tolist()
         numbers = [_NUMBER.fullmatch(text) for text in texts if text not in _MISSING]
         in_siunitx = of_column and bool(numbers) and all(numbers)
         layout += _siunitx_column(list(filter(None, numbers))) if in_siunitx else "r" if of_column else "l"
-        frame.isetitem(place, [_siunitx_number(text) if in_siunitx else latex_text(text) for text in texts])
+        frame.isetitem(column, [_siunitx_number(text) if in_siunitx else latex_text(text) for text in texts])
     style = frame.set_axis([latex_text(name) for name in table.headings], axis=1).style.hide(axis="index")
     if table.best is not None:
         bold = np.where(table.best, "font-weight: bold", "")

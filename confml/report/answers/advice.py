@@ -102,7 +102,10 @@ def unpromised(comparisons: Comparisons, level: float) -> str:
         is_unpromised = comparisons.has_regions(line, level) and comparisons.promise(line, level) is None
         if is_unpromised and not comparisons.is_baseline(line):
             views.setdefault(line.method, {})[line.view] = None
-    names = [f"{name} ({listed(list(own))})" if name in several else name for name, own in views.items()]
+    names = [
+        f"{name} ({listed(list(of_method))})" if name in several else name
+        for name, of_method in views.items()
+    ]
     return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
 
 
@@ -160,7 +163,7 @@ def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | N
 def _best_of_methods(comparison: Comparison) -> list[Line]:
     """Return the line with the lowest mean of each method, by mean."""
     order = comparison.means.argsort(kind="stable").tolist()
-    lines = [comparison.lines[place] for place in reversed(order)]
+    lines = [comparison.lines[index] for index in reversed(order)]
     return list({line.method: line for line in lines}.values())[::-1]
 
 
@@ -240,17 +243,17 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
     if ranking is None:
         return None
     ranks, order = ranking.comparison.mean_ranks.tolist(), ranking.by_rank
-    labels = [ranking.labels[place] for place in order]
-    alike = [label for label, place in zip(labels, order, strict=True) if not ranking.worse(place)]
-    rest = "; ".join(f"{ranking.labels[place]} {ranks[place]:.2f}" for place in order[1:5])
-    more = f" and {len(order) - 5} more" if len(order) > 5 else ""
+    labels = [ranking.labels[index] for index in order]
+    alike = [label for label, index in zip(labels, order, strict=True) if not ranking.worse(index)]
+    rest = "; ".join(f"{ranking.labels[index]} {ranks[index]:.2f}" for index in order[1:5])
+    omitted = f" and {len(order) - 5} more" if len(order) > 5 else ""
     advice = Advice(
         aim,
         labels[0],
         f"mean rank {ranks[order[0]]:.2f} over {len(ranking.datasets)} data sets",
         {label: median(seconds) for label, seconds in times.items()},
         alike[1:] if ranking.testable else (),
-        f"Next by mean rank: {rest}{more}. {ranking.sentence}",
+        f"Next by mean rank: {rest}{omitted}. {ranking.sentence}",
         ranking.missing,
     )
     if level is None:

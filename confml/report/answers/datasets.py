@@ -76,11 +76,11 @@ class Ranking:
         """The methods by mean rank."""
         return np.argsort(np.round(self.comparison.mean_ranks, 12), kind="stable").tolist()
 
-    def worse(self, place: int) -> bool:
+    def worse(self, method: int) -> bool:
         """Return whether a method is shown to differ from every one with the best mean rank."""
         ranks = np.round(self.comparison.mean_ranks, 12)
         best = np.flatnonzero(ranks == ranks.min()).tolist()
-        return place not in best and all(self.different(place, other) for other in best)
+        return method not in best and all(self.different(method, other) for other in best)
 
     def groups(self) -> list[list[int]]:
         """Return the bars: the largest runs of methods by mean rank of which no pair is shown to differ.

@@ -103,14 +103,14 @@ class LossTable:
         self.methods, self.kind, self.bound, self.rare = methods, kind, bound, rare
         splits = methods[0]
         sizes = np.array([len(split.rows) for split in splits])
-        numbers, places = np.unique(np.concatenate([split.rows for split in splits]), return_inverse=True)
+        numbers, codes = np.unique(np.concatenate([split.rows for split in splits]), return_inverse=True)
         self._ends = np.cumsum(sizes)[:-1]
         self._losses = np.array(
             [np.concatenate([split.values for split in method], dtype=np.float64) for method in methods]
         )
         parts = self._losses / np.repeat(sizes * len(splits), sizes)
         # bincount adds in the order of the splits
-        self.row_means = np.array([np.bincount(places, of_method, len(numbers)) for of_method in parts])
+        self.row_means = np.array([np.bincount(codes, of_method, len(numbers)) for of_method in parts])
         self.split_means = self._split_means(self._losses)
         train = sum(split.train_rows for split in splits)
         self.ratio = 0.0 if online else int(sizes.sum()) / train if train else math.nan
@@ -302,12 +302,12 @@ def compare_lines(
     corrected[upper] = corrected.T[upper] = of_pairs
     of_baselines = []
     for baseline in range(k, len(table)):
-        for place in range(k):
-            pair = table.pair(place, baseline)
+        for index in range(k):
+            pair = table.pair(index, baseline)
             of_baselines.append(pair.p_value if pair.difference < 0 and pair.p_value < 1 else 1.0)
-    lowest = [lines[place] for place in best]
+    lowest = [lines[index] for index in best]
     return Comparison(
-        *(lines, means, lowest, lowest, corrected, [table.pair(place, best[0]) for place in range(k)]),
+        *(lines, means, lowest, lowest, corrected, [table.pair(index, best[0]) for index in range(k)]),
         max(int(tested.sum()), 1),
         dict(zip(baselines, holm(of_baselines).reshape(len(baselines), k), strict=True)),
     )

@@ -63,12 +63,12 @@ def region_errors(
     instances: number of test examples of each split, the same ones for every method; None for all.
     """
     levels = np.linspace(0, float(max_level), STEPS + 1)
-    found = {}
+    by_view = {}
     for view, splits in variant.views.items():
         usable = [split for split in splits if split.case.prediction.has_regions and len(split.case.truth)]
         if usable:
-            found[view] = _errors(usable, levels, variant, instances)
-    return found
+            by_view[view] = _errors(usable, levels, variant, instances)
+    return by_view
 
 
 def _errors(
@@ -97,14 +97,14 @@ def _errors(
 def _counted(splits: Sequence[Split]) -> int | None:
     """Return ``counted`` of `RegionErrors`; no region contains an absent class, of which it is 0."""
     parts = calibration_parts([split for split in splits if has_p_values(split.case)])
-    known = {key: counted for key, (_, counted) in parts.items() if counted != 0}
-    if not known:
+    present = {key: counted for key, (_, counted) in parts.items() if counted != 0}
+    if not present:
         return 0 if parts else None
     if any(case.is_label_conditional for _, case in splits):
-        sizes = list(known.values())
+        sizes = list(present.values())
     else:  # the classes of a group of by are counted among the same examples
-        groups = dict.fromkeys(name for _, name in known)
-        sizes = [fewest(known[key] for key in known if key[1] == name) for name in groups]
+        groups = dict.fromkeys(name for _, name in present)
+        sizes = [fewest(present[key] for key in present if key[1] == name) for name in groups]
     # Label-conditional classes add up to about one sample of all of them.
     return None if None in sizes else sum(filter(None, sizes))
 
@@ -127,7 +127,7 @@ class RegionSizes(NamedTuple):
 def region_sizes(variant: Variant, max_level: float = 0.2) -> dict[str, RegionSizes]:
     """Return the set sizes of each view with p-values."""
     levels = np.linspace(0, float(max_level), STEPS + 1)
-    found = {}
+    by_view = {}
     for view, splits in variant.views.items():
         sizes = []
         for _, case in splits:
@@ -135,8 +135,8 @@ def region_sizes(variant: Variant, max_level: float = 0.2) -> dict[str, RegionSi
                 p = np.sort(case.prediction.scores, axis=None)
                 sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
         if sizes:
-            found[view] = RegionSizes(levels, np.mean(sizes, axis=0))
-    return found
+            by_view[view] = RegionSizes(levels, np.mean(sizes, axis=0))
+    return by_view
 
 
 def draw_errors(

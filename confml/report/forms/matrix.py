@@ -84,6 +84,6 @@ def matrix_of_runs(comparisons: Comparisons, metric: str = "error") -> ShownTabl
     of_methods = {
         (line.dataset, method_of(comparisons, line, with_run)): mean for line, mean in means.items()
     }
-    names = [list(dict.fromkeys(key[place] for key in of_methods)) for place in (0, 1)]
+    names = [list(dict.fromkeys(key[index] for key in of_methods)) for index in (0, 1)]
     ranking = rank(of_methods, (names[0], names[1]), ranking_metric(metric).sign > 0, metric)
     return None if ranking is None else matrix(comparisons, ranking, with_run)

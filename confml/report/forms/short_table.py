@@ -46,7 +46,7 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
         lines = [line for line in lines if line in best]
     level = usual_level(results.config.levels)
     columns = metrics_in(SHORT) + (metrics_in(SHORT, LEVEL) if level is not None else [])
-    texts: dict[str, list[str]] = {key: [line[place] for line in lines] for place, key in enumerate(KEYS)}
+    texts: dict[str, list[str]] = {key: [line[index] for line in lines] for index, key in enumerate(KEYS)}
     for column in columns:
         estimates = [comparisons.estimate(line, column.key, level if column.per else None) for line in lines]
         cells = [estimate_text(estimate, column, with_sd=not column.per) for estimate in estimates]

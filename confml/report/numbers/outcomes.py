@@ -39,18 +39,18 @@ class ViewNumbers:
         return cls(function, tuple((name, options[name]) for name in names if name in options))
 
     def __call__(self, variant: Variant) -> dict[ViewKey, Any]:
-        found = self.function(variant, **dict(self.options))
-        return {(*variant.key, view): numbers for view, numbers in found.items()}
+        by_view = self.function(variant, **dict(self.options))
+        return {(*variant.key, view): numbers for view, numbers in by_view.items()}
 
 
 def rejection_curves(variant: Variant) -> dict[str, list[RejectionCurve]]:
     """Return the accuracy-rejection curves of the splits."""
-    found: dict[str, list[RejectionCurve]] = {}
+    by_view: dict[str, list[RejectionCurve]] = {}
     for view, splits in variant.views.items():
         for _, case in splits:
             if len(case.truth) and case.curve is not None:
-                found.setdefault(view, []).append(case.curve)
-    return found
+                by_view.setdefault(view, []).append(case.curve)
+    return by_view
 
 
 class AbsentClasses(NamedTuple):
@@ -65,7 +65,7 @@ class AbsentClasses(NamedTuple):
 
 def absent_classes(variant: Variant) -> dict[str, AbsentClasses]:
     """Return the credibility of absent and known classes."""
-    found = {}
+    by_view = {}
     for view, splits in variant.views.items():
         values: dict[Any, list[np.ndarray]] = {}
         for _, case in splits:
@@ -75,13 +75,13 @@ def absent_classes(variant: Variant) -> dict[str, AbsentClasses]:
                 values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
         kind = splits[-1].case.prediction.kind
         ordered = {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
-        found[view] = AbsentClasses(ordered, kind)
-    return found
+        by_view[view] = AbsentClasses(ordered, kind)
+    return by_view
 
 
 def probability_events(variant: Variant) -> dict[str, Event]:
     """Return the event of the test rows of views with shares; each row counts once."""
-    found = {}
+    by_view = {}
     for view, splits in variant.views.items():
         if any(len(case.truth) for _, case in splits) and all(
             case.prediction.kind in SHARES and not np.isnan(case.prediction.scores).any()
@@ -94,8 +94,8 @@ def probability_events(variant: Variant) -> dict[str, Event]:
             ]
             p, happened = (np.concatenate(part) for part in zip(*parts, strict=True))
             every = -(-len(p) // MOST_ROWS)
-            found[view] = Event(p[::every], happened[::every])
-    return found
+            by_view[view] = Event(p[::every], happened[::every])
+    return by_view
 
 
 def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
@@ -128,14 +128,14 @@ class FirstSplit(NamedTuple):
 def first_split(variant: Variant) -> dict[str, FirstSplit]:
     """Return the details of the first split."""
     chosen = {result.cell.split: dict(result.tuning["chosen"]) for result in variant.splits if result.tuning}
-    found = {}
+    by_view = {}
     for view, splits in variant.views.items():
         result, case = splits[0]
         details = result.views.fit_details
         nodes = [] if details.tree is None else details.tree.inner_nodes()
         errors = [node_error(node, case.truth, case.prediction.labels) for node in nodes]
-        found[view] = FirstSplit(result.cell.split, details.chains, details.tree, errors, chosen)
-    return found
+        by_view[view] = FirstSplit(result.cell.split, details.chains, details.tree, errors, chosen)
+    return by_view
 
 
 MOST_POINTS = 2000  # points of a line
@@ -153,7 +153,7 @@ class MartingalePath(NamedTuple):
 
 def martingale_paths(variant: Variant) -> dict[str, list[MartingalePath]]:
     """Return the martingales against exchangeability of each split of an online pass."""
-    found: dict[str, list[MartingalePath]] = {}
+    by_view: dict[str, list[MartingalePath]] = {}
     for view, splits in variant.views.items():
         for result, case in splits:
             p = online_p_values(case)
@@ -162,8 +162,8 @@ def martingale_paths(variant: Variant) -> dict[str, list[MartingalePath]]:
                 mixture, power = simple_mixture(p), power_martingale(p)
                 begin = int(case.prediction.extra["learnt"][0])
                 path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
-                found.setdefault(view, []).append(path)
-    return found
+                by_view.setdefault(view, []).append(path)
+    return by_view
 
 
 def online_errors(variant: Variant) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
@@ -172,7 +172,7 @@ def online_errors(variant: Variant) -> dict[str, list[tuple[np.ndarray, np.ndarr
     The levels are those of the config in ascending order.
     """
     levels = np.array(sorted(map(float, variant.run.config.levels)))
-    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    by_view: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for view, splits in variant.views.items():
         for _, case in splits:
             n = len(case.truth)
@@ -181,8 +181,8 @@ def online_errors(variant: Variant) -> dict[str, list[tuple[np.ndarray, np.ndarr
                 spaces = (np.geomspace(1, n, MOST_POINTS), np.linspace(1, n, MOST_POINTS))
                 steps = np.union1d(*(np.unique(np.rint(space).astype(int)) for space in spaces))
                 missed = np.cumsum(p <= levels[:, None], axis=1)
-                found.setdefault(view, []).append((steps, missed[:, steps - 1] / steps))
-    return found
+                by_view.setdefault(view, []).append((steps, missed[:, steps - 1] / steps))
+    return by_view
 
 
 VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"
@@ -204,10 +204,10 @@ class ThresholdCurve:
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""
         kept = [confidence >= theta for confidence in self.confidence]
-        rejected = np.array([1.0 - np.mean(one) for one in kept])
+        rejected = np.array([1.0 - np.mean(accepted) for accepted in kept])
         errors = [
-            1.0 - np.mean(correct[one]) if one.any() else np.nan
-            for correct, one in zip(self.correct, kept, strict=True)
+            1.0 - np.mean(correct[accepted]) if accepted.any() else np.nan
+            for correct, accepted in zip(self.correct, kept, strict=True)
         ]
         return rejected, np.array(errors)
 
@@ -232,25 +232,25 @@ class ThresholdCurve:
     def rejection_at_error(self, error: float) -> float:
         """Return the smallest mean rejection rate of the curve at a mean error of ``error``, or NaN."""
         x, y = self.points[:, 0], self.points[:, 1]
-        for place in np.flatnonzero(y <= error):
-            if place == 0:
+        for index in np.flatnonzero(y <= error):
+            if index == 0:
                 return float(x[0])
-            share = (y[place - 1] - error) / (y[place - 1] - y[place])
-            return float(x[place - 1] + share * (x[place] - x[place - 1]))
+            share = (y[index - 1] - error) / (y[index - 1] - y[index])
+            return float(x[index - 1] + share * (x[index] - x[index - 1]))
         return float("nan")
 
 
 def threshold_curves(variant: Variant) -> dict[str, ThresholdCurve]:
     """Return the curves of Bayesian transduction, Bayes point machines and support vector machines."""
-    found = {}
+    by_view = {}
     method = variant.splits[0].cell.method
     for view, splits in variant.views.items() if method in (VOLUMES, MACHINES, POINTS) else ():
         confidence = [case.prediction.confidence for _, case in splits]
         if method == VOLUMES:
             confidence = [2.0 * values - 1.0 for values in confidence]
         top = 1.0 if method == VOLUMES else math.inf
-        found[view] = ThresholdCurve(confidence, [case.correct for _, case in splits], top)
-    return found
+        by_view[view] = ThresholdCurve(confidence, [case.correct for _, case in splits], top)
+    return by_view
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:

@@ -28,13 +28,13 @@ def source_of(table: PublishedTable) -> str:
 
 def errors_of(dataset: str, method: str, parameter: str) -> list[PaperPoint]:
     """Return the printed errors of a method at values of a parameter, each value once."""
-    found: dict[float, PaperPoint] = {}
+    points: dict[float, PaperPoint] = {}
     for table, entry in _entries(dataset):
         ours = entry.ours
         if ours.method == method and ours.metric == "error" and parameter in ours.params:
             value = float(ours.params[parameter])
-            found.setdefault(value, PaperPoint(value, float(entry.printed) / ours.factor, source_of(table)))
-    return [found[value] for value in sorted(found)]
+            points.setdefault(value, PaperPoint(value, float(entry.printed) / ours.factor, source_of(table)))
+    return [points[value] for value in sorted(points)]
 
 
 def rejections_of(dataset: str, view: str) -> list[PaperPoint]:
@@ -63,9 +63,11 @@ def _entries(dataset: str) -> list[tuple[PublishedTable, Any]]:
 
 @functools.cache
 def _all_entries() -> list[tuple[PublishedTable, Any]]:
-    tables = known_tables().values()
     return [
-        (table, one) for table in tables for one in table.entries() if one.ours is not None and one.printed
+        (table, entry)
+        for table in known_tables().values()
+        for entry in table.entries()
+        if entry.ours is not None and entry.printed
     ]
 
 

@@ -88,8 +88,8 @@ def summarise(cells: Sequence[CellMetrics]) -> list[SummaryRow]:
                 values.setdefault(name, []).append(value)
         params = splits[0].cell.params
         summary += [
-            SummaryRow(dataset, method, params, variant, view, metric, level, *mean_and_sd(own))
-            for (view, metric, level), own in values.items()
+            SummaryRow(dataset, method, params, variant, view, metric, level, *mean_and_sd(sample))
+            for (view, metric, level), sample in values.items()
         ]
     return summary
 
@@ -131,14 +131,14 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     The number of points of the grid is there too, as the metric `CONFIGURATIONS`.
     They are not in ``summary.csv``, because its bytes must repeat.
     """
-    found: dict[tuple, list[float]] = {}
+    values: dict[tuple, list[float]] = {}
     for key, line in lines_of_variants(path, summary):
         names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
         fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
         times = training_times(fit, tuning, int(configurations), prepare)
         for metric, value in {**times, CONFIGURATIONS: configurations}.items():
-            found.setdefault((*key, "", metric, None), []).append(value)
-    return _with_params({key: mean_and_sd(own) for key, own in found.items()}, summary)
+            values.setdefault((*key, "", metric, None), []).append(value)
+    return _with_params({key: mean_and_sd(sample) for key, sample in values.items()}, summary)
 
 
 def table_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
@@ -154,7 +154,7 @@ def table_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
             values.setdefault(name, []).append(float(line["value"] or "nan"))
         else:
             moments[name] = float(line["mean"] or "nan"), float(line["sd"] or "nan"), int(line["n"])
-    return _with_params(moments | {name: mean_and_sd(own) for name, own in values.items()}, summary)
+    return _with_params(moments | {name: mean_and_sd(sample) for name, sample in values.items()}, summary)
 
 
 def lines_of_variants(
@@ -176,7 +176,7 @@ def _with_params(
     moments: mean, sd and n by data set, method, packed parameters, view, metric and level.
     """
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
-    return [SummaryRow._make((*key[:2], params[key[:3]], *key[2:], *own)) for key, own in moments.items()]
+    return [SummaryRow._make((*key[:2], params[key[:3]], *key[2:], *stats)) for key, stats in moments.items()]
 
 
 def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:

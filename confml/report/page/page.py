@@ -118,11 +118,11 @@ def dataset_parts(
     datasets = [dataset for dataset in planned if dataset in answered]
     names, explained, parts = safe_names(datasets), set(), []
     first = next(iter(reports.values()))
-    for place, dataset in enumerate(datasets):
+    for index, dataset in enumerate(datasets):
         drawings = []
         pictures = [picture for picture in first.pictures if picture.dataset == dataset]
         for number, picture in enumerate(pictures):
-            drawing = drawing_of(picture, first.folder, number < FIGURES and place < WITH_FIGURES)
+            drawing = drawing_of(picture, first.folder, number < FIGURES and index < WITH_FIGURES)
             kind = picture.title.partition(" of ")[0]
             caption = "" if kind in explained else drawing.caption
             explained.add(kind)

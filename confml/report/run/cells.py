@@ -31,9 +31,9 @@ def calls_of(traceback: Any) -> str:
     calls = re.findall(r'^  File "(.+)", line (\d+), in (.+)$', traceback.rpartition(_TRACEBACK)[2], re.M)
     inside = [number for number, (path, _, _) in enumerate(calls) if _INSIDE.search(path)]
     after = calls[inside[0] :] if inside else calls  # not those of an engine
-    own = [call for call in after if not _INSIDE.search(call[0])] or calls[-1:]
-    files = [re.split(r"[\\/]", path)[-1] for path, _, _ in own]
-    return " > ".join(f"{file}:{line} {name}" for file, (_, line, name) in zip(files, own, strict=True))
+    outside = [call for call in after if not _INSIDE.search(call[0])] or calls[-1:]
+    files = [re.split(r"[\\/]", path)[-1] for path, _, _ in outside]
+    return " > ".join(f"{file}:{line} {name}" for file, (_, line, name) in zip(files, outside, strict=True))
 
 
 _TRACEBACK = "Traceback (most recent call last):"

@@ -150,7 +150,7 @@ class RunResults:
     @property
     def pending(self) -> list[Cell]:
         """The planned cells that are neither finished nor failed."""
-        failed = {one.cell.key for one in self.failures}
+        failed = {failure.cell.key for failure in self.failures}
         return [cell for cell in self.cells if cell.key not in self.results and cell.key not in failed]
 
     @cached_property
@@ -177,7 +177,7 @@ class RunResults:
     def method_places(self) -> dict[str, int]:
         """Number of each method variant by label, in the order of the CSV files: its colour everywhere."""
         labels = dict.fromkeys(map(self.label, self.ordered_cells))
-        return {label: place for place, label in enumerate(labels)}
+        return {label: number for number, label in enumerate(labels)}
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
@@ -211,7 +211,7 @@ class RunResults:
 
     def collect(self, *functions: Callable[[Variant], Any]) -> Iterator[Variant]:
         """Yield the variants, and keep what each function returns for them, for `collected`."""
-        new = [one for one in dict.fromkeys((cell_metrics, *functions)) if one not in self._collected]
+        new = [func for func in dict.fromkeys((cell_metrics, *functions)) if func not in self._collected]
         values: dict[Callable, list] = {function: [] for function in new}
         for variant in self.variants():
             for function in new:
@@ -233,7 +233,7 @@ class RunResults:
     @cached_property
     def metrics(self) -> list[CellMetrics]:
         """The metrics of every finished cell, in the order of ``metrics.csv``."""
-        return [one for cells in self.collected(cell_metrics) for one in cells]
+        return [cell for cells in self.collected(cell_metrics) for cell in cells]
 
     @cached_property
     def summary(self) -> list[SummaryRow]:

@@ -44,17 +44,17 @@ class StoredResults(Mapping[str, CellResult]):
         return len(self._cells)
 
 
-def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
+def open_run(folder: Path | str, done_keys: Set[str] = frozenset()) -> RunResults:
     """Return the results in the folder of a run: finished cells of its current plan, failures, data sets.
 
-    known: keys of cells that are stored and intact. The data are not loaded. Raises ConfmlError if the folder
-    contains no run.
+    done_keys: keys of cells that are stored and intact. The data are not loaded. Raises ConfmlError if the
+    folder contains no run.
     """
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)
     del manifest["cells"]  # they take as much memory again
     store = Store(folder)
-    state = run_state(store, cells, done_keys=known)
+    state = run_state(store, cells, done_keys=done_keys)
     failures = []
     for cell in cells:
         if cell.key in state.failed:

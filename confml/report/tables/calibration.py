@@ -41,17 +41,17 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     samples = [Sample.of(case) for _, case in splits[:MOST_SPLITS]]
     values = split_values(samples)
     if variant.run.has_groups(variant.dataset):
-        values = [own | dict.fromkeys(("ece_null", "ece_null_95"), math.nan) for own in values]
-    fits = [own for own in values if not math.isnan(own["slope"])]
-    known = any(not math.isnan(own["ece_null_95"]) for own in values)
+        values = [stat | dict.fromkeys(("ece_null", "ece_null_95"), math.nan) for stat in values]
+    fits = [stat for stat in values if not math.isnan(stat["slope"])]
+    has_null = any(not math.isnan(stat["ece_null_95"]) for stat in values)
     yield (
         *(len(values), sum(len(sample.correct) for sample in samples)),
-        *(fmean(own[name] for own in values) for name in ("ece", "ece_null", "ece_null_95")),
-        sum(own["ece"] > own["ece_null_95"] for own in values) if known else math.nan,
+        *(fmean(stat[name] for stat in values) for name in ("ece", "ece_null", "ece_null_95")),
+        sum(stat["ece"] > stat["ece_null_95"] for stat in values) if has_null else math.nan,
         len(fits),
-        *(_six_digits([own[name] for own in fits]) for name in ("slope", "intercept")),
-        _six_digits([own["intercept_large"] for own in values if not math.isnan(own["intercept_large"])]),
-        fmean(own["clipped"] for own in values),
+        *(_six_digits([stat[name] for stat in fits]) for name in ("slope", "intercept")),
+        _six_digits([stat["intercept_large"] for stat in values if not math.isnan(stat["intercept_large"])]),
+        fmean(stat["clipped"] for stat in values),
     )
 
 

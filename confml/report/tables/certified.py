@@ -55,23 +55,24 @@ class CertifiedSplit(NamedTuple):
 def certified_splits(splits: Sequence[Split]) -> dict[float, list[CertifiedSplit]]:
     """Return the operating points of the splits of a view, all of which `has_halves`, for each of `RISKS`."""
     alike: dict[int, list[int]] = {}  # splits with the same number of rows are computed together
-    for place, (_, case) in enumerate(splits):
-        alike.setdefault(len(case.truth), []).append(place)
+    for index, (_, case) in enumerate(splits):
+        alike.setdefault(len(case.truth), []).append(index)
     points: dict[tuple[float, int], CertifiedSplit] = {}
-    for rows, places in alike.items():
-        cells = [splits[place].result.cell for place in places]
+    for rows, indices in alike.items():
+        cells = [splits[index].result.cell for index in indices]
         parts = [halves(cell.dataset, cell.split, rows) for cell in cells]
-        certainty, others = _halved([splits[place].case.certainty for place in places], parts)
-        correct, others_correct = _halved([splits[place].case.correct for place in places], parts)
+        certainty, others = _halved([splits[index].case.certainty for index in indices], parts)
+        correct, others_correct = _halved([splits[index].case.correct for index in indices], parts)
         for risk in RISKS:
-            found = certify_all(certainty, correct, others, risk, DELTA)
-            thresholds = np.array([point.threshold for point in found], dtype=np.float64)  # None becomes NaN
+            operating_points = certify_all(certainty, correct, others, risk, DELTA)
+            # None becomes NaN
+            thresholds = np.array([point.threshold for point in operating_points], dtype=np.float64)
             accepted = others >= thresholds[:, None]
             counts = accepted.sum(axis=1).tolist(), (accepted & ~others_correct).sum(axis=1).tolist()
-            for place, point, n, errors in zip(places, found, *counts, strict=True):
+            for index, point, n, errors in zip(indices, operating_points, *counts, strict=True):
                 shares = n / others.shape[1], errors / n if n else float("nan")
-                points[risk, place] = CertifiedSplit(point, certainty.shape[1], *shares)
-    return {risk: [points[risk, place] for place in range(len(splits))] for risk in RISKS}
+                points[risk, index] = CertifiedSplit(point, certainty.shape[1], *shares)
+    return {risk: [points[risk, index] for index in range(len(splits))] for risk in RISKS}
 
 
 def _halved(values: list[np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:

@@ -75,8 +75,8 @@ def chosen_threshold(candidates: Sequence[Candidate], risk: float) -> Chosen:
     best = most_accepting(paths, certify_paths(paths, DELTA))
     if best is None:
         return Chosen(None, ("", "", ""), 0.0, float("nan"))
-    number, place = best
-    threshold = paths[number].thresholds[place].item()
+    number, index = best
+    threshold = paths[number].thresholds[index].item()
     accepted = certainty[number, rest] >= threshold
     wrong, n = int(np.count_nonzero(accepted & ~correct[number, rest])), int(accepted.sum())
     return Chosen(threshold, candidates[number].view, n / len(rest), wrong / n if n else float("nan"))
@@ -103,7 +103,7 @@ def rows(report: Report) -> Iterator[Row]:
     separate guarantee: the limit must be chosen before the results are known.
     """
     splits: dict[str, dict[str, list[Candidate]]] = {}
-    for candidate in (candidate for found in report.run.collected(candidates_of) for candidate in found):
+    for candidate in (candidate for options in report.run.collected(candidates_of) for candidate in options):
         splits.setdefault(candidate.dataset, {}).setdefault(candidate.split, []).append(candidate)
     columns = group_columns(report.run)
     for dataset, by_split in splits.items():

@@ -45,11 +45,11 @@ def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[in
     for result, case in splits:
         labels, codes = case.labels
         names, groups = np.unique(group_names(result, case.prediction), return_inverse=True)
-        places, numbers = codes * len(names) + groups, case.counted
-        for place in np.unique(places).tolist():
+        pairs, numbers = codes * len(names) + groups, case.counted
+        for pair in np.unique(pairs).tolist():
             key, mine = (
-                (labels[place // len(names)].item(), names[place % len(names)].item()),
-                places == place,
+                (labels[pair // len(names)].item(), names[pair % len(names)].item()),
+                pairs == pair,
             )
             rows.setdefault(key, []).append(np.asarray(result.rows)[mine])
             counted.setdefault(key, []).append(None if numbers is None else int(numbers[mine].min()))

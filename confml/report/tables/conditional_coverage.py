@@ -81,11 +81,11 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
             groups += [(name, names[code], mine, band) for code, mine in _masks(codes)]
         together = Counter(by for by, *_ in groups)
         for by, group, mine, bounds in groups:
-            found = GroupCoverage.of(int(mine.sum()), int(covered[mine].sum()), together[by])
-            interval = (math.nan, math.nan) if is_grouped else (found.low, found.high)
+            coverage = GroupCoverage.of(int(mine.sum()), int(covered[mine].sum()), together[by])
+            interval = (math.nan, math.nan) if is_grouped else (coverage.low, coverage.high)
             limits = (None, None, None) if bounds is None else bounds(mine, level)
-            few = int(found.rows < fewest_rows(level))
-            yield level, by, group, found.rows, found.covered, found.share, *interval, *limits, few
+            few = int(coverage.rows < fewest_rows(level))
+            yield level, by, group, coverage.rows, coverage.covered, coverage.share, *interval, *limits, few
 
 
 def _masks(values: np.ndarray) -> Iterator[tuple]:
@@ -121,14 +121,14 @@ def _band(joined: Callable, truth: np.ndarray, first: Case, are_counted: bool) -
 
 
 def column_groups(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Return the group (n,) of each value of a column, as a place in the list of names, and that list.
+    """Return the group (n,) of each value of a column, as a position in the list of names, and that list.
 
     Texts are groups. Numbers are divided into 5 bins of equal mass that do not divide equal values; a bin is
     named by its smallest and largest value. Missing values are the last group.
     """
     if values.dtype.kind != "f":
-        texts, places = np.unique(values, return_inverse=True)
-        return places, texts.tolist()
+        texts, codes = np.unique(values, return_inverse=True)
+        return codes, texts.tolist()
     missing = np.isnan(values)
     groups = np.zeros(len(values), dtype=np.int64)
     if missing.all():
@@ -136,12 +136,12 @@ def column_groups(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     bins, groups[~missing] = np.unique(equal_mass_groups(values[~missing]), return_inverse=True)
     groups[missing] = len(bins)
     names = []
-    for place in range(len(bins)):
-        mine = values[groups == place]
+    for code in range(len(bins)):
+        mine = values[groups == code]
         low, high = float(mine.min()), float(mine.max())
         names.append(number_text(low) if low == high else f"{number_text(low)} to {number_text(high)}")
     if len(set(names)) < len(names):
-        names = [f"bin {place + 1}: {name}" for place, name in enumerate(names)]
+        names = [f"bin {code + 1}: {name}" for code, name in enumerate(names)]
     return groups, [*names, *([MISSING] if missing.any() else [])]
 
 

@@ -61,7 +61,7 @@ class Regions(NamedTuple):
 
 def regions_of(variant: Variant) -> list[Regions]:
     """Return the regions of each view that has some."""
-    found = []
+    views = []
     for view, splits in variant.views.items():
         tests, groups, calibration = [], [NO_GROUPS], [NO_CALIBRATION]
         for result, case in splits:
@@ -75,9 +75,9 @@ def regions_of(variant: Variant) -> list[Regions]:
                     groups.append(pd.DataFrame({"by": by, **key, "group": names}))
                     calibration.append(pd.DataFrame({"by": by, **counts}))
         if tests:
-            own = (variant.dataset, splits[0].result.cell.method, variant.label, view)
-            found.append(Regions(own, *(pd.concat(frames) for frames in (tests, groups, calibration))))
-    return found
+            view_key = (variant.dataset, splits[0].result.cell.method, variant.label, view)
+            views.append(Regions(view_key, *(pd.concat(frames) for frames in (tests, groups, calibration))))
+    return views
 
 
 def _divisions(result: CellResult, case: Case) -> Iterator[tuple[str, np.ndarray, dict[str, list]]]:
@@ -108,8 +108,8 @@ def _of_dataset(views: Sequence[Regions], levels: Sequence[float]) -> Iterator[R
     calibration = pd.concat([view.calibration for view in views]).groupby(["by", "group"])["rows"].min()
     for by in every["by"].unique():
         for view in views:
-            own = view.groups[view.groups["by"] == by]
-            named = pd.concat([own, every[every["by"] == by]]).drop_duplicates(["split", "row"])
+            of_view = view.groups[view.groups["by"] == by]
+            named = pd.concat([of_view, every[every["by"] == by]]).drop_duplicates(["split", "row"])
             tests = view.tests[view.tests["split"].isin(named["split"])]
             # Of several splits that test a row, the first one counts.
             tests = tests.merge(named, how="left", on=["split", "row"]).drop_duplicates("row")
@@ -120,7 +120,7 @@ def _of_dataset(views: Sequence[Regions], levels: Sequence[float]) -> Iterator[R
                 for level in levels:
                     wrong = int(mine["missed", level].sum())
                     interval = GroupCoverage.of(n, wrong)
-                    key = view.key[0], by, group, *view.key[1:], level, int(len(own) > 0)
+                    key = view.key[0], by, group, *view.key[1:], level, int(len(of_view) > 0)
                     size = float(mine["size", level].mean())
                     yield *key, rows, n, wrong / n, interval.low, interval.high, size
 

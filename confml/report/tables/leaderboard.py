@@ -149,19 +149,19 @@ def column_of(
 
 def _finite(scores: np.ndarray) -> np.ndarray:
     """Return scores (data sets, k) with numbers beyond all others of the data set in place of infinities."""
-    known = np.where(np.isfinite(scores), scores, np.nan)
-    high, low = np.nanmax(known, axis=1, keepdims=True), np.nanmin(known, axis=1, keepdims=True)
+    finite = np.where(np.isfinite(scores), scores, np.nan)
+    high, low = np.nanmax(finite, axis=1, keepdims=True), np.nanmin(finite, axis=1, keepdims=True)
     return np.clip(scores, low - 1 - np.abs(low), high + 1 + np.abs(high))
 
 
 def too_low_coverages(comparisons: Comparisons, means: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return whether the coverage of each entry at a level is shown to be too low, by data set."""
-    found = pd.DataFrame(False, means.index, means.columns)
+    too_low = pd.DataFrame(False, means.index, means.columns)
     for line in comparisons.lines:
         entry = comparisons.label(line)
-        if entry in found and line.dataset in found.index:
-            found.loc[line.dataset, entry] = comparisons.low_coverage(line, level) is not None
-    return found
+        if entry in too_low and line.dataset in too_low.index:
+            too_low.loc[line.dataset, entry] = comparisons.low_coverage(line, level) is not None
+    return too_low
 
 
 def write(report: Report) -> None:
@@ -221,12 +221,12 @@ def write(report: Report) -> None:
 def _rows(name: str, column: Column, entries: Mapping[str, tuple[str, str]]) -> Iterator[tuple]:
     ranking = column.ranking
     differs = ranking is not None and np.ptp(ranking.comparison.mean_ranks) > 0
-    for place, (entry, values) in enumerate((str(entry), values) for entry, values in column.means.items()):
+    for index, (entry, values) in enumerate((str(entry), values) for entry, values in column.means.items()):
         rank = width = near = None
         if ranking is not None:
-            rank = float(ranking.comparison.mean_ranks[place])
+            rank = float(ranking.comparison.mean_ranks[index])
             width = ranking.comparison.critical_difference
-            near = bool(differs and not ranking.worse(place))
+            near = bool(differs and not ranking.worse(index))
         low = None if column.low is None else int(column.low[entry])
         mean, median = mean_and_sd(values.tolist())[0], float(np.nanmedian(values))
         yield name, *entries[entry], len(values), mean, median, rank, width, near, low

@@ -71,22 +71,22 @@ def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[
     reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
     for level in thresholds:
         reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
-        found = {
+        matches = {
             "reject": match(reject, reference, by="incorrect"),
             "posterior": match(posterior, reference, by="correct", near=float(ndtri(level))),
         }
-        for view, one in found.items():
-            for metric, value in _numbers(one).items():
+        for view, matched in matches.items():
+            for metric, value in _numbers(matched).items():
                 yield view, metric, level, value
 
 
-def _numbers(found: Match) -> dict[str, float]:
+def _numbers(matched: Match) -> dict[str, float]:
     return {
-        "matched_threshold": found.threshold if np.isfinite(found.threshold) else math.nan,
-        "matched_sure_correct": found.sureness.correct,
-        "matched_unsure": found.sureness.unsure,
-        "matched_sure_incorrect": found.sureness.incorrect,
-        "matched_exactly": float(found.exact),
+        "matched_threshold": matched.threshold if np.isfinite(matched.threshold) else math.nan,
+        "matched_sure_correct": matched.sureness.correct,
+        "matched_unsure": matched.sureness.unsure,
+        "matched_sure_incorrect": matched.sureness.incorrect,
+        "matched_exactly": float(matched.exact),
     }
 
 

@@ -67,18 +67,18 @@ def monitoring_rows(p: np.ndarray, numbers: np.ndarray) -> Iterator[MonitoringRo
         logs = log_martingale(p, bettor)
         step = int(np.argmax(logs)) + 1
         log = float(logs[step - 1])
-        place = step, rows[step - 1]
+        position = step, rows[step - 1]
         words = martingale_words(log, step)
-        yield MonitoringRow(name, None, None, *place, None, log / math.log(10), words)
+        yield MonitoringRow(name, None, None, *position, None, log / math.log(10), words)
     for name, threshold, run, alarms in (
         ("cusum", CUSUM_THRESHOLD, CUSUM_RUNS[CUSUM_THRESHOLD], cusum_alarms(p, CUSUM_THRESHOLD)),
         ("shiryaev-roberts", RARE, RARE, shiryaev_roberts_alarms(p, RARE)),
     ):
         for alarm in alarms:
-            place = alarm.row, rows[alarm.row - 1]
+            position = alarm.row, rows[alarm.row - 1]
             words = alarm_words(alarm, run, simulated=name == "cusum")
             log10 = alarm.log_value / math.log(10)
-            yield MonitoringRow(name, threshold, run, *place, alarm.change_after, log10, words)
+            yield MonitoringRow(name, threshold, run, *position, alarm.change_after, log10, words)
         if not alarms:
             words = f"no alarm in {len(rows):,} rows: nothing to do"
             yield MonitoringRow(name, threshold, run, None, None, None, None, words)
@@ -118,10 +118,10 @@ def notes(report: Report) -> Iterator[str]:
     labels = {(cell.method, cell.variant): report.run.label(cell) for cell in report.run.cells}
     rows, seen = report.rows[TABLE.path], set()
     for row in rows:
-        key, found = tuple(row[: len(NAMES)]), MonitoringRow(*row[len(NAMES) :])
-        if found.statistic == "shiryaev-roberts" and found.step and key not in seen:
+        key, alarm = tuple(row[: len(NAMES)]), MonitoringRow(*row[len(NAMES) :])
+        if alarm.statistic == "shiryaev-roberts" and alarm.step and key not in seen:
             seen.add(key)
-            yield f"{key[0]}, {labels[key[1], key[2]]}: {found.meaning}"
+            yield f"{key[0]}, {labels[key[1], key[2]]}: {alarm.meaning}"
     for name in dict.fromkeys(row[0] for row in rows if report.run.has_groups(row[0])):
         yield f"{name}: alarms and martingales have no guarantee, because its rows are in groups"
 

@@ -31,7 +31,7 @@ def result_warnings(results: RunResults) -> tuple[Warned, ...]:
         for name in dict.fromkeys(number.dataset for number in counted)
         for warned in _small_levels(results, name, [number for number in counted if number.dataset == name])
     )
-    return (*small, *(warned for found in results.collected(constant_predictions) for warned in found))
+    return (*small, *(warned for warnings in results.collected(constant_predictions) for warned in warnings))
 
 
 class Counted(NamedTuple):
@@ -141,7 +141,7 @@ def notes_of(results: RunResults) -> list[str]:
     warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
     notes += [f"warning: {text}" for text in warning_texts(warned)]
     notes += step_notes(results.config)
-    return [*notes, *(note for found in results.collected(chain_notes) for note in found)]
+    return [*notes, *(note for of_variant in results.collected(chain_notes) for note in of_variant)]
 
 
 def step_notes(config: Config) -> list[str]:

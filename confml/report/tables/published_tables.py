@@ -116,7 +116,7 @@ def split_rows(run: Path) -> list[SummaryRow]:
     from confml.report.run.stored import open_run
 
     results = open_run(run)
-    rows = {key: sizes for found in results.collected(split_sizes) for key, sizes in found.items()}
+    rows = {key: sizes for of_variant in results.collected(split_sizes) for key, sizes in of_variant.items()}
     sizes: dict[str, list[tuple[int, int]]] = {}
     for cell in results.cells:
         if cell.key in rows:
@@ -161,18 +161,18 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
             lines.append(Line(entry, None, None, None, QUOTED))
             continue
         names = (entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0])
-        found = find(entry.ours, names, summary)
-        if len(found) > 1:
-            ambiguous.append((entry, found))
-        if len(found) != 1:
+        matches = find(entry.ours, names, summary)
+        if len(matches) > 1:
+            ambiguous.append((entry, matches))
+        if len(matches) != 1:
             # An additional row is of variants that most runs do not have; a wide table has cells for them.
             if entry.printed or table.wide:
                 lines.append(Line(entry, None, None, None, MISSING))
             continue
-        scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
+        scaled = (round(value * entry.ours.factor, 10) for value in (matches[0].mean, matches[0].sd))
         mean, sd = (None if math.isnan(value) else value for value in scaled)
-        behind = points.get((found[0].dataset, found[0].method, found[0].variant))
-        lines.append(Line(entry, mean, sd, found[0].n, COMPUTED, behind))
+        behind = points.get((matches[0].dataset, matches[0].method, matches[0].variant))
+        lines.append(Line(entry, mean, sd, matches[0].n, COMPUTED, behind))
     return lines, [*notes_of(table, lines), *_ambiguous_notes(ambiguous)]
 
 
@@ -292,7 +292,7 @@ def _wide_table(table: PublishedTable, lines: Sequence[Line], notes: Sequence[st
             if numbers:
                 marked = _best(numbers, table.best, shares if counts else {})
                 rows.append(
-                    (keys[0], name, *(numbers.get(one, "") + counts.get(one, "") for one in table.columns))
+                    (keys[0], name, *(numbers.get(key, "") + counts.get(key, "") for key in table.columns))
                 )
                 best.append((False, False, *(column in marked for column in table.columns)))
     headings = [next(iter(table.keys.values())), "numbers of", *table.columns.values()]

@@ -35,28 +35,28 @@ def write(report: Report) -> None:
         spec.get("metric", "error"): spec for spec in ({}, *(spec.options for spec in specs))
     }.values():
         try:
-            found = ranking(report.run, **{"metric": "error", **options})
+            ranked = ranking(report.run, **{"metric": "error", **options})
         except ConfmlError:
             continue  # the note of the figure says why
-        if found is not None:
-            name = safe_name(f"ranks-{found.metric}")
-            printed = published_ranks(report.run, found)
-            table = run_matrix(report.run, found)
+        if ranked is not None:
+            name = safe_name(f"ranks-{ranked.metric}")
+            printed = published_ranks(report.run, ranked)
+            table = run_matrix(report.run, ranked)
             report.shown[name] = table
-            report.write_csv(f"{name}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
-            report.write(f"tables/{name}.md", f"{to_markdown(table)}\n{tests_text(found, printed)}")
+            report.write_csv(f"{name}.csv", ("dataset", *ranked.labels), _rank_rows(ranked, printed))
+            report.write(f"tables/{name}.md", f"{to_markdown(table)}\n{tests_text(ranked, printed)}")
             label = f"{safe_name(report.run.config.name)}-{name}"
             report.write(f"tables/{name}.tex", to_latex(table, label))
 
 
-def _rank_rows(found: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
+def _rank_rows(ranked: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
     """Return means of the metric per data set, then mean ranks, then mean ranks of the paper's numbers."""
     rows = [
-        *found.scores.itertuples(name=None),
-        (MEAN_RANK, *found.comparison.mean_ranks.tolist()),
+        *ranked.scores.itertuples(name=None),
+        (MEAN_RANK, *ranked.comparison.mean_ranks.tolist()),
     ]
     if printed is not None:
-        ranks = (printed.mean_ranks.get(label) for label in found.labels)
+        ranks = (printed.mean_ranks.get(label) for label in ranked.labels)
         rows.append(("mean rank of the paper's numbers", *ranks))
     return rows
 
@@ -70,33 +70,33 @@ class PublishedRanks:
     mean_ranks: dict[str, float]
 
 
-def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | None:
+def published_ranks(results: RunResults, ranked: Ranking) -> PublishedRanks | None:
     """Return the ranks of the numbers in the config's published table with the metric of the ranking."""
     paper = results.config.paper
     variants = {results.label(cell): cell for cell in results.cells}
     for table in map(published_table, paper.table if paper else ()):
         printed: dict[str, dict[str, float]] = {}
         for entry in table.entries():
-            if not entry.printed or entry.ours is None or entry.ours.metric != found.metric:
+            if not entry.printed or entry.ours is None or entry.ours.metric != ranked.metric:
                 continue
             defaults = default_params(entry.ours.method)
-            for label in found.labels:
+            for label in ranked.labels:
                 cell = variants[label]
                 params = {**defaults, **cell.params}
                 if cell.method == entry.ours.method and entry.ours.params.items() <= params.items():
                     printed.setdefault(entry.keys[0], {})[label] = float(entry.printed)
-        labels = [label for label in found.labels if all(label in row for row in printed.values())]
+        labels = [label for label in ranked.labels if all(label in row for row in printed.values())]
         if printed and len(labels) > 1:
             scores = [[row[label] for label in labels] for row in printed.values()]
-            ranks = compare_ranks(scores, ranking_metric(found.metric).sign > 0).mean_ranks
+            ranks = compare_ranks(scores, ranking_metric(ranked.metric).sign > 0).mean_ranks
             return PublishedRanks(table.source, len(scores), dict(zip(labels, ranks.tolist(), strict=True)))
     return None
 
 
-def tests_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
+def tests_text(ranked: Ranking, printed: PublishedRanks | None = None) -> str:
     """Return the tests of a ranking as Markdown: one row per pair of methods, and the notes."""
-    outcome, labels = found.comparison, found.labels
-    order = found.by_rank
+    outcome, labels = ranked.comparison, ranked.labels
+    order = ranked.by_rank
     pairs = [
         (f"{labels[a]} / {labels[b]}", f"{outcome.nemenyi[a, b]:.3g}", f"{outcome.wilcoxon[a, b]:.3g}")
         for a, b in combinations(order, 2)
@@ -107,8 +107,8 @@ def tests_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
         f"Nemenyi: mean ranks that differ by {outcome.critical_difference:.2f} or more differ at level "
         f"{outcome.level:g}.",
     ]
-    if found.points:
-        grids = ", ".join(f"{labels[place]} {found.points[place]}" for place in order)
+    if ranked.points:
+        grids = ", ".join(f"{labels[index]} {ranked.points[index]}" for index in order)
         notes.append(f"Seconds are those of each method's own grid; its points: {grids}.")
     if printed:
         ranks = ", ".join(f"{label} {rank:.2f}" for label, rank in printed.mean_ranks.items())

@@ -46,8 +46,8 @@ def file_names(run: RunResults) -> dict[tuple[str, str, str], str]:
     for cell in run.cells:
         label = run.given_label(cell.method, cell.params)
         name = f"{cell.method};{cell.variant}".strip(";") if label is None else ";".join(label.split())
-        taken = name in names.values() and (cell.method, cell.variant) not in names
-        names.setdefault((cell.method, cell.variant), f"{cell.method};{cell.variant}" if taken else name)
+        clashes = name in names.values() and (cell.method, cell.variant) not in names
+        names.setdefault((cell.method, cell.variant), f"{cell.method};{cell.variant}" if clashes else name)
     datasets, files = safe_names(cell.dataset for cell in run.cells), safe_names(names.values())
     keys = {(cell.dataset, cell.method, cell.variant) for cell in run.cells}
     return {key: f"{datasets[key[0]]}/{files[names[key[1:]]]}" for key in keys}

@@ -47,8 +47,8 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
             mean_and_sd(list(map(float, values)))[0]
             for values in (
                 shares,
-                [one.covered.mean() for one in regions],
-                [one.sizes.mean() for one in regions],
+                [region.covered.mean() for region in regions],
+                [region.sizes.mean() for region in regions],
             )
         )
         needed = math.ceil(5 / level - 1e-9) if level else 0
@@ -60,28 +60,28 @@ def advice_of(
     auc: float, effective: float, rows: float, singular: float, level: float, needed: int, all_labels: float
 ) -> str:
     """Return one sentence per problem of the weights, or an empty text."""
-    found = []
+    problems = []
     if effective < needed:
-        found.append(
+        problems.append(
             f"the effective sample size is {effective:.0f} of {rows:.0f} examples, and level {level:g} needs"
             f" {needed}: use a larger level, or label examples drawn from the distribution of the test part"
         )
     if auc > OVERLAP:
-        found.append(
+        problems.append(
             f"test and training part hardly overlap (AUC {auc:.3f}), and weights cannot repair the coverage:"
             " label examples drawn from the distribution of the test part"
         )
     if all_labels > 0.1:
-        found.append(
+        problems.append(
             f"the regions of {all_labels:.0%} of the test examples contain every label, because these"
             " examples are far from the training part"
         )
     if singular == singular and rows and singular < 1 / math.sqrt(rows):
-        found.append(
+        problems.append(
             "the confusion matrix hardly determines the class weights (smallest singular value"
             f" {singular:.2g}, below {1 / math.sqrt(rows):.2g}): use mondrian: true, or a better classifier"
         )
-    return "; ".join(found)
+    return "; ".join(problems)
 
 
 def notes(report: Report) -> Iterator[str]:

@@ -90,7 +90,7 @@ def threshold_rows(data: DatasetResults) -> Iterator[SummaryRow]:
             return SummaryRow(*key, *mean_and_sd(values))
 
         for rate in RATES:
-            risks = [float(one.risk_at_coverage(1.0 - rate)) for one in curve.curves]
+            risks = [float(of_split.risk_at_coverage(1.0 - rate)) for of_split in curve.curves]
             yield row("risk_at_rejection", risks, rate)
         if curve in volumes.values():
             rejected, errors = curve.at(1.0)
