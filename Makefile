@@ -151,20 +151,20 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@echo "installing confml into $(VENV), once (about a minute)" >&2
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.$(if $(filter no,$(LIBLINEAR)),,[liblinear])'
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.$(if $(filter no,$(LIBLINEAR)),,[liblinear])'
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[bench]'
 	@# smartsvm does not state what it needs to be built, and its own C files are too old for Python 3.11.
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check cython setuptools wheel
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation smartsvm
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check cython setuptools wheel
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --no-build-isolation smartsvm
 	@touch $@

@@ -7,7 +7,7 @@ the number of rows of each class at the K-th distance that are not among the K (
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.candidates import candidates
+from confml.neighbours.candidates import BY_CLASS, candidates
 from confml.neighbours.distances import mixed_distance, squared_distance
 from confml.neighbours.lanes import FAN, LEAF, first_place, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
@@ -98,9 +98,12 @@ def search_products(queries, X, codes, products, slack, low, high, distances, ne
 
     products (n, m); slack (n,) of the queries; low, high (m,) of the filter.
     """
-    one_list, cuts = np.zeros(len(X), np.int64), np.array([0, len(X)])
+    # All rows are of one class and in one list.
+    lists, cuts = np.int64(1), np.zeros(2, np.int64)
+    cuts[1] = len(X)
+    classes = np.zeros(len(X), np.int64)
     for i in range(len(queries)):
-        rows = candidates(products[i], low, high, slack[i], one_list, cuts, -1, 1, distances.shape[1])
+        rows = candidates(products[i], low, high, slack[i], classes, cuts, BY_CLASS, lists, distances.shape[1])
         search_candidates(queries[i], X, codes, rows, distances[i], nearest_codes[i], beyond[i])
 
 

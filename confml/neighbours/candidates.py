@@ -11,12 +11,14 @@ from confml.neighbours.distances import insert
 
 _LARGEST = np.finfo(np.float32).max
 _RUN = 32
+# numba compiles a kernel once more for a literal number, which this one is not.
+BY_CLASS = np.int64(-1)
 
 
 @kernel
 def list_of(code, label):
     """Return the list of a row of class ``code``: 0 for the class ``label`` and 1 for others, or the class
-    itself if ``label`` is -1."""
+    itself if ``label`` is BY_CLASS."""
     return code if label < 0 else np.int64(code != label)
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.candidates import candidates, list_of
+from confml.neighbours.candidates import BY_CLASS, candidates, list_of
 from confml.neighbours.distances import insert, squared_distance, squared_distance_of_rows
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -152,7 +152,9 @@ def search_filter(filter, Q, r, X, codes, cuts, label, nearest):
         square = squared_distance(Q[r], X[t], squares[k - 1])
         if square < squares[k - 1]:
             insert(squares, square)
-    nearest[:] = np.sqrt(nearest)
+    for of in range(lists):
+        for e in range(k):
+            nearest[of, e] = np.sqrt(nearest[of, e])
 
 
 @kernel
@@ -272,6 +274,6 @@ def count_block(filter, limits, examples, new):
     """Compute the alphas of a block of new examples, and the changes of the counts by examples near them."""
     nearest = np.empty((new.alphas.shape[1], examples.ks[-1]))
     for r in range(len(new.Q)):
-        search_filter(filter, new.Q, r, examples.X, examples.codes, examples.cuts, -1, nearest)
+        search_filter(filter, new.Q, r, examples.X, examples.codes, examples.cuts, BY_CLASS, nearest)
         new_alphas(nearest, r, new, examples.ks)
         scan_counts(filter, limits, r, examples, new)

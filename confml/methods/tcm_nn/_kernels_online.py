@@ -17,6 +17,7 @@ from confml.methods.tcm_nn._kernels import (
     scan_counts,
     search_filter,
 )
+from confml.neighbours.candidates import BY_CLASS
 from confml.neighbours.distances import insert, squared_distance_of_rows
 
 
@@ -32,7 +33,7 @@ def process(filter, first, codes, alphas, limits, examples, new, predicts, label
     for r in range(len(new.Q)):
         learnt = first + min(r, len(codes))
         filter.tile[r, learnt:] = -np.inf
-        search_filter(filter, new.Q, r, examples.X, examples.codes, examples.cuts, -1, nearest)
+        search_filter(filter, new.Q, r, examples.X, examples.codes, examples.cuts, BY_CLASS, nearest)
         if predicts:
             new_alphas(nearest, r, new, examples.ks)
             _count_alphas(alphas[:, :learnt], examples.codes, r, label_conditional, new)
