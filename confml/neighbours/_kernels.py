@@ -103,7 +103,9 @@ def search_products(queries, X, codes, products, slack, low, high, distances, ne
     cuts[1] = len(X)
     classes = np.zeros(len(X), np.int64)
     for i in range(len(queries)):
-        rows = candidates(products[i], low, high, slack[i], classes, cuts, BY_CLASS, lists, distances.shape[1])
+        rows = candidates(
+            products[i], low, high, slack[i], classes, cuts, BY_CLASS, lists, distances.shape[1]
+        )
         search_candidates(queries[i], X, codes, rows, distances[i], nearest_codes[i], beyond[i])
 
 
