@@ -8,6 +8,7 @@ parts do not depend on the number of threads, so that results have the same byte
 
 import contextlib
 import functools
+import sys
 import threading
 import time
 from collections import deque
@@ -48,9 +49,16 @@ def _limited(libraries: Callable[[], Any]) -> Iterator[None]:
 
 def one_thread_per_library() -> contextlib.AbstractContextManager[None]:
     """Limit BLAS, OpenMP and other loaded libraries with threads of their own to one inside the block."""
+    return _limited(lambda: _libraries(len(sys.modules)))
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """Return the controller of all loaded libraries. A search takes as long as a small task, and can find
+    others only after an import, which changes the number of ``modules``."""
     from threadpoolctl import ThreadpoolController
 
-    return _limited(ThreadpoolController)
+    return ThreadpoolController()
 
 
 def one_blas_thread() -> contextlib.AbstractContextManager[None]:
