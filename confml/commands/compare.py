@@ -12,7 +12,7 @@ from confml.terminal import echo, width_of
 
 @click.command()
 @click.argument("runs", metavar="RUN [RUN]", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
+@click.option("--against", metavar="NAME", help="The method, or a unique beginning.  [default: the first]")
 @click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
 @click.option("--out", type=Folder(), metavar="DIR", help="Write tables there.")

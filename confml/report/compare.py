@@ -65,10 +65,13 @@ def compare(
     """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
 
     Each common view is compared. If two methods have no common view, each view of the first is compared with
-    each view of the second. view: select pairs with this view. Raises ConfmlError if no results can be
-    paired, because splits or data differ or the method or view is unknown.
+    each view of the second. against: the label of a method, or a beginning that one label alone has. view:
+    select pairs with this view. Raises ConfmlError if no results can be paired, because splits or data differ
+    or the method or view is unknown; an unknown method before results are read.
     """
     opened = [open_run(run) for run in runs]
+    if against is not None:
+        against = _full_label(against, list(dict.fromkeys(r.label(cell) for r in opened for cell in r.cells)))
     acceptance = functools.partial(acceptance_of, thresholds=tuple(opened[0].config.thresholds))
     losses: dict[tuple[str, str], RowLosses] = {}
     for run in opened:
@@ -80,11 +83,9 @@ def compare(
     if len(names) == 1 or names[0] == names[1]:
         names = [""] if len(names) == 1 else [f"{names[0]} (first)", f"{names[0]} (second)"]
     comparisons = Comparisons(list(zip(names, opened, strict=True)))
-    labels = dict.fromkeys(map(comparisons.method, comparisons.lines))
-    views = dict.fromkeys(line.view for line in comparisons.lines)
-    for name, text, choices in ((against, "is called", labels), (view, "has the view", views)):
-        if name is not None and name not in choices:
-            raise ConfmlError(f"no finished method {text} '{name}'", near=(name, list(choices)))
+    views = list(dict.fromkeys(line.view for line in comparisons.lines))
+    if view is not None and view not in views:
+        raise ConfmlError(f"no finished method has the view '{view}'", near=(view, views))
     pairs = [pair for pair in pairs_of(comparisons, against) if view in (None, *(line.view for line in pair))]
     datasets = dict.fromkeys(first.dataset for first, _ in pairs)
     of_lines = {
@@ -105,6 +106,18 @@ def compare(
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
     return rows
+
+
+def _full_label(beginning: str, labels: Sequence[str]) -> str:
+    """Return the label that is ``beginning``, or the only one that begins with it."""
+    matches = [label for label in labels if label.startswith(beginning)]
+    if beginning in labels or len(matches) == 1:
+        return beginning if beginning in labels else matches[0]
+    if matches:
+        raise ConfmlError(
+            f"several methods begin with '{beginning}'", hint=f"choose from {', '.join(matches)}"
+        )
+    raise ConfmlError(f"no method is called '{beginning}'", near=(beginning, labels))
 
 
 # ---- losses of rows, and pairs

@@ -163,12 +163,18 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
     assert error.difference == pytest.approx(means["model=adaptive"] - means["model=standard"])
     assert error.low < error.difference < error.high and 0 < error.p_value < 1 and error.splits == 3
     assert [path.name for path in module.write_comparison(rows, tmp_path)] == ["comparisons.csv"]
-    with pytest.raises(ConfmlError, match="called 'standrad'"):
-        module.compare(["run"], against="standrad")
+    unread = replace(run, results=None)
+    monkeypatch.setattr(module, "open_run", lambda folder: unread)
+    with pytest.raises(ConfmlError, match="no method is called 'standrad'"):
+        module.compare(["run"], against="standrad")  # before results are read
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
     with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):
         module.compare(["run", "run"], against="standrad")
     with pytest.raises(ConfmlError, match="view 'rejct'.*did you mean 'reject'"):
         module.compare(["run"], view="rejct")
+    assert module.compare(["run"], against="stan") == rows
+    with pytest.raises(ConfmlError, match="several methods begin with ''; choose from standard, adaptive"):
+        module.compare(["run"], against="")
     same = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
 
