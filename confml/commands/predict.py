@@ -16,7 +16,7 @@ OF_FORMAT = ("separator", "encoding", "decimal", "sheet")  # of the file of new 
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
-    **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
+    **{"params": "--param", "conformal": "--conformal", "mondrian": "--mondrian", "view": "--view"},
     **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
     **{key: f"--{key.replace('_', '-')}" for key in common.TABLE_KEYS if key not in OF_FORMAT},
     "header": "--no-header",
@@ -44,7 +44,7 @@ OF_FIT = {
 )  # fmt: skip
 @click.option("--conformal", type=click.Choice(["split", "cross"]), help="Make the method conformal.")
 @click.option(
-    "--per-class", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
+    "--mondrian", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
 )
 @click.option("--view", metavar="NAME", help="View of the method.  [default: the first one with regions]")
 @click.option(
@@ -246,7 +246,7 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     risk = None
     if options["risk"] is not None:
         risk = RiskTarget(options["risk"], options["confidence"] or 0.95)
-    same = ("dataset", "method", "conformal", "per_class", "view", "selection_part", "trust")
+    same = ("dataset", "method", "conformal", "mondrian", "view", "selection_part", "trust")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
     return fit_model(_config(source, options), choice, None, inform)

@@ -20,7 +20,7 @@ GUARANTEE = """The guarantee of regions for new rows, which confml predict print
 
 First line. At level 0.05, the probability that a region does not hold the label is at most 0.05. It is an
 average over training sets and new rows: it is not guaranteed for a single row. It is not guaranteed for a
-single class either, unless p-values are label-conditional (--per-class), nor for other groups of rows.
+single class either, unless p-values are label-conditional (--mondrian), nor for other groups of rows.
 
 Second line. The bound needs new rows that are exchangeable with the training rows: their joint distribution
 must not depend on the order of the rows. Labels must be of the training classes; a region cannot hold

@@ -23,7 +23,7 @@ class Remedies(NamedTuple):
         """Return an option as text, such as ``--conformal split`` or ``conformal="split"``."""
         if self.in_python:
             text = f"{name}={value!r}".replace("'", '"') if value else name
-            text = "per_class=True" if name == "per_class" else text
+            text = "mondrian=True" if name == "mondrian" else text
         else:
             text = " ".join(filter(None, [f"--{name.replace('_', '-')}", value]))
         return f"a new fit with {text}" if self.stored else text
@@ -189,8 +189,8 @@ class Guarantee:
         if self.facts.groups_of:
             single += ", for other groups"
         elif not self.facts.is_label_conditional:
-            per_class = self.remedies.option("per_class")
-            remedy = f"{per_class} gives" if self.remedies.stored else f"add {per_class} for"
+            mondrian = self.remedies.option("mondrian")
+            remedy = f"{mondrian} gives" if self.remedies.stored else f"add {mondrian} for"
             single += f", for a single class ({remedy} this guarantee)"
         return (
             "This is an average over training sets and new rows. It is not guaranteed for "

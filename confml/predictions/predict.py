@@ -39,7 +39,7 @@ def predict(
     missing: str = "error",
     missing_values: Sequence[str] | None = None,
     conformal: str | None = None,
-    per_class: bool = False,
+    mondrian: bool = False,
     view: str | None = None,
     no_empty: bool = False,
     explain: int = 0,
@@ -81,7 +81,7 @@ def predict(
         As the keys of a data set in a config.
     conformal : {"split", "cross"}, optional
         Make the method conformal.
-    per_class : bool, default=False
+    mondrian : bool, default=False
         Compute label-conditional p-values.
     view : str, optional
         Name of the view; by default the first one with regions.
@@ -146,7 +146,7 @@ def predict(
     of_data["missing_values"] = missing_values
     of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
     of_choice = {
-        **{"conformal": conformal, "per_class": per_class, "view": view},
+        **{"conformal": conformal, "mondrian": mondrian, "view": view},
         **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
     }
     of_file = {"saved": save is not None, "trust": trust}

@@ -53,7 +53,7 @@ class Choice:
     """The parts of a config that a prediction takes: all of them, unless there are several.
 
     dataset, method: names (of a method, its name or its label). params: replace parameters of the method,
-    swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. per_class:
+    swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. mondrian:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
     fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
@@ -64,7 +64,7 @@ class Choice:
     method: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     conformal: str | None = None
-    per_class: bool = False
+    mondrian: bool = False
     view: str | None = None
     risk: RiskTarget | None = None
     selection_part: float | None = None
@@ -362,7 +362,7 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     params = {**entry.given, **given}
     if choice.conformal is not None:
         params[KEY] = choice.conformal
-    if choice.per_class:
+    if choice.mondrian:
         if KEY in params:
             params[f"{KEY}__mondrian"] = True
         elif "mondrian" in method_class(entry.name).parameters:

@@ -160,7 +160,7 @@ def test_many_small_classes_are_one_warning(loans):
     loans.to_csv("loans.csv", index=False)
     given = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--level", "0.1")
     warned = [
-        line for line in invoke(*given, "--per-class").stderr.splitlines() if "smallest possible" in line
+        line for line in invoke(*given, "--mondrian").stderr.splitlines() if "smallest possible" in line
     ]
     assert len(warned) == 1 and "for 15 classes, and cannot exclude them: 0 (4 training rows)" in warned[0]
 

@@ -276,12 +276,12 @@ def test_no_empty_regions_and_label_conditional_p_values(files, wine):
     for one, row in zip(plain, rows, strict=True):
         assert row["region@0.3"] == one["region@0.3"] or row["prediction"]
         assert row["reason@0.3"] == one["reason@0.3"]
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--per-class")
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--mondrian")
     model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
     assert ", for each class (approximate" in told
-    assert "for the smallest class, 2" in told_by(*WITHOUT_CONFIG, "new.csv", "--per-class")
-    message = run(*WITHOUT_CONFIG, "new.csv", "--per-class", "--method", "knn", fails=ConfigError)
+    assert "for the smallest class, 2" in told_by(*WITHOUT_CONFIG, "new.csv", "--mondrian")
+    message = run(*WITHOUT_CONFIG, "new.csv", "--mondrian", "--method", "knn", fails=ConfigError)
     assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
 
 
@@ -577,7 +577,7 @@ def test_remedies_can_be_typed(files, wine):
     run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--save", "m.confml")
     _, told = run("m.confml", "new.csv")
     assert "a new fit with --missing mean fills in training means" in told
-    assert "a new fit with --per-class" in told_by("m.confml", "new.csv")
+    assert "a new fit with --mondrian" in told_by("m.confml", "new.csv")
     result = CliRunner().invoke(predict, ["m.confml", "new.csv", "--missing", "mean"])
     assert "it is an option of the fit that --save stores" in result.stderr
     (files / "wine.yaml").write_text(

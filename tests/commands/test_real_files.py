@@ -96,7 +96,7 @@ def test_six_small_classes(files):
     smallest = train["class"].value_counts().iloc[-1]
     assert "rare-classes: " in checked and f"at least {1 / (smallest + 1):.2g}" in checked
     result = run(
-        "predict", "--train", "train.csv", "--label", "class", "--per-class", "new.csv", "--out", "o.csv"
+        "predict", "--train", "train.csv", "--label", "class", "--mondrian", "new.csv", "--out", "o.csv"
     )
     assert (
         "for each class" in result.stderr

@@ -84,12 +84,12 @@ def test_predict_with_stray_rows(tmp_path, stray, options):
     train.to_csv(tmp_path / "train.csv", index=False)
     new.to_csv(tmp_path / "new.csv", index=False)
     files = [str(tmp_path / name) for name in ("train.csv", "new.csv", "out.csv")]
-    command = ["predict", "--train", files[0], files[1], "--label", "y", "--per-class", "--out", files[2]]
+    command = ["predict", "--train", files[0], files[1], "--label", "y", "--mondrian", "--out", files[2]]
     result = CliRunner().invoke(cli, [*command, *options])
     assert result.exit_code == 0, result.output
     table = pd.read_csv(files[2])
     largest = np.array([0, 1, 9])[table[["p[0]", "p[1]", "p[9]"]].to_numpy().argmax(axis=1)]
     assert np.mean(table["prediction"] != t) < 0.09 and np.mean(largest != t) > 0.23
     keywords = dict(zip((option.strip("-") for option in options[::2]), options[1::2], strict=True))
-    frame = confml.predict(train, new, label="y", per_class=True, **keywords)
+    frame = confml.predict(train, new, label="y", mondrian=True, **keywords)
     assert np.array_equal(frame["prediction"], table["prediction"])

@@ -54,9 +54,7 @@ def zipf(rows: int, seed: int) -> pd.DataFrame:
 # ---- classes without training rows
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"per_class": True}, {"method": "naive-bayes", "conformal": "split"}]
-)
+@pytest.mark.parametrize("options", [{}, {"mondrian": True}, {"method": "naive-bayes", "conformal": "split"}])
 def test_the_guarantee_is_for_labels_of_the_training_classes(options):
     train, new = zipf(60, 0), zipf(2000, 1)
     text = said_by(train, new, levels=(0.05, 0.2), **options)
@@ -173,9 +171,7 @@ def test_a_choice_of_methods_has_an_exact_bound():
     assert "approximate" not in text and "Markov's inequality" in text and "beta-binomial" not in text
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"method": "naive-bayes", "conformal": "split"}, {"per_class": True}]
-)
+@pytest.mark.parametrize("options", [{}, {"method": "naive-bayes", "conformal": "split"}, {"mondrian": True}])
 def test_changed_labels_contradict_exchangeability(options):
     train, new = two_classes(300, 0), two_classes(400, 1)
     assert "not shown to be too low" in said_by(train, new, levels=[0.1], **options)
