@@ -108,8 +108,9 @@ many-cells: $(VENV)/installed-dev  ## a study of 100,000 cells with kills, on da
 goldens: $(VENV)/installed-dev  ## outputs of this checkout beside those of the baseline (ONLY)
 	@$(VENV)/bin/python tests/programs/goldens check $(if $(ONLY),--only $(ONLY))
 
-lint: $(VENV)/installed-dev  ## ruff and mypy
+lint: $(VENV)/installed-dev  ## ruff, mypy, and numpydoc for the docstrings of public names
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+	@$(VENV)/bin/python -m pytest -p no:cacheprovider tests/documentation/test_public_docstrings.py -k valid
 
 # Percentage of lines and branches that the tests execute, in all processes, without compiled kernels.
 coverage: $(VENV)/installed-dev  ## lines that the tests execute

@@ -83,16 +83,20 @@ def threads(n: int) -> Iterator[None]:
     """Let methods use ``n`` threads inside the block; 1 without it.
 
     Results have the same bytes for any number of threads. Only work that is divided uses them: the distances
-    of TCM-NN, the binary classifiers of one-vs-one, one-vs-rest and SmartSVM (one after another with the
-    solver dual) and their test rows, the paths of a grid of GenSVM, values of C of CrammerSinger with solver
-    path, and the trees and neighbours of Bayes errors. Each thread needs memory for its blocks, up to 130 MB
-    for TCM-NN. Threads that are started inside the block have a separate setting, which is 1. In a run, tasks
-    use the workers that would be idle otherwise, so this setting is for calls from Python.
+    of TCM-NN, the binary classifiers of one-vs-one, one-vs-rest and SmartSVM, and the trees of Bayes errors.
+    Each thread needs memory for its blocks, up to 130 MB for TCM-NN. Threads that are started inside the
+    block have a separate setting, which is 1. In a run, tasks use the workers that would be idle otherwise,
+    so this setting is for calls from Python.
 
     Parameters
     ----------
     n : int
         Number of threads, at least 1.
+
+    Yields
+    ------
+    None
+        The setting is that of before after the block.
 
     Raises
     ------

@@ -50,8 +50,14 @@ def run(
         As ``--set``: a mapping from dotted keys to values, or ``KEY=VALUE`` texts.
     jobs : int, optional
         Number of worker processes; all cores by default.
-    engine, scheduler, retry_failed, shard
-        As the options of ``confml run``; ``shard`` is a tuple (part, parts).
+    engine : {"joblib", "serial", "dask"}, optional
+        What executes the tasks; joblib by default.
+    scheduler : str, optional
+        Address of a dask scheduler.
+    retry_failed : bool, default=False
+        Compute cells that failed before again.
+    shard : tuple of int, optional
+        Compute one part of the cells: ``(part, parts)``, from 1 on.
     allow_import : str or sequence of str, default=()
         Packages, besides scikit-learn, whose classes the config may name, such as ``["xgboost"]``.
     say : callable, optional
@@ -60,6 +66,7 @@ def run(
     Returns
     -------
     Run
+        The tables of the run.
 
     Raises
     ------

@@ -212,6 +212,7 @@ def load_run(folder: Path | str) -> Run:
     Returns
     -------
     Run
+        The tables of the run, computed when they are asked for.
 
     Raises
     ------

@@ -92,6 +92,7 @@ def bayes_errors(
     Returns
     -------
     BayesErrors
+        Estimates of all pairs of classes, of each class against the others, and of all classes.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class Prediction:
     extra : dict of ndarray, optional
         Further arrays whose first axis is n (``sd``, standard errors, counts).
     posterior_threshold : float, default=0.5
-        t0 of the kind posterior: the confidence is Phi((mean - t0) / sd).
+        Threshold t0 of the kind posterior: the confidence is Phi((mean - t0) / sd).
 
     Attributes
     ----------

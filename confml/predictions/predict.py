@@ -77,8 +77,16 @@ def predict(
         Steps as in a config, fitted to the training rows; ``["standardise"]`` by default, ``[]`` for none.
     levels : sequence of float, default=(0.01, 0.05, 0.1)
         Significance levels of the regions.
-    id, nominal, ignore, missing, missing_values
-        As the keys of a data set in a config.
+    id : str or sequence of str, default=()
+        Columns that identify a row. They are no features, and the answers show them.
+    nominal : str or sequence of str, default=()
+        Columns of numbers that are categories.
+    ignore : str or sequence of str, default=()
+        Columns that are not read.
+    missing : {"error", "drop", "mean"}, default="error"
+        Missing values are an error, drop their row, or get the mean of their feature.
+    missing_values : sequence of str, optional
+        Texts that stand for a missing value.
     conformal : {"split", "cross"}, optional
         Make the method conformal.
     mondrian : bool, default=False

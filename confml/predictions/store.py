@@ -113,6 +113,7 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     Returns
     -------
     Model
+        The fitted method with its steps, which `predict` takes in place of labelled rows.
 
     Raises
     ------

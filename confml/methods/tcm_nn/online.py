@@ -29,8 +29,14 @@ class OnlineTCMNN:
     classes : array of shape (c,)
         All possible labels. A label without examples so far also has a p-value, by the definition (its
         example would be the only one of its class: alpha is +inf).
-    k, smoothed, mondrian, random_state
-        As in `TCMNN`; smoothed p-values use one tau per example, in the order of the predictions.
+    k : int, default=1
+        Number of nearest neighbours per list, as in `TCMNN`.
+    smoothed : bool, default=False
+        Compute smoothed p-values, with one tau per example in the order of the predictions.
+    mondrian : bool, default=False
+        Compute label-conditional p-values.
+    random_state : int, optional
+        Seed of tau.
 
     Attributes
     ----------
