@@ -14,31 +14,40 @@ LARGE = 10_000_000  # bytes of a file whose reading is announced
 @click.argument("file", metavar="FILE")
 @table_options
 @click.option("--like", metavar="SOURCE", help="The experiment of a paper: its methods, protocol and noise.")
-@click.option("--out", type=FILE, metavar="CONFIG", help="Write the config there.")
+@click.option(
+    "--out", type=FILE, metavar="CONFIG", help="The config; - prints it.  [default: <name of FILE>.yaml]"
+)
 @click.option("--force", is_flag=True, help="Replace a config that exists.")
 @json_option
 def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
     """Write a commented config for a table file that runs as it is.
 
-    FILE is a table file (CSV, .parquet, .xlsx) with --label. Its columns are audited: identifiers, dates,
-    constant and duplicate columns are left out of the features, columns without numbers are categorical.
-    The config has the steps, methods, protocol and significance levels that suit the file. It is printed,
-    or written with --out; findings that need a decision go to stderr, and into the config as comments.
+    FILE is a table file (CSV, .parquet, .xlsx) with --label. The config is written to the current folder
+    under the name of the file. Identifiers, numbers of rows, dates, free text and columns that are constant,
+    nearly empty or copies are left out of the features; each has its reason as a comment. Columns without
+    numbers are categorical. Steps, methods, protocol and significance levels suit the file. If a class has
+    less than a fifth of the rows, p-values are label-conditional (mondrian), so that each class has its own
+    guarantee. Findings that need a decision go to stderr, and into the config as comments.
 
     --like proedrou, graepel, krzanowski, burg or kubat takes the steps, methods, protocol, levels and
     figures of this source instead.
 
     \b
-    confml init loans.csv --label default --out loans.yaml
-    confml init loans.csv --label default --like krzanowski
+    confml init loans.csv --label default
+    confml init loans.csv --label default --like krzanowski --out like.yaml
     confml run loans.yaml
     confml predict loans.yaml new.csv --method tcm-nn
     """
     from confml._outputs import check_outputs, write_atomically
     from confml.config import make_config
     from confml.config.suggestion import like_source, suggest
+    from confml.data.table_files import table_name
     from confml.errors import ConfigError
 
+    if out == Path("-"):
+        out = None
+    elif out is None and not as_json:
+        out = Path(f"{table_name(file)}.yaml")
     if out is not None:
         check_outputs([(out, lambda path: True)], [file])
         if out.exists() and not force:

@@ -29,7 +29,7 @@ def find_config(name: str) -> tuple[Path, str]:
     if os.path.exists(name) and not os.path.isdir(name):
         if not is_table_name(name):
             return path, name
-        hint = f"confml init {name} --label COLUMN --out {path.stem}.yaml writes one"
+        hint = f"confml init {name} --label COLUMN writes one"
         raise _no_config(name, "this is a table file, expected a config", hint)
     paths = bundled_configs()
     short = name.removesuffix(".yaml")  # folders may be omitted if the rest is unique

@@ -1,7 +1,8 @@
 """A commented config for a table file: from an audit of its columns, or as in a paper."""
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,19 @@ import numpy as np
 from confml.config.dataset_spec import folder_name
 from confml.config.read import bundled_configs, read_config
 from confml.config.schema import FigureSpec
-from confml.data.audit import are_dates, audit, column_findings
+from confml.data.audit import audit, column_findings
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
+from confml.data.identifiers import is_key, no_feature
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable
+from confml.data.text_table import TextTable, missing_texts
 from confml.errors import ConfigError, DataError
 from confml.yaml import flow
 
 LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
+RARE = 0.2  # share of the rows below which a class needs a promise of its own
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
 MOST_COUNTS = 12  # classes whose numbers of rows the first comment has
@@ -32,8 +35,8 @@ class Suggestion:
     """A config for a table file, with the reasons for it.
 
     data: the data set that the config loads. config: its values. reasons: comments for keys of the config and
-    of its data set, and for methods. questions: columns that only the user can decide on. findings: of the
-    audit of the columns that are used.
+    of its data set, for methods, and for columns (``ignore NAME``). questions: columns that only the user can
+    decide on. findings: of the audit of the columns that are used.
     """
 
     data: DataSet
@@ -53,18 +56,22 @@ class Suggestion:
         ]
         for key, value in self.config.items():
             if key == "datasets":
-                settings = [
-                    f"{name}: {flow(setting)}{self._reason(name)}" for name, setting in value[0].items()
-                ]
+                settings = [text for name, setting in value[0].items() for text in self._lines(name, setting)]
                 lines += ["datasets:", f"  - {settings[0]}", *(f"    {text}" for text in settings[1:])]
             elif key == "methods":
-                lines.append("methods:")
+                lines.append(f"methods:{self._reason(key)}")
                 for method in value:
                     reason = self._reason(method.get("label", method["name"]))
                     lines.append(f"  - {flow(method)}{reason}")
             else:
                 lines.append(f"{key}: {flow(value)}{self._reason(key)}")
         return "\n".join(lines) + "\n"
+
+    def _lines(self, key: str, setting: Any) -> list[str]:
+        """Return the lines of a key of the data set; columns that are left out have one line each."""
+        if key != "ignore":
+            return [f"{key}: {flow(setting)}{self._reason(key)}"]
+        return ["ignore:", *(f"  - {flow(name)}{self._reason(f'ignore {name}')}" for name in setting)]
 
     def _reason(self, key: str) -> str:
         """Return the reason for a key as a comment, or no text."""
@@ -82,6 +89,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     """
     spec, reasons = dict(spec), dict[str, str]()
     table = _read(spec, reasons)
+    _leave_out(table, spec, reasons)
     try:
         data = _coded(table, {"missing": "mean", **spec})
     except DataError as error:
@@ -90,8 +98,22 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
             raise
         spec["decimal"], reasons["decimal"] = ",", "numbers are written as 1,5"
         data = _coded(table, {"missing": "mean", **spec})
-    _columns(table, data, spec, reasons)
-    data = _coded(table, {"missing": "mean", **spec})
+    copies = [
+        column
+        for finding in audit(data, coded=False)
+        if finding.code == "duplicate-columns"
+        for column in finding.columns
+    ]
+    if copies:
+        _list(spec, "ignore", copies)
+        reasons |= {f"ignore {name}": "a copy of another column" for name in copies}
+        data = _coded(table, {"missing": "mean", **spec})
+    nominal = [
+        name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
+    ]
+    if nominal:
+        _list(spec, "nominal", nominal)
+        reasons["nominal"] = "categories: one 0/1 column per category"
     rows = int(np.isnan(data.table).any(axis=1).sum())
     if rows and "missing" not in spec:
         reason = f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
@@ -100,7 +122,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     questions = [
         f"{finding.sentence}; {finding.remedy}"
         for finding in findings
-        if finding.code not in ("unscaled-features", "constant-columns", "duplicate-columns", "identifier")
+        if finding.code not in ("unscaled-features", "constant-columns", "identifier")
     ]
     csv = spec["csv"] if folder is None else Path(os.path.relpath(spec["csv"], folder)).as_posix()
     spec["csv"] = str(csv)
@@ -112,7 +134,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     if data.nominal.any() or "unscaled-features" in [finding.code for finding in findings]:
         config["steps"] = ["standardise"]
         reasons["steps"] = "distances and margins need features of one scale"
-    config |= _experiment(len(data), reasons) | {"seed": 1}
+    config |= _experiment(data, reasons) | {"seed": 1}
     return Suggestion(data, config, reasons, questions, findings)
 
 
@@ -140,42 +162,38 @@ def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
     return load_csv(spec, coded=False) if "test" in spec else load_tables(spec, [replace(table)], coded=False)
 
 
-def _columns(table: TextTable, data: DataSet, spec: dict[str, Any], reasons: dict[str, str]) -> None:
-    """Put columns under ``id``, ``ignore`` and ``nominal`` in ``spec``, with reasons."""
-    audited = {finding.code: finding.columns for finding in audit(data, coded=False)}
-    listed = {name for key in ("id", "ignore", "nominal") for name in spec.get(key, ())}
-    nominal = [
-        name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
-    ]
-    texts = [name for name in (*nominal, *data.id_columns) if name not in listed]
-    dates = [name for name in texts if are_dates(table.texts(name).distinct)]
-    ids = [*data.id_columns, *(name for name in audited.get("identifier", ()) if name not in listed)]
-    ids = [name for name in ids if name not in dates]
-    ignored = {
-        "dates": dates,
-        "constant": audited.get("constant-columns", ()),
-        "copies of other columns": audited.get("duplicate-columns", ()),
-    }
-    ignore = [name for names in ignored.values() for name in names if name not in {*listed, *ids}]
-    for key, names, reason in (
-        ("id", ids, "a different value in every row: no feature, kept with its row"),
-        ("ignore", ignore, ", ".join(reason for reason, names in ignored.items() if names)),
-        (
-            "nominal",
-            [name for name in nominal if name not in {*ignore, *ids}],
-            "categories: one 0/1 column per category",
-        ),
-    ):
-        columns = list(dict.fromkeys((*spec.get(key, ()), *names)))
-        if columns:
-            spec[key], reasons[key] = columns, reason
+def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) -> None:
+    """Put the columns that are no features under ``id`` and ``ignore``, with reasons.
+
+    Columns that the spec names stay where they are.
+    """
+    table.missing = missing_texts(spec.get("missing-values"))
+    keys = ("id", "ignore", "nominal")
+    listed = {spec["label"], spec.get("groups"), *(name for key in keys for name in spec.get(key, ()))}
+    for name in table.names:
+        if name in listed:
+            continue
+        texts = table.texts(name)
+        if is_key(name, texts):
+            _list(spec, "id", [name])
+            reasons["id"] = "a different value in every row: no feature, kept with its row"
+        elif reason := no_feature(name, texts):
+            _list(spec, "ignore", [name])
+            reasons[f"ignore {name}"] = reason
+
+
+def _list(spec: dict[str, Any], key: str, columns: Iterable[str]) -> None:
+    """Add columns to a list of a spec."""
+    spec[key] = list(dict.fromkeys((*spec.get(key, ()), *columns)))
 
 
 # ---- the experiment
 
 
-def _experiment(rows: int, reasons: dict[str, str]) -> dict[str, Any]:
-    """Return methods, protocol and levels for a number of rows."""
+def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
+    """Return methods, protocol and levels for a data set."""
+    rows, counts = len(data), data.class_counts()
+    protocol: dict[str, Any]
     if rows < K_FOLD_ROWS:
         folds = max(2, min(FOLDS, rows // 2))
         protocol, train = {"kind": "k-fold", "folds": folds}, rows - -(-rows // folds)
@@ -183,19 +201,39 @@ def _experiment(rows: int, reasons: dict[str, str]) -> dict[str, Any]:
     else:
         protocol, train = {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
         reasons["protocol"] = "one division is enough for this many rows"
-    second: dict[str, Any] = {"name": "knn", "k": 5}
-    if train >= CONFORMAL_ROWS:
-        forest = "sklearn.ensemble.RandomForestClassifier"
-        second = {"name": forest, "conformal": "split", "label": "random forest"}
     smallest = 1 / (train + 1)
+    levels = [level for level in LEVELS if level >= smallest][:3] or [LEVELS[-1]]
+    rarest, counted = min(counts.items(), key=lambda item: item[1])
+    mondrian: dict[str, Any] = {"mondrian": True} if counted < RARE * rows else {}
+    if mondrian:
+        needed = ", ".join(f"{rows_needed(level)} for level {level:g}" for level in levels)
+        reasons["methods"] = (
+            f"class {rarest} has {100 * counted / rows:.3g} % of the rows; mondrian: true promises each "
+            f"class its level; rows of a class that this takes, of the calibration part in split: {needed}"
+        )
+    is_large = train >= CONFORMAL_ROWS
+    kind = "split" if is_large else "cross"
+    conformal = {"kind": kind, **mondrian} if mondrian else kind
     reasons |= {
         "tcm-nn": "p-values from distances",
-        "knn": "shares of votes, for comparison",
-        "random forest": "any classifier with p-values from a calibration part",
+        "logistic regression": "probabilities, for comparison",
+        "random forest": "any classifier with p-values from "
+        + ("a calibration part" if is_large else "folds: these data are too few for a calibration part"),
+        "boosting": "the same",
         "levels": f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}",
     }
-    levels = [level for level in LEVELS if level >= smallest][:3] or [LEVELS[-1]]
-    return {"methods": [{"name": "tcm-nn", "k": 1}, second], "protocol": protocol, "levels": levels}
+    named: dict[str, dict[str, Any]] = {
+        "logistic regression": {"name": "sklearn.linear_model.LogisticRegression"},
+        "random forest": {"name": "sklearn.ensemble.RandomForestClassifier", "conformal": conformal},
+        "boosting": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "conformal": conformal},
+    }
+    methods = [{"name": "tcm-nn", "k": 1, **mondrian}, *({**m, "label": label} for label, m in named.items())]
+    return {"methods": methods, "protocol": protocol, "levels": levels}
+
+
+def rows_needed(level: float) -> int:
+    """Return the number of rows of a class from which its p-values can be at most ``level``."""
+    return math.ceil(round(1 / level, 9)) - 1
 
 
 # ---- as in a paper

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from confml.data.dataset import DataSet, label_variants
 from confml.data.findings import HAS, MOST, Finding, of_columns
-from confml.data.identifiers import identifiers
+from confml.data.identifiers import are_dates, identifiers
 from confml.data.text_table import at_lines, counted, listed, quoted, short
 
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
@@ -22,7 +21,6 @@ _DOUBLED = 10  # distinct rows from which a file can be called doubled
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
 RARE = 0.005  # share of the rows
 MANY_VALUES = 50  # categories of a feature
-_DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
 
 
 def audit(data: DataSet, coded: bool = True) -> list[Finding]:
@@ -298,12 +296,6 @@ def column_findings(data: DataSet) -> list[Finding]:
         remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
         findings.append(Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST])))
     return findings
-
-
-def are_dates(texts: Sequence[str]) -> bool:
-    """Return whether all texts that are not empty are dates, such as 2024-05-31 or 31.5.2024."""
-    there = [text for text in texts if text]
-    return bool(there) and all(_DATE.fullmatch(text) for text in there)
 
 
 def _rare_classes(data: DataSet) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Columns of identifiers among the features: of rows, and of subjects with several rows each."""
+"""Columns that are no features: identifiers of rows and of subjects, dates, free text, empty ones."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,23 @@ import numpy as np
 
 from confml.data.dataset import DataSet
 from confml.data.findings import HAS, MOST, Finding, of_columns
-from confml.data.text_table import listed, short
+from confml.data.text_table import Texts, listed, short
 
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 FEWEST_SUBJECTS = 5  # a column of fewer values is a property, such as the group of a treatment
 MOST_ROWS = 100  # per value on average: with more, the values are kinds, such as the seat of a person
 _ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}"
+    r"|(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
+    r"|\d{1,2}[ -][a-z]{3,9}\.?,?[ -]\d{2,4}|[a-z]{3,9}\.? \d{1,2},? \d{4})([ T].*)?",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"[+-]?\d{1,15}(\.0*)?")
+_NUMBER = re.compile(r"[-+\d.,'%€$£\s]*\d[-+\d.,'%€$£\seE]*")  # also with signs and separators
+NEARLY_EMPTY = 0.2  # share of the rows with a value below which a column is nearly empty
+SEQUENCE = 0.9  # share of the rows that are one more than the row before
+FREE_TEXT = 4  # words per text on average
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of patient_id, patientId and PatientID
 _SUBJECTS = {"subject", "patient", "customer", "client", "user", "person", "group", "site", "family", "batch"}
 _IDS, _NUMBERS = {"id", "uuid"}, {"no", "nr", "number", "num", "code", "key", "name"}
@@ -51,6 +62,53 @@ def identifier_finding(names: Sequence[str]) -> Finding:
     listed = ", ".join(short(name, 60) for name in names[:5])
     remedy = f"if it is an identifier, id: [{listed}] leaves it out of the features"
     return of_columns("identifier", names, HAS, "a different whole number or category in every row", remedy)
+
+
+def is_key(name: str, texts: Texts) -> bool:
+    """Return whether a column has a different value in every row that names the row, and is no free text."""
+    if len(texts) < ID_ROWS or len(texts.distinct) < len(texts) or "" in texts.distinct:
+        return False
+    if are_dates(texts.distinct) or _is_free_text(texts.distinct):
+        return False
+    if all(map(_WHOLE.fullmatch, texts.distinct)):
+        return is_like_identifier(name, np.array(texts.distinct, dtype=float))
+    return not any(map(_NUMBER.fullmatch, texts.distinct))
+
+
+def no_feature(name: str, texts: Texts) -> str:
+    """Return why a column of a file is no feature as it stands; no text for a feature."""
+    values, filled = [text for text in texts.distinct if text], texts.where(bool)
+    rows, distinct = int(filled.sum()), len(values)
+    counts = f"{distinct} different values in {rows} rows"
+    if rows < NEARLY_EMPTY * len(texts):
+        return f"nearly empty: {rows} of {len(texts)} rows have a value"
+    if distinct == 1:
+        return "constant: the same value in every row that has one"
+    if are_dates(values):
+        return "dates; protocol: {kind: ordered, by: ...} trains on earlier rows and tests on later ones"
+    if rows < ID_ROWS:
+        return ""
+    last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2
+    if all(map(_WHOLE.fullmatch, values)):
+        numbers = np.array([float(text or "nan") for text in texts.distinct])[texts.codes][filled]
+        if np.mean(np.diff(numbers) == 1) >= SEQUENCE:
+            return "numbers the rows"
+        return f"identifier: {counts}" if few_repeats and last in _IDS | _NUMBERS else ""
+    if any(map(_NUMBER.fullmatch, values)):
+        return ""
+    if _is_free_text(values) and distinct >= max(ID_ROWS, rows / 20):
+        return f"free text: {counts}"
+    return f"identifier: {counts}" if few_repeats else ""
+
+
+def are_dates(texts: Sequence[str]) -> bool:
+    """Return whether all texts that are not empty are dates, such as 2024-05-31, 31.5.2024 or 31 May 2024."""
+    there = [text for text in texts if text]
+    return bool(there) and all(_DATE.fullmatch(text) for text in there)
+
+
+def _is_free_text(values: Sequence[str]) -> bool:
+    return sum(len(text.split()) for text in values) >= FREE_TEXT * len(values)
 
 
 def names_subjects(name: str, values: np.ndarray, is_nominal: bool) -> bool:

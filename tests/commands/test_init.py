@@ -10,13 +10,53 @@ import pandas
 import pytest
 from click.testing import CliRunner
 from sklearn import datasets
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import confml
 from confml.commands.init import init
 from confml.config import load_config
-from confml.config.suggestion import SOURCES
+from confml.config.suggestion import LEVELS, SOURCES, rows_needed
 from confml.data import load
+from confml.data.identifiers import no_feature
+from confml.data.text_table import Texts
 from confml.errors import ConfigError, DataError
+
+COMMENTS = ["", *[""] * 30, "Nest never observed with full clutch."]
+
+
+def penguins():
+    """Rows of raw field data: three species, 17 columns of which eleven say nothing about the next row."""
+    rng, sizes = np.random.default_rng(0), {"Adelie": 152, "Chinstrap": 68, "Gentoo": 124}
+    means = {
+        "Adelie": (38.8, 18.3, 190, 3700, 8.86, -25.8),
+        "Chinstrap": (48.8, 18.4, 196, 3733, 9.36, -24.5),
+        "Gentoo": (47.5, 15.0, 217, 5076, 8.25, -26.2),
+    }
+    species = np.repeat(list(sizes), list(sizes.values()))
+    measured = np.array([means[name] for name in species])
+    measured = rng.normal(measured, [2.7, 1.1, 6.6, 450, 0.4, 0.55]).round(2)
+    measures = ["Length", "Depth", "Flipper", "Mass", "Delta 15 N", "Delta 13 C"]
+    number, rows = np.concatenate([np.arange(1, size + 1) for size in sizes.values()]), len(species)
+    return pandas.DataFrame(
+        {
+            "studyName": rng.choice(["PAL0708", "PAL0809"], rows),
+            "Sample Number": number,
+            "Species": species,
+            "Region": "Anvers",
+            "Island": rng.choice(["Biscoe", "Dream", "Torgersen"], rows),
+            "Stage": "Adult, 1 Egg Stage",
+            "Individual ID": [f"N{(row * 7) % 99}A{row % 2}" for row in range(rows)],
+            "Clutch Completion": rng.choice(["Yes", "No"], rows),
+            "Date Egg": [f"11/{day}/08" for day in rng.integers(5, 30, rows)],
+            **dict(zip(measures, measured.T, strict=True)),
+            "Sex": rng.choice(["MALE", "FEMALE", ""], rows, p=[0.48, 0.48, 0.04]),
+            "Comments": rng.choice(COMMENTS, rows),
+        }
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -52,20 +92,84 @@ def run(*arguments, fails=None):
 
 def test_columns_of_every_kind_are_proposed(here):
     (here / "loans.csv").write_text(loans())
-    text, told = run("loans.csv", "--label", "default")
-    (here / "loans.yaml").write_text(text)
-    config = load_config("loans.yaml")
+    _, messages = run("loans.csv", "--label", "default")
+    text, config = (here / "loans.yaml").read_text(), load_config("loans.yaml")
     dataset = config.datasets[0].as_dict()
     assert dataset["id"] == ["customer"] and dataset["nominal"] == ["job", "branch"]
     assert dataset["ignore"] == ["opened", "country", "years"]
     assert dataset["decimal"] == "," and dataset["missing"] == "mean" and dataset["label"] == "default"
     assert [step.name for step in config.steps] == ["standardise"]
     assert [entry.name for entry in config.methods][0] == "tcm-nn"
-    assert "# dates, constant, copies of other columns" in text and "1/217 = 0.0046" in text
-    assert "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch" in told
+    assert "      - country  # constant" in text and "      - years  # a copy of another column" in text
+    assert "1/217 = 0.0046" in text
+    question = "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch"
+    assert question in messages and "loans.yaml is written" in messages
+    assert "the file exists" in run("loans.csv", "--label", "default", fails=ConfigError)
+    assert run("loans.csv", "--label", "default", "--out", "-")[0] == text
     data = load(config.datasets[0].as_dict())
     assert len(data) == 240 and data.id_columns == ("customer",)
     assert data.table_attributes == ("age", "income", "job", "branch")
+
+
+def test_columns_without_use_are_left_out_each_with_its_reason(here):
+    """1-NN has many times the error with the identifiers of raw penguins."""
+    penguins().to_csv("raw.csv", index=False)
+    run("raw.csv", "--label", "Species")
+    text = (here / "raw.yaml").read_text()
+    for name, reason in {
+        '"Sample Number"': "numbers the rows",
+        "Region": "constant",
+        "Stage": "constant",
+        '"Individual ID"': "identifier: 198 different values in 344 rows",
+        '"Date Egg"': "dates; protocol: {kind: ordered",
+        "Comments": "nearly empty: ",
+    }.items():
+        assert f"      - {name}  # {reason}" in text
+    assert "class Chinstrap has 19.8 % of the rows; mondrian: true" in text
+    spec, errors = load_config("raw.yaml").datasets[0].as_dict(), []
+    assert spec["nominal"] == ["studyName", "Island", "Clutch Completion", "Sex"]
+    for ignored in ([], spec["ignore"]):
+        data = load({**spec, "nominal": [], "ignore": ignored})
+        model = make_pipeline(SimpleImputer(), StandardScaler(), KNeighborsClassifier(1))
+        errors.append(1 - cross_val_score(model, data.X, data.y, cv=10).mean())
+    assert errors[0] > 0.5 and errors[1] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([str(1_000_000 + 997 * (row % 90)) for row in range(100)], "identifier: 90 different values"),
+        ([f"A{row % 60}" for row in range(100)], "identifier: 60 different values"),
+        ([f"no heat since day {row} of May" for row in range(100)], "free text"),
+        ([["12 May 2021", "3 June 2021"][row % 2] for row in range(100)], "dates"),
+        ([str(20240101 + row % 28) for row in range(100)], "dates"),
+        (["", *["7"] * 99], "constant"),
+        (["3", *[""] * 85, *["5"] * 14], "nearly empty: 15 of 100 rows"),
+        ([str(row % 50) for row in range(100)], "numbers the rows"),
+        ([str(row * row % 90) for row in range(100)], ""),
+        ([f"{row * 997 % 1000}.5" for row in range(100)], ""),
+        (["strongly agree with this", "do not agree with this"] * 50, ""),
+    ],
+)
+def test_reasons_to_leave_a_column_out(values, reason):
+    distinct, codes = np.unique(values, return_inverse=True)
+    assert no_feature("patient ID", Texts(distinct.tolist(), codes)).startswith(reason or "!") == bool(reason)
+
+
+def test_rare_classes_have_label_conditional_p_values(here):
+    """With fewer rows than stated, 1 / (rows + 1), the smallest p-value, is above the level."""
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(rng.normal(size=(500, 3)).round(3), columns=["a", "b", "c"])
+    frame.assign(y=np.where(np.arange(500) % 25 < 3, "yes", "no")).to_csv("loans.csv", index=False)
+    run("loans.csv", "--label", "y")
+    text, methods = (here / "loans.yaml").read_text(), load_config("loans.yaml").methods
+    assert "class yes has 12 % of the rows" in text
+    assert "99 for level 0.01, 19 for level 0.05, 9 for level 0.1" in text
+    assert [method.given.get("mondrian", method.given.get("conformal__mondrian")) for method in methods] == [
+        *(True, None, True, True)
+    ]
+    assert [method.given.get("conformal") for method in methods] == [None, None, "split", "split"]
+    assert all(1 / (rows_needed(level) + 1) <= level < 1 / rows_needed(level) for level in LEVELS)
 
 
 def test_the_config_runs_and_predicts(here):
@@ -74,14 +178,16 @@ def test_the_config_runs_and_predicts(here):
     assert "csv: ../loans.csv" in (here / "configs" / "loans.yaml").read_text()
     finished = confml.run("configs/loans.yaml", out=here / "run", jobs=1, engine="serial")
     assert finished.failures.empty
-    assert set(finished.metrics["method"]) == {"tcm-nn", "knn", "majority-class"}
+    methods = {method.rpartition(".")[2] for method in finished.metrics["method"]}
+    trees = {"RandomForestClassifier", "HistGradientBoostingClassifier"}
+    assert methods == {"tcm-nn", "LogisticRegression", *trees, "majority-class"}
     message = run("loans.csv", "--label", "default", "--out", "configs/loans.yaml", fails=ConfigError)
     assert "configs/loans.yaml: the file exists" in message and "--force" in message
 
 
 def test_a_level_is_proposed_only_if_a_p_value_can_reach_it(here):
     (here / "few.csv").write_text("x,y\n" + "".join(f"{row / 7},{'ab'[row % 2]}\n" for row in range(30)))
-    text, _ = run("few.csv", "--label", "y")
+    text, _ = run("few.csv", "--label", "y", "--out", "-")
     assert "levels: [0.05, 0.1, 0.2]  # significance levels; the smallest possible p-value is 1/28" in text
     assert "steps:" not in text
 
@@ -91,7 +197,7 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     frame.columns = ["no", "a: b", "größe, #1", "1", "true"]
     frame["größe, #1"] *= 100
     frame.to_csv("blüten.csv", index=False, encoding="latin-1")
-    text, _ = run("blüten.csv", "--label", "true")
+    text, _ = run("blüten.csv", "--label", "true", "--out", "-")
     (here / "config.yaml").write_text(text, encoding="utf-8")
     config = load_config("config.yaml")
     assert config.datasets[0].encoding == "cp1252" and config.datasets[0].label == "true"
@@ -152,7 +258,7 @@ def test_names_that_are_not_utf_8(here):
     folder = here / os.fsdecode(b"caf\xe9")
     folder.mkdir()
     (folder / "loans.csv").write_text(loans(60))
-    assert "is not UTF-8" in run(folder / "loans.csv", "--label", "default", fails=DataError)
+    assert "is not UTF-8" in run(folder / "loans.csv", "--label", "default", "--out", "-", fails=DataError)
     run(folder / "loans.csv", "--label", "default", "--out", folder / "c.yaml")
     confml.run(folder / "c.yaml", out=folder / "run", engine="serial")
     assert len(confml.load_run(folder / "run").metrics)

@@ -142,7 +142,7 @@ def test_numbers_as_people_write_them(files):
     assert not checked["categorical"] and sum("are read as numbers" in one for one in checked["notes"]) == 3
     train.to_csv("comma.csv", index=False, sep=";", decimal=",")
     run("data", "check", "comma.csv", "--label", "kind", fails="--decimal ,")
-    assert 'decimal: ","' in run("init", "comma.csv", "--label", "kind").stdout
+    assert 'decimal: ","' in run("init", "comma.csv", "--label", "kind", "--out", "-").stdout
     train.to_csv("plain.csv", index=False, header=False)
     run("data", "check", "plain.csv", "--label", "kind", fails="--no-header")
     run("data", "check", "plain.csv", "--label", f"column-{train.shape[1]}", "--no-header")

@@ -44,7 +44,7 @@ def test_a_column_of_many_texts_is_named_before_it_is_coded(tmp_path, monkeypatc
     path = tmp_path / "mine.csv"
     rows = [f"{row % 5}.5,user{row % 4001},{'ab'[row % 2]}" for row in range(20_000)]
     path.write_text("\n".join(["x,user,y", *rows]) + "\n")
-    for command in (["data", "check"], ["init"]):
+    for command in (["data", "check"], ["init", "--out", "-"]):
         found = CliRunner().invoke(cli, [*command, str(path), "--label", "y"])
         assert found.exit_code == 0, found.output
         assert "'user'" in found.output

@@ -59,12 +59,16 @@ def test_nan_is_a_text_where_it_is_not_missing(tmp_path):
 
 
 def test_commands_and_python_take_the_texts(path, tmp_path):
-    for arguments in (["data", "check", path], ["init", path], ["predict", path, "--train", path]):
+    for arguments in (
+        ["data", "check", path],
+        ["init", path, "--out", "-"],
+        ["predict", path, "--train", path],
+    ):
         found = CliRunner().invoke(cli, [*map(str, arguments), "--label", "y", "--missing-values", ""])
         assert found.exit_code == 0, found.output
         assert "None" in found.output
     assert "missing-values: []" in CliRunner().invoke(
-        cli, ["init", str(path), "--label", "y", "--missing-values", ""]
+        cli, ["init", str(path), "--out", "-", "--label", "y", "--missing-values", ""]
     ).output.replace('"', "")
     frame = pd.read_csv(path, keep_default_na=False)
     answers = predict(frame, frame[:10], label="y", missing_values=[], method="naive-bayes")

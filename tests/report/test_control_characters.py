@@ -70,7 +70,7 @@ def test_every_output(folder):
     json.loads(command("compare", run, "--json"))
     command("report", run, run, "--out", folder / "both")
     table = ("--label", "y", "--id", "g")
-    command("init", folder / "t.csv", *table)
+    command("init", folder / "t.csv", *table, "--out", "-")
     json.loads(command("init", folder / "t.csv", *table, "--json"))
     command("data", "check", folder / "t.csv", *table)
     command("predict", config, folder / "new.csv", "--method", "tcm-nn", "--out", folder / "out.csv")
