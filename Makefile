@@ -49,8 +49,8 @@ gallery: $(VENV)/installed  ## every kind of figure with its caption, in results
 
 # ---- documentation and release
 
-# The site, in build/site: open build/site/index.html. The figures of the gallery are drawn first, once.
-docs: $(VENV)/installed-docs gallery  ## build the documentation in build/site
+# The site, in build/site: open build/site/index.html. "make gallery docs" has more figures, with captions.
+docs: $(VENV)/installed-docs  ## build the documentation in build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet --strict -f docs/mkdocs.yml
 	@echo build/site/index.html
 

@@ -1,33 +1,31 @@
 """The page of all kinds of figures, with pictures of real runs.
 
-The pictures are those of ``make gallery`` (``results/gallery``), which are not part of the repository. For a
-kind that has not been drawn, the page shows a figure of ``results/reference``, or names the command. The
-sentences for papers are in ``docs/gallery.yaml``.
+A kind is shown by a figure of ``results/reference``, or by those of ``make gallery`` (``results/gallery``) if
+they have been drawn. The sentences for papers are in ``docs/gallery.yaml``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 
-FIGURES = "gallery-figures"  # folder of the pictures in the site
+FOLDER = "reference"  # of the page in the site
+FIGURES = "figures"  # folder of the pictures, relative to the page
 
-CONFIGS = Path(__file__).parents[1] / "configs" / "gallery"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+CONFIGS = ROOT / "configs" / "gallery"
 SENTENCES = Path(__file__).with_name("gallery.yaml")
 
-_INTRO = """# Gallery
+_INTRO = """# Figures
 
-Every kind of figure of `figures:` in a config, from real runs: the meaning, the entry in a config, a sentence
-for the text of a paper, and the figure with its caption. Each figure is written as SVG and PNG. The
-[reference of figures](reference/figures.md) lists the options.
-"""
-_MISSING = """
-Not all kinds have been drawn for this build, and stored figures have no caption here: `make gallery docs`
-draws all kinds with their captions (some minutes, no download).
+Every kind of figure of `figures:` in a config: the meaning, the options, a sentence for the text of a paper,
+and figures of real runs. Each figure is written as SVG and PNG. `make gallery docs` draws all kinds, with
+captions (some minutes, no download).
 """
 _ENTRY = re.compile(
     r"^## (?P<kind>\S+) of (?P<data>.+)\n\n!\[[^\]]*\]\((?P<file>[^)]+)\)\n\n(?P<caption>.*)$", re.MULTILINE
@@ -43,39 +41,45 @@ class Drawn(NamedTuple):
     where: str
 
 
-def gallery_page(results: Path, kinds: Mapping[str, str]) -> tuple[str, dict[str, Path]]:
-    """Return the page as Markdown, and its pictures by their paths in the site.
-
-    results: folder of results, with ``gallery`` and ``reference``. kinds: their meaning by name.
-    """
-    drawn: dict[str, list[Drawn]] = {}
-    for one in _of_gallery(results / "gallery"):
-        if one.kind in kinds:
-            drawn.setdefault(one.kind, []).append(one)
-    missing = [kind for kind in kinds if kind not in drawn]
-    for kind, one in _of_reference(results / "reference", list(kinds)).items():
-        drawn.setdefault(kind, [one])
+def gallery_page(kinds: Mapping[str, list[str]]) -> str:
+    """Return the page as Markdown. kinds: lines on each kind of figure, by its name."""
+    drawn = _drawn(kinds)
     entries, sentences = _entries(), yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
-    lines = [_INTRO, _MISSING if missing else "", *_thumbnails(sorted(kinds), drawn)]
+    lines = [_INTRO, *_thumbnails(sorted(kinds), drawn)]
     for kind in sorted(kinds):
-        lines += [f"## {kind}", "", _sentence(kinds[kind]), ""]
+        lines += [f"## {kind}", "", *kinds[kind]]
         lines += [f"In a config: `figures: [{entries[kind]}]`.", ""] if kind in entries else []
         lines += [f"In a paper: {sentences[kind]}", ""] if kind in sentences else []
-        if kind not in drawn:
-            lines += ["Not drawn yet: `make gallery docs`.", ""]
-        for one in drawn.get(kind, ()):
-            lines += [f"![{kind}]({FIGURES}/{one.where})", "", one.caption, ""]
-    shown = {f"{FIGURES}/{one.where}": one.path for several in drawn.values() for one in several}
-    return "\n".join(lines), shown
+        for figure in drawn.get(kind, ()):
+            lines += [f"![{kind}]({FIGURES}/{figure.where})", "", figure.caption, ""]
+    return "\n".join(lines)
+
+
+def pictures(kinds: Iterable[str]) -> dict[str, Path]:
+    """Return the pictures of the page by their paths in the site."""
+    return {
+        f"{FOLDER}/{FIGURES}/{figure.where}": figure.path
+        for figures in _drawn(kinds).values()
+        for figure in figures
+    }
+
+
+def _drawn(kinds: Iterable[str]) -> dict[str, list[Drawn]]:
+    """Return the figures of each kind: those of the gallery, else a stored one."""
+    stored = _of_reference(RESULTS / "reference", list(kinds))
+    drawn: dict[str, list[Drawn]] = {}
+    for figure in _of_gallery(RESULTS / "gallery"):
+        drawn.setdefault(figure.kind, []).append(figure)
+    return {kind: [figure] for kind, figure in stored.items()} | drawn
 
 
 def _thumbnails(names: list[str], drawn: Mapping[str, list[Drawn]]) -> Iterator[str]:
     """Iterate over the lines of a block with one small picture for each kind, linked to its section."""
-    shown = [(kind, drawn[kind][0]) for kind in names if kind in drawn]
-    if shown:
-        yield '<div class="thumbnails" markdown>'
-        yield from (f"[![{kind}]({FIGURES}/{one.where}) {kind}](#{kind})" for kind, one in shown)
-        yield from ("</div>", "")
+    yield '<div class="thumbnails" markdown>'
+    yield from (
+        f"[![{kind}]({FIGURES}/{drawn[kind][0].where}) {kind}](#{kind})" for kind in names if kind in drawn
+    )
+    yield from ("</div>", "")
 
 
 def _entries() -> dict[str, str]:
@@ -113,7 +117,3 @@ def _of_reference(folder: Path, kinds: list[str]) -> dict[str, Drawn]:
             where = f"reference/{path.relative_to(folder).as_posix().replace('/', '-').replace('=', '-')}"
             found[kind] = Drawn(kind, path, f"From `{place}`.", where)
     return found
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -14,10 +14,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gallery_page import gallery_page, pictures
+
 Json = Mapping[str, Any]
 
 
 def config_page() -> str:
+    """Return all keys of a config, the protocols and warnings, and what comes with confml for configs."""
+    return _joined("Config", [_keys_of_configs(), _protocols(), _warnings(), _configs(), _published_tables()])
+
+
+def _joined(title: str, pages: Iterable[str]) -> str:
+    """Return one page of several, whose titles become headings of the second level."""
+    parts = [re.sub(r"^(?=#+ )", "#", page, flags=re.MULTILINE) for page in pages]
+    return "\n".join([f"# {title}\n", *parts])
+
+
+def _keys_of_configs() -> str:
     """Return all keys of a config, from its JSON Schema."""
     from confml.config import json_schema
     from confml.published import known_tables
@@ -26,7 +39,7 @@ def config_page() -> str:
     schema = json_schema(figures=FIGURES, tables=known_tables())
     parts = schema["$defs"]
     lines = [
-        "# Config keys",
+        "# Keys",
         "",
         "A config is a YAML file. `confml schema` prints this reference as a JSON Schema for editors, and "
         "`confml run --dry-run` checks a config without computing. Relative paths count from the folder of "
@@ -93,21 +106,28 @@ def commands_page() -> str:
 
 
 def methods_page() -> str:
-    """Return the documentation of every method."""
-    intro = (
+    """Return the documentation of every method and step."""
+    methods = (
         "All methods of a config, as `confml describe NAME` shows them. Any classifier with scikit-learn's "
         "interface is a method too, by its dotted name. `version` is raised whenever results change."
     )
-    return _described("Methods", intro, "method", _parameters)
+    steps = "Steps run before every method, in the order of the config, and are fitted to training data only."
+    return _joined(
+        "Methods and steps",
+        [
+            _described("Methods", methods, "method", _parameters),
+            _described("Steps", steps, "step", _parameters),
+        ],
+    )
 
 
-def steps_page() -> str:
-    """Return the documentation of every step."""
-    intro = "Steps run before every method, in the order of the config, and are fitted to training data only."
-    return _described("Steps", intro, "step", _parameters)
+def terms_page() -> str:
+    """Return the glossary, the views and the metrics."""
+    glossary = Path(__file__).with_name("glossary.md").read_text(encoding="utf-8")
+    return _joined("Terms, views and metrics", [glossary, _views(), _metrics()])
 
 
-def metrics_page() -> str:
+def _metrics() -> str:
     """Return all metrics by the file that holds them."""
     from confml.report.described import describe_all
 
@@ -163,28 +183,24 @@ def files_page() -> str:
 
 
 def figures_page() -> str:
-    """Return all figures with their options."""
-
-    def options(entry: Json) -> Iterator[str]:
-        yield "Drawn once for all data sets." if entry["across"] else "Drawn once per data set."
-        yield ""
-        if entry["refits"]:
-            yield "It fits models again, which needs the data."
-            yield ""
-        yield from _parameters(entry)
-
-    intro = "Names for `figures:` in a config. The [gallery](../gallery.md) shows each kind."
-    return _described("Figures", intro, "figure", options)
-
-
-def figure_kinds() -> dict[str, str]:
-    """Return all kinds of figures with their meaning, as Markdown."""
+    """Return all kinds of figures with their options and pictures."""
     from confml.report.described import describe_all
 
-    return {name: prose(describe_all(name, "figure")[0]["about"]) for name in _names("figure")}
+    kinds = {}
+    for name in _names("figure"):
+        entry = describe_all(name, "figure")[0]
+        drawn = "once for all data sets" if entry["across"] else "once per data set"
+        refits = " It fits models again, which needs the data." if entry["refits"] else ""
+        kinds[name] = [f"{paragraphs(entry['about'])} Drawn {drawn}.{refits}", "", *_parameters(entry)]
+    return gallery_page(kinds)
 
 
-def views_page() -> str:
+def figure_pictures() -> dict[str, Path]:
+    """Return the pictures of the page of figures by their paths in the site."""
+    return pictures(_names("figure"))
+
+
+def _views() -> str:
     """Return all views: regions, confidence and acceptance of each kind of prediction."""
     from confml.report.described import describe_all
 
@@ -205,32 +221,29 @@ def views_page() -> str:
     return _page([*lines, ""])
 
 
-def warnings_page() -> str:
-    """Return all warnings with their codes, and the protocols."""
+def _warnings() -> str:
+    """Return all warnings with their codes."""
     from confml.report.described import describe_all
 
     lines = [
-        "# Warnings and protocols",
+        "# Warnings",
         "",
         "A run warns of mistakes that make results look better or worse than they are. "
         "`silence: [CODE]` in a config leaves out the warnings of a code.",
         "",
-        "## Warnings",
-        "",
         "| code | meaning |",
         "| --- | --- |",
         *(f"| `{name}` | {_cell(describe_all(name, 'warning')[0]['about'])} |" for name in _names("warning")),
-        "",
-        "## Protocols",
-        "",
     ]
-    for name in _names("protocol"):
-        entry = describe_all(name, "protocol")[0]
-        lines += [f"### {name}", "", prose(entry["about"]), "", *_parameters(entry)]
     return _page(lines)
 
 
-def tables_page() -> str:
+def _protocols() -> str:
+    """Return the protocols with their keys."""
+    return _described("Protocols", "A protocol makes the splits of a run.", "protocol", _parameters)
+
+
+def _published_tables() -> str:
     """Return the published tables with which runs are compared."""
 
     def columns(entry: Json) -> Iterator[str]:
@@ -267,7 +280,7 @@ def api_page() -> str:
     return _page(lines)
 
 
-def configs_page() -> str:
+def _configs() -> str:
     """Return all configs of the repository: what each shows, its data sets and its methods."""
     import yaml
 
@@ -302,17 +315,12 @@ def configs_page() -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "reference/configs.md": configs_page,
     "reference/config.md": config_page,
     "reference/commands.md": commands_page,
     "reference/methods.md": methods_page,
-    "reference/steps.md": steps_page,
-    "reference/views.md": views_page,
-    "reference/metrics.md": metrics_page,
+    "reference/terms.md": terms_page,
     "reference/files.md": files_page,
     "reference/figures.md": figures_page,
-    "reference/warnings.md": warnings_page,
-    "reference/tables.md": tables_page,
     "reference/api.md": api_page,
 }
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -31,9 +32,6 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path.insert(0, str(ROOT / "docs"))
-from notebook_pages import notebook_text  # noqa: E402
-
 CONFML = f'#!/bin/sh\nexec {sys.executable} -m confml "$@"\n'  # the command confml in the blocks of a shell
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>.*?) -->\n\n?)?^```(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?\n"
@@ -89,7 +87,11 @@ def pages() -> list[Path]:
 
 def text_of(path: Path) -> str:
     """Return the Markdown of a page or notebook."""
-    return notebook_text(path) if path.suffix == ".ipynb" else path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+    return "\n\n".join(cell if kind == "markdown" else f"```python\n{cell}\n```" for kind, cell in cells)
 
 
 def blocks_of(page: str) -> list[Block]:

@@ -61,5 +61,5 @@ def test_it_is_described(added):
 
 
 def test_the_reference_has_it(added):
-    page = html.unescape(reference_pages.metrics_page())
+    page = html.unescape(reference_pages.terms_page())
     assert "<code>wide_gaps</code> | wide gaps (%) | share of test examples" in page
