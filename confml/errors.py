@@ -74,6 +74,7 @@ SYNONYMS = {
     **dict.fromkeys(("cv", "cross-validation", "kfold", "crossval", "stratified-k-fold"), "k-fold"),
     **dict.fromkeys(("loo", "loocv"), "leave-one-out"),
     **dict.fromkeys(("split", "train-test-split", "train-test", "random-split"), "holdout"),
+    **dict.fromkeys(("time", "temporal", "time-series-split"), "ordered"),
     **dict.fromkeys(("critical-difference", "cd-diagram", "nemenyi"), "ranks"),
     **dict.fromkeys(("classifiers", "models", "estimators", "algorithms"), "methods"),
     **dict.fromkeys(("preprocessing", "transformers", "pipeline"), "steps"),

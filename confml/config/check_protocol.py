@@ -28,6 +28,8 @@ def check_protocol(draft: Draft) -> None:
             hint = f"it is for {' and '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
             message = f"{protocol.kind} has no {hyphenated(field)}"
             draft.add(("protocol", hyphenated(field)), message, hint, at_key=True)
+    if protocol.kind == "ordered" and protocol.by is None:
+        draft.add(("protocol",), "ordered needs by, the column of the order", "by: date, with id: [date]")
     splits = protocol.repeats * (protocol.folds if protocol.kind == "k-fold" else 1)
     cells = splits * sum(grids.size(entry.sweep) for _, entry in draft.entries(MethodEntry, "methods"))
     if splits > (limit := most("SPLITS", 1_000_000)):

@@ -85,7 +85,7 @@ def no_feature(name: str, texts: Texts) -> str:
     if distinct == 1:
         return "constant: the same value in every row that has one"
     if are_dates(values):
-        return "dates; protocol: {kind: ordered, by: ...} trains on earlier rows and tests on later ones"
+        return "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
     if rows < ID_ROWS:
         return ""
     last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2

@@ -17,6 +17,8 @@ def protocol_text(protocol: Any) -> str:
         text = f"{protocol.folds}-fold cross-validation" + (f", {repeats} repeats" if repeats > 1 else "")
     elif protocol.kind == "leave-one-out":
         text = "leave-one-out cross-validation"
+    elif protocol.kind == "ordered":
+        text = f"earlier training rows and later test rows by {protocol.by}, test part {protocol.test_size:g}"
     elif protocol.order == "given":
         text = "online, examples in the given order"
     else:

@@ -12,6 +12,7 @@ import numpy as np
 from confml._seeds import stable_hash
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
+from confml.data.ordered import with_ordered_parts
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.measures.costs import costs_of
 from confml.methods.registry import version_of
@@ -25,7 +26,9 @@ from confml.steps.transformer import divided_groups
 
 if TYPE_CHECKING:  # worker processes do without pydantic
     from confml.config import Config
+    from confml.config.dataset_spec import DatasetSpec
     from confml.config.method_entry import MethodEntry
+    from confml.config.protocol import Protocol
 
 
 @dataclass(frozen=True)
@@ -130,13 +133,11 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
 
 def load_datasets(config: Config) -> dict[str, DataSet]:
     """Load the data sets of a config, by name; all errors are reported together."""
-    from confml.data import load
-
     loaded: dict[str, DataSet] = {}
     problems = []
     for dataset in config.datasets:
         try:
-            loaded[dataset.name] = load(dataset.as_dict())
+            loaded[dataset.name] = load_dataset(dataset, config.protocol)
         except ConfmlError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -144,6 +145,16 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
     if problems:
         raise type(problems[0])("\n".join(str(problem) for problem in problems))
     return loaded
+
+
+def load_dataset(spec: DatasetSpec, protocol: Protocol) -> DataSet:
+    """Load a data set of a config; its parts are those of the protocol if it is ordered."""
+    from confml.data import load
+
+    data = load(spec.as_dict())
+    if protocol.kind != "ordered" or protocol.by is None:
+        return data
+    return with_ordered_parts(data, protocol.by, protocol.test_size)
 
 
 def _check_steps(config: Config, data: DataSet) -> None:

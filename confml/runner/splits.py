@@ -15,6 +15,10 @@ MOST_LEFT_OUT = 10_000
 """Largest number of rows for leave-one-out, which has a result for each row and method."""
 
 
+IN_PARTS = ("fixed-split", "ordered")
+"""Protocols that use the parts of a data set: those of the provider, or those of `load_dataset`."""
+
+
 class Division(NamedTuple):
     """The values of `confml.config.protocol.Protocol`, for worker processes, which do without pydantic."""
 
@@ -26,6 +30,7 @@ class Division(NamedTuple):
     stratify: bool
     rows: int | None
     absent: tuple[str, ...]
+    by: str | None
     order: str
     start: int
 
@@ -44,10 +49,10 @@ class Split:
 
     @property
     def name(self) -> str:
-        """Name in reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online) or
-        ``row3`` (leave-one-out)."""
-        if self.kind == "fixed-split":
-            return "fixed"
+        """Name in reports: ``fixed``, ``ordered``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given``
+        (online) or ``row3`` (leave-one-out)."""
+        if self.kind in IN_PARTS:
+            return self.kind.removesuffix("-split")
         if self.kind == "leave-one-out":
             return f"row{self.fold}"
         if self.kind == "online" and self.repeat is None:
@@ -60,8 +65,8 @@ def outer_splits(protocol, data: DataSet) -> list[Split]:
 
     Raises ConfigError for leave-one-out with too many rows, or with groups, before the list is built.
     """
-    if protocol.kind == "fixed-split":
-        return [Split("fixed-split")]
+    if protocol.kind in IN_PARTS:
+        return [Split(protocol.kind)]
     if protocol.kind == "leave-one-out":
         _check_leave_one_out(data)
         return [Split("leave-one-out", 0, row) for row in range(len(data.y))]
@@ -136,7 +141,7 @@ def _identity_of_all_classes(protocol, split: Split) -> dict:
         return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
     if split.kind == "leave-one-out":
         return identity | {"row": split.fold}
-    if split.kind != "fixed-split":
+    if split.kind not in IN_PARTS:
         identity |= {"repeat": split.repeat, "stratify": protocol.stratify}
     if split.kind == "holdout":
         identity["test-size"] = float(protocol.test_size)
@@ -165,7 +170,7 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
 
 def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return `split_rows` before absent classes are removed from the training part."""
-    if split.kind == "fixed-split":
+    if split.kind in IN_PARTS:
         if data.train_rows is None or data.test_rows is None:
             raise ConfigError(
                 f"data set '{data.name}' has no training and test parts of its own",

@@ -13,6 +13,7 @@ from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
 from confml.runner.plan import Plan
+from confml.runner.splits import IN_PARTS
 
 OF_TRAINING = ("k", "n_neighbors")
 SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
@@ -48,7 +49,7 @@ def audits(plan: Plan) -> dict[str, Audit]:
     audited = {}
     for data in plan.datasets.values():
         pooled = data
-        if plan.config.protocol.kind != "fixed-split" and data.train_rows is not None:
+        if plan.config.protocol.kind not in IN_PARTS and data.train_rows is not None:
             pooled = replace(data, train_rows=None, test_rows=None)
         seen = audited_rows(pooled)
         audited[data.name] = Audit(audit(seen), seen)
@@ -83,7 +84,7 @@ def _level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
 
 def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Warned]:
     """Yield those findings of the audit that make results look better or worse than they are."""
-    fixed = config.protocol.kind == "fixed-split"
+    fixed = config.protocol.kind in IN_PARTS
     seen = audited.seen
     unscaled = [entry.name for entry in config.methods if needs_scaling(entry.name)]
     if any(step.name in SCALING_STEPS for step in config.steps):

@@ -121,7 +121,7 @@ def test_columns_without_use_are_left_out_each_with_its_reason(here):
         "Region": "constant",
         "Stage": "constant",
         '"Individual ID"': "identifier: 198 different values in 344 rows",
-        '"Date Egg"': "dates; protocol: {kind: ordered",
+        '"Date Egg"': "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered",
         "Comments": "nearly empty: ",
     }.items():
         assert f"      - {name}  # {reason}" in text

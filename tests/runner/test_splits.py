@@ -1,10 +1,13 @@
 """Splits depend on the seed, the data and the repeat alone; groups stay together; odd classes do no harm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from confml.config.protocol import Protocol
 from confml.data.dataset import DataSet
+from confml.data.ordered import with_ordered_parts
 from confml.errors import ConfigError
 from confml.runner.splits import Split, inner_folds, outer_splits, sizes_identity, split_rows
 
@@ -187,3 +190,47 @@ def test_too_few_groups_for_inner_folds_name_the_key():
         inner_folds(data_of(Y, groups), np.arange(100), rules, Split("k-fold", fold=0), 1)
     assert "has 4 groups, too few for 5 folds (protocol.inner-folds)" in str(error.value)
     assert error.value.hint == "set protocol.inner-folds to at most 4"
+
+
+DAYS = (
+    np.array("2024-03-01", dtype="datetime64[D]") + np.arange(20)[::-1] // 2
+)  # two rows a day, the last first
+
+
+def dated(texts, groups=None, **keys):
+    data = data_of(np.arange(len(texts)) % 2, groups)
+    data = replace(data, ids=np.array(texts, dtype=str)[:, None], id_columns=("date",))
+    return with_ordered_parts(data, **{"by": "date", "test_size": 0.3} | keys)
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%Y%m%d", "%Y-%m-%dT%H:%M"])
+def test_training_rows_are_before_test_rows(form):
+    texts = (
+        [day.strftime(form) for day in DAYS.tolist()] if "%H" not in form else [f"{d}T10:00" for d in DAYS]
+    )
+    data = dated(texts)
+    rules = Protocol(kind="ordered", by="date", test_size=0.3)
+    ((train, test),) = rows_of(data, rules)
+    assert test.tolist() == [0, 1, 2, 3, 4, 5] and train.tolist() == list(range(6, 20))
+    assert [split.name for split in outer_splits(rules, data)] == ["ordered"]
+    assert dated(texts, test_size=0.1).checksum != data.checksum  # of which the keys of the results are made
+    by_number = with_ordered_parts(data_of(Y), "a", 0.25)
+    assert by_number.test_rows.tolist() == list(range(75, 100))
+
+
+@pytest.mark.parametrize(
+    ("texts", "keys", "message"),
+    [
+        (DAYS, {"test_size": 0.25}, "2 rows have the same 'date' at the .*test-size 0.275 or 0.175 divides"),
+        (DAYS[:1].repeat(9), {}, "9 rows have the same 'date'"),
+        (["", *DAYS[1:]], {}, "has 1 missing values"),
+        (["soon", *DAYS[1:]], {}, "no dates of one form"),
+        (["03/04/2024", "05/02/2024"] * 5, {}, "dates such as 03/04/2024, with the day or the month first"),
+        (DAYS, {"by": "day"}, "'day' of data set 'd' is neither under id: nor a feature"),
+        (DAYS, {"groups": np.arange(20) % 4}, "the order by 'date' divides them"),
+        (DAYS, {"test_size": 0.99}, "an empty training part"),
+    ],
+)
+def test_orders_that_are_refused(texts, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        dated(texts, **keys)

@@ -19,9 +19,8 @@ def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
 
     Raises `NotApplicable` without the data, and for a method that is not fitted.
     """
-    from confml.data import load
     from confml.methods.registry import method_class
-    from confml.runner.plan import steps_for
+    from confml.runner.plan import load_dataset, steps_for
     from confml.runner.split_data import SplitData
     from confml.runner.splits import outer_splits
     from confml.runner.tasks import TaskContext
@@ -32,7 +31,7 @@ def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
         raise NotApplicable("an online pass has no single fit")
     (spec,) = [spec for spec in config.datasets if spec.name == data.name]
     try:
-        loaded = load(spec.as_dict())
+        loaded = load_dataset(spec, config.protocol)
     except ConfmlError as error:
         raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
     info = data.run.datasets.get(data.name)
