@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from confml.predictions.predict import predict as predict
     from confml.predictions.store import load_model as load_model
     from confml.predictions.store import save_model as save_model
+    from confml.report.outcomes import OutcomeComparison as OutcomeComparison
+    from confml.report.outcomes import compare as compare
     from confml.run_config import run as run
     from confml.runs import Run as Run
     from confml.runs import load_run as load_run
@@ -71,6 +73,7 @@ _HOMES = {
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions.predict": ("predict",),
     "confml.predictions.store": ("load_model", "save_model"),
+    "confml.report.outcomes": ("OutcomeComparison", "compare"),
     "confml.run_config": ("run",),
     "confml.runs": ("Run", "load_run"),
     "confml.steps.step_transformer": ("StepTransformer",),

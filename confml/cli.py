@@ -26,7 +26,7 @@ COMMANDS = {
     "plan": "Show the cells of a run, without computing.",
     "status": "Show the numbers of cells done, failed and left in the folder RUN.",
     "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
-    "compare": "Compare methods on the same splits.",
+    "compare": "Compare models on a table of outcomes, or methods of runs on the same splits.",
     "predict": "Predict new rows, with a region for each significance level.",
     "bayes-error": "Estimate the Bayes error of a data set.",
     "data": "List, describe, fetch and audit data sets.",

@@ -168,7 +168,7 @@ def keeps_files(command):
     def keeping(*args: Any, force: bool, **options: Any) -> Any:
         from confml._outputs import protected
 
-        inputs = [options["dataset"]] if "dataset" in options else []
+        inputs = [options["dataset"]] if "dataset" in options else options.get("inputs", [])
         with protected(inputs, options["out"], force):
             return command(*args, **options)
 

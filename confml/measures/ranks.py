@@ -1,5 +1,6 @@
 """Comparison of several methods over several data sets: ranks, Friedman, Nemenyi, Wilcoxon with Holm."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -46,14 +47,23 @@ class RankComparison:
 
         Method numbers by mean rank: the bars of a critical-difference diagram, without sets of one method.
         """
-        order = np.argsort(self.mean_ranks, kind="stable")
-        spans: list[tuple[int, int]] = []
-        for start in range(len(order)):
-            gap = self.mean_ranks[order] - self.mean_ranks[order[start]]
-            stop = int(np.sum(gap < self.critical_difference))
-            if stop - start > 1 and (not spans or stop > spans[-1][1]):
-                spans.append((start, stop))
-        return [order[start:stop] for start, stop in spans]
+        ranks = self.mean_ranks
+        differ = np.abs(ranks[:, None] - ranks) >= self.critical_difference
+        runs = alike_runs(np.argsort(ranks, kind="stable").tolist(), differ)
+        return [np.array(run) for run in runs if len(run) > 1]
+
+
+def alike_runs(order: Sequence[int], differ: np.ndarray) -> list[list[int]]:
+    """Return the largest runs of an order of k methods of which no pair differs, differ: (k, k) bool."""
+    runs, end = [], 0
+    for start in range(len(order)):
+        stop = start + 1
+        while stop < len(order) and not differ[order[stop], order[start:stop]].any():
+            stop += 1
+        if stop > end:
+            runs.append(list(order[start:stop]))
+            end = stop
+    return runs
 
 
 def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) -> RankComparison:

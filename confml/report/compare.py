@@ -1,4 +1,4 @@
-"""Comparison of two methods on the same splits: ``confml compare RUN [RUN]``.
+"""Comparison of methods of runs on the same splits: ``confml compare RUN ...``.
 
 It computes differences of metrics with the test of `confml.report.answers.differences`, and over several
 data sets the Bayesian signed-rank test (`confml.measures.ranks`).
@@ -22,7 +22,7 @@ from confml.report.answers.losses import losses_of
 from confml.report.answers.text import RULE, listed, p_text
 from confml.report.files import remove_earlier, write_csv
 from confml.report.run.results import Variant
-from confml.report.run.stored import open_run
+from confml.report.run.stored import open_run, run_names
 from confml.report.shown_table import ShownTable
 
 Key = tuple[str, float | None]
@@ -62,7 +62,7 @@ class ComparisonRow(NamedTuple):
 def compare(
     runs: Sequence[Path | str], against: str | None = None, view: str | None = None
 ) -> list[ComparisonRow]:
-    """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
+    """Compare variants of one run with one of them (``against``, or the first), or equal ones of runs.
 
     Each common view is compared. If two methods have no common view, each view of the first is compared with
     each view of the second. against: the label of a method, or a beginning that one label alone has. view:
@@ -79,9 +79,7 @@ def compare(
             pass  # one pass for all numbers
         for of_variant in run.collected(acceptance):
             losses |= of_variant
-    names = [run.config.name for run in opened]
-    if len(names) == 1 or names[0] == names[1]:
-        names = [""] if len(names) == 1 else [f"{names[0]} (first)", f"{names[0]} (second)"]
+    names = run_names(list(map(Path, runs)), [run.config.name for run in opened]) if len(runs) > 1 else [""]
     comparisons = Comparisons(list(zip(names, opened, strict=True)))
     views = list(dict.fromkeys(line.view for line in comparisons.lines))
     if view is not None and view not in views:
@@ -103,7 +101,7 @@ def compare(
     if not rows:
         raise ConfmlError(
             "no two methods have finished the same splits",
-            hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
+            hint="compare a run with two methods, or runs with the same methods, data sets and splits",
         )
     return rows
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from confml.measures.ranks import RankComparison, compare_ranks
+from confml.measures.ranks import RankComparison, alike_runs, compare_ranks
 from confml.methods import BASELINE
 from confml.report.answers.differences import SIGNIFICANCE
 from confml.report.declared import ranking_metric, shown_metric
@@ -25,7 +25,7 @@ class Ranking:
     Nemenyi's verdict on a pair depends on the other methods, so it is not used here.
 
     scores: (N, k) by data set and label. missing: a sentence on methods and data sets that are not ranked.
-    points: for times, the number of grid points in the inner selection of each method.
+    points: for times, the number of grid points in the inner selection of each method. nouns: of sentences.
     """
 
     scores: pd.DataFrame
@@ -33,6 +33,7 @@ class Ranking:
     missing: str = ""
     metric: str = ""
     points: Sequence[int] = ()
+    nouns: tuple[str, str] = ("data set", "method")
 
     @property
     def labels(self) -> list[str]:
@@ -88,29 +89,21 @@ class Ranking:
         None if Friedman's test shows no difference, because then no pair is tested.
         """
         order = np.argsort(self.comparison.mean_ranks, kind="stable").tolist()
-        bars: list[tuple[int, int]] = []
-        for start in range(len(order) if self.differs else 0):
-            stop = start + 1
-            while stop < len(order) and not any(
-                self.different(order[stop], other) for other in order[start:stop]
-            ):
-                stop += 1
-            if stop - start > 1 and (not bars or stop > bars[-1][1]):
-                bars.append((start, stop))
-        return [order[start:stop] for start, stop in bars]
+        runs = alike_runs(order, self.comparison.wilcoxon < SIGNIFICANCE) if self.differs else []
+        return [run for run in runs if len(run) > 1]
 
     @property
     def sentence(self) -> str:
         """The verdict as text."""
-        n, k = self.scores.shape
+        (n, k), (case, method) = self.scores.shape, self.nouns
         if not self.testable:
             return (
-                f"{n} data sets are too few for a test of {k} methods (at least {self.needed} are needed): "
-                "no method is shown to differ from another."
+                f"{n} {case}s are too few for a test of {k} {method}s (at least {self.needed} are needed): "
+                f"no {method} is shown to differ from another."
             )
         p = f"p = {self.comparison.f_p_value:.2g}"
         if not self.differs:
-            return f"Friedman's test (Iman and Davenport) shows no difference between the methods ({p})."
+            return f"Friedman's test (Iman and Davenport) shows no difference between the {method}s ({p})."
         return f"Friedman's test (Iman and Davenport): {p}; pairs: Wilcoxon's test, Holm's correction, 5 %."
 
 

@@ -27,7 +27,7 @@ from confml.report.page.tables import pairs_table, results_table, settings_table
 from confml.report.report import Report
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
-from confml.report.run.stored import open_run
+from confml.report.run.stored import open_run, run_names
 from confml.report.shown_table import ShownTable, to_html
 from confml.report.tables import certified, rejection_curves
 from confml.report.write import read_tables
@@ -235,14 +235,6 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         ],
     )
     return page, answer.sentences
-
-
-def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
-    """Return a name for each run: that of its config, or of its folder where two have the same."""
-    for candidates in (list(names), [folder.resolve().name for folder in folders]):
-        if len(set(candidates)) == len(candidates):
-            return candidates
-    return [f"{name} ({number})" for number, name in enumerate(names, start=1)]
 
 
 def incomparable(reports: Mapping[str, Report], answers: Sequence[Answer]) -> list[str]:

@@ -1,6 +1,6 @@
 """`open_run`: the stored results of a run's folder as input of reports."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from confml.config import restore_config
@@ -80,3 +80,11 @@ def open_run(folder: Path | str, done_keys: Set[str] = frozenset()) -> RunResult
         warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
         origins={name: rows for name, rows in origins.items() if rows is not None},
     )
+
+
+def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """Return a name for each run: that of its config, or of its folder where two have the same."""
+    for candidates in (list(names), [folder.resolve().name for folder in folders]):
+        if len(set(candidates)) == len(candidates):
+            return candidates
+    return [f"{name} ({number})" for number, name in enumerate(names, start=1)]

@@ -1,0 +1,350 @@
+"""`TaskComparison`: models compared on the items of a task, and `OutcomeAnswer`, the answer over tasks."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.data.outcomes import TaskOutcomes
+from confml.data.text_table import counted
+from confml.measures.ranks import alike_runs
+from confml.report.answers.datasets import Ranking, rank
+from confml.report.answers.differences import (
+    FEW_SPLITS,
+    SIGNIFICANCE,
+    LossTable,
+    SplitLosses,
+    compare_lines,
+    mean_interval,
+)
+from confml.report.answers.text import caution, listed, p_text, percent, plain_number, points
+
+DRAWS = 2000
+"""Resampled tables, from which the probability to be the first is computed."""
+MOST_RESAMPLED = 5000
+"""Items or groups above which means of resampled tables are drawn from their normal limit."""
+
+
+class Pair(NamedTuple):
+    """Difference of the means of two models, with its intervals and p-values.
+
+    simultaneous_low, simultaneous_high: interval of all pairs of the task together. better: the significantly
+    better model, or None.
+    """
+
+    task: str
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    simultaneous_low: float
+    simultaneous_high: float
+    p_value: float
+    p_holm: float
+    better: str | None
+
+
+class Model(NamedTuple):
+    """Mean of a model, and its difference from the best one.
+
+    sets: letters of the sets of models without a significant difference. first: share of the resampled tables
+    in which it is the best.
+    """
+
+    task: str
+    model: str
+    items: int
+    mean: float
+    low: float
+    high: float
+    difference: float
+    simultaneous_low: float
+    simultaneous_high: float
+    p_holm: float
+    worse: bool
+    sets: str
+    first: float
+
+
+class TaskComparison:
+    """The comparison of K models on one task.
+
+    binary: whether outcomes are right or wrong. sign: of an outcome in the loss, -1 if higher is better.
+    table, comparison: losses, and the tests of their differences. order: models by mean, the best first.
+    intervals: 95 %, of the mean losses.
+    """
+
+    def __init__(self, outcomes: TaskOutcomes, lower_is_better: bool = False):
+        self.name, self.models, self.notes = outcomes.name, outcomes.models, list(outcomes.notes)
+        splits, groups = outcomes.splits, outcomes.groups
+        every = np.concatenate([rows for rows, _ in splits])
+        self.items = len(np.unique(every))
+        self.binary = all(bool(np.isin(values, (0.0, 1.0)).all()) for _, values in splits)
+        self.sign = 1.0 if lower_is_better else -1.0
+        # Splits of a cross-validation have different items, and the others are the training part. Repeated
+        # runs have the same items, but for some that are missing.
+        same_items = min(len(rows) for rows, _ in splits) >= 0.8 * self.items
+        losses = [
+            [SplitLosses(rows, self.sign * values[model], self.items - len(rows)) for rows, values in splits]
+            for model in range(len(self.models))
+        ]
+        bound = 1.0 if self.binary else math.inf
+        self.table = LossTable(losses, online=same_items, bound=bound, groups=groups)
+        self.comparison = compare_lines(self.table, self.models)
+        self.order = np.argsort(self.comparison.means, kind="stable").tolist()
+        self.intervals = [
+            mean_interval(of_model, online=same_items, bound=bound, groups=groups, least=-math.inf)
+            for of_model in losses
+        ]
+        care = caution(len(splits), FEW_SPLITS)
+        self.notes += [self._of_groups] if groups is not None else []
+        self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
+
+    @property
+    def best(self) -> str:
+        return self.models[self.order[0]]
+
+    @property
+    def alike(self) -> list[str]:
+        """Models that do not differ significantly from the best one, by mean."""
+        return [name for at in self.order[1:] if not self.comparison.worse(name := self.models[at])]
+
+    @cached_property
+    def first_shares(self) -> np.ndarray:
+        """Return (K,) the share of resampled tables in which each model is the best; ties share a table."""
+        table, rng = self.table, np.random.default_rng(0)
+        sums, sizes = table.row_means, np.full(self.items, 1 / self.items)
+        if table.clusters is not None:
+            sums, sizes = table.clusters.sums(table.row_means), table.clusters.shares
+        total, number = sums.sum(axis=1), len(sizes)
+        if number > MOST_RESAMPLED:
+            residuals = sums - np.outer(total, sizes)
+            means = rng.multivariate_normal(total, residuals @ residuals.T, DRAWS, method="svd")
+        else:
+            parts = []
+            for _ in range(0, DRAWS, 100):
+                counts = rng.multinomial(number, np.full(number, 1 / number), 100)
+                parts.append((counts @ sums.T) / (counts @ sizes)[:, None])
+            means = np.concatenate(parts)
+        lowest = means <= means.min(axis=1, keepdims=True) + 1e-12
+        return (lowest / lowest.sum(axis=1, keepdims=True)).mean(axis=0)
+
+    @cached_property
+    def sets(self) -> list[list[int]]:
+        """The largest sets of models, in the order of their means, of which no pair differs significantly."""
+        return alike_runs(self.order, self.comparison.corrected < SIGNIFICANCE)
+
+    def rows(self) -> list[Model]:
+        """Return the models, the best first."""
+        rows = []
+        for model in self.order:
+            name, gap = self.models[model], self.comparison.differences[model]
+            p_value = math.nan if name == self.best else self.comparison.p_value(self.best, name)
+            letters = [_letter(at) for at, members in enumerate(self.sets) if model in members]
+            (mean,) = self._signed(float(self.comparison.means[model]))
+            interval = self._signed(*self.intervals[model])
+            if self.binary:
+                interval = np.clip(interval, 0.0, 1.0).tolist()
+            ends = (math.nan, math.nan) if name == self.best else gap.interval(self.comparison.pairs)
+            row = [self.name, name, self.items, mean, *interval, *self._signed(gap.difference)]
+            row += [*self._signed(*ends), p_value, self.comparison.worse(name), " ".join(letters)]
+            rows.append(Model._make([*row, float(self.first_shares[model])]))
+        return rows
+
+    def pairs(self) -> list[Pair]:
+        """Return all pairs of models; the first one of a pair has the better mean."""
+        rows = []
+        for at, first in enumerate(self.order):
+            for second in self.order[at + 1 :]:
+                gap = self.table.pair(first, second)
+                p_holm = float(self.comparison.corrected[first, second])
+                row = [self.name, self.models[first], self.models[second], *self._signed(gap.difference)]
+                for pairs in (1, self.comparison.pairs):
+                    row += self._signed(*gap.interval(pairs))
+                better = self.models[first] if p_holm < SIGNIFICANCE else None
+                rows.append(Pair._make([*row, gap.p_value, p_holm, better]))
+        return rows
+
+    def _signed(self, *losses: float) -> list[float]:
+        """Return losses as outcomes, in ascending order."""
+        return sorted(self.sign * loss + 0.0 for loss in losses)
+
+    # ---- sentences
+
+    def amount(self, difference: float) -> str:
+        """Return a difference of outcomes with its unit."""
+        if not self.binary:
+            return plain_number(difference)
+        text = points(difference)
+        return f"{text.removesuffix('.0')} point{'' if text == '1.0' else 's'}"
+
+    def mean_text(self, mean: float) -> str:
+        """Return a mean outcome, in per cent if outcomes are right or wrong."""
+        return f"{points(mean)} %" if self.binary else plain_number(mean)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The answer: which models differ, what would have been detected, and how stable the best one is."""
+        comparison, others = self.comparison, [self.models[model] for model in self.order[1:]]
+        mean = self.mean_text(self.sign * float(comparison.means.min()))
+        if comparison.same:
+            both = "have the same outcome on every item"
+            return [f"{listed([self.best, *others])} {both} (mean {mean}), so there is no test."]
+        if np.isnan(comparison.corrected).any():
+            return [
+                "No test: the items are in fewer than three groups of a similar size, or one group has more "
+                f"than half of them. {self.best} has the best mean ({mean})."
+            ]
+        alike = self.alike
+        worse = [name for name in others if name not in alike]
+        head = f"No significant difference between {self.best} ({mean}) and {listed(alike)}"
+        if not alike:
+            head = f"{self.best} ({mean}) is better than {listed(worse)}"
+        if alike and worse:
+            head += f"; {listed(worse)} {'is' if len(worse) == 1 else 'are'} worse"
+        nearest = (worse or alike)[0]
+        name = f", {nearest}" if max(len(worse), len(alike) if not worse else 0) > 1 else ""
+        stays = percent(float(self.first_shares[self.order[0]]))
+        return [
+            f"{head}{name} by {self._evidence(nearest)}.",
+            self._power,
+            f"{self.best} has the best mean in {stays} of the resampled tables.",
+        ]
+
+    def _evidence(self, name: str) -> str:
+        """Return the difference of a model from the best one, with its interval and p-value."""
+        comparison = self.comparison
+        gap = comparison.differences[self.models.index(name)]
+        low, high = map(points if self.binary else plain_number, gap.interval(comparison.pairs))
+        p_value = p_text(comparison.p_value(self.best, name))
+        kind = "simultaneous 95 %" if comparison.pairs > 1 else "95 %"
+        p_value = f"p < {p_value[1:]}" if p_value.startswith("<") else f"p = {p_value}"
+        return f"{self.amount(gap.difference)} ({kind} interval {low} to {high}, {p_value})"
+
+    @property
+    def _power(self) -> str:
+        """Return which difference would have been detected, and the items that a smaller one needs."""
+        detectable = self.comparison.detectable
+        if not math.isfinite(detectable):
+            return "No possible difference would probably have been detected: there are too few items."
+        text = f"A difference of {self.amount(detectable)} would probably have been detected (80 % power)"
+        if self.table.split_means.shape[1] > 1:
+            return f"{text}."
+        smaller = _round_below(detectable)
+        items = self.items * ((detectable / smaller) ** 2 - 1)
+        kind = "" if self.table.clusters is None else " in groups of the same kind"
+        number = f"{int(float(f'{items:.2g}')):,}"
+        return f"{text}; with {number} more items{kind} {self.amount(smaller)} could be."
+
+    @property
+    def _of_groups(self) -> str:
+        assert self.table.clusters is not None
+        number, effective = len(self.table.clusters.shares), 1 / float((self.table.clusters.shares**2).sum())
+        return f"Items are in {number} groups, as many as {effective:.1f} groups of equal size."
+
+
+def _round_below(value: float) -> float:
+    """Return the largest 1, 2 or 5 times a power of 10 that is at most two thirds of a value."""
+    power = 10.0 ** math.floor(math.log10(value / 1.5))
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= value / 1.5)
+
+
+def _letter(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ..."""
+    return ("" if number < 26 else _letter(number // 26 - 1)) + chr(97 + number % 26)
+
+
+# ---- over tasks
+
+
+class ModelRank(NamedTuple):
+    """A model over the tasks. best, better, worse: numbers of tasks on which it has the best mean, is better
+    than all others, and is worse than the best one."""
+
+    model: str
+    tasks: int
+    mean_rank: float
+    best: int
+    better: int
+    worse: int
+
+
+class OutcomeAnswer:
+    """The answer of all tasks: ``sentences`` first, then ``notes``. ranking: None for one task.
+
+    ranks: of the models over the tasks, the best first; empty without a ranking.
+    """
+
+    def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str]):
+        self.tasks, self.ranking = list(tasks), None
+        self.ranks: list[ModelRank] = []
+        if len(tasks) == 1:
+            self.sentences, self.notes = tasks[0].sentences, [*tasks[0].notes, *notes]
+            return
+        of_note: dict[str, list[str]] = {}
+        for task in tasks:
+            for note in task.notes:
+                of_note.setdefault(note, []).append(task.name)
+        self.notes = [f"{listed(names)}: {note}" for note, names in of_note.items()] + list(notes)
+        models = list(dict.fromkeys(name for task in tasks for name in task.models))
+        losses = {
+            (task.name, name): float(mean)
+            for task in tasks
+            for name, mean in zip(task.models, task.comparison.means, strict=True)
+        }
+        self.ranking = rank(losses, ([task.name for task in tasks], models), False, "")
+        self.sentences = [self._wins()]
+        if self.ranking is not None:
+            self.ranking = replace(self.ranking, nouns=("task", "model"))
+            self.ranks = self._ranks(self.ranking)
+            order = listed([f"{row.model} {row.mean_rank:.2f}" for row in self.ranks], 6)
+            number = len(self.ranking.datasets)
+            self.sentences.insert(0, f"Mean ranks over {number} tasks: {order}. {self.ranking.sentence}")
+            self.notes += [self.ranking.missing] if self.ranking.missing else []
+
+    @cached_property
+    def models(self) -> list[Model]:
+        return [row for task in self.tasks for row in task.rows()]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        return [row for task in self.tasks for row in task.pairs()]
+
+    @property
+    def tables(self) -> dict[str, Sequence[Model] | Sequence[Pair] | Sequence[ModelRank]]:
+        """The rows of the tables by name; no ranks for one task."""
+        ranks = {"ranks": self.ranks} if self.ranks else {}
+        return {"models": self.models, "pairs": self.pairs, **ranks}
+
+    def _ranks(self, ranking: Ranking) -> list[ModelRank]:
+        rows = []
+        for at in ranking.by_rank:
+            name = ranking.labels[at]
+            tasks = [task for task in self.tasks if name in task.models]
+            rows.append(
+                ModelRank(
+                    *(name, len(tasks), float(ranking.comparison.mean_ranks[at])),
+                    sum(name in task.comparison.lowest for task in tasks),
+                    sum(task.best == name and not task.alike for task in tasks),
+                    sum(task.comparison.worse(name) for task in tasks),
+                )
+            )
+        return rows
+
+    def _wins(self) -> str:
+        """Return which model has the best mean on which tasks, and on how many it is clearly the best."""
+        wins: dict[str, list[str]] = {}
+        for task in self.tasks:
+            wins.setdefault(listed(task.comparison.lowest), []).append(task.name)
+        order = sorted(wins, key=lambda name: -len(wins[name]))
+        best = "; ".join(f"{name} on {listed(wins[name])}" for name in order[:4])
+        rest = f"; {counted(len(order) - 4, 'other model')} on the other tasks" if len(order) > 4 else ""
+        clear = sum(not task.alike for task in self.tasks)
+        return (
+            f"Best mean: {best}{rest}. On {clear} of {len(self.tasks)} tasks the best model is better than "
+            "all others (5 % for each task)."
+        )

@@ -1,0 +1,289 @@
+"""Comparison of models on a table of outcomes: ``confml compare outcomes.csv`` and `compare`."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from confml._json import to_json
+from confml.data.frame_table import frame_table
+from confml.data.outcomes import Columns, outcomes_of
+from confml.data.table_files import read_table
+from confml.data.text_table import TextTable
+from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, TaskComparison
+from confml.report.answers.text import RULE, p_text, percent, plain_number, points
+from confml.report.files import remove_earlier, write_csv, write_file
+from confml.report.report import Picture
+from confml.report.shown_table import ShownTable, to_console, to_html, to_latex, to_markdown
+
+MOST_PANELS = 12
+"""Tasks in a figure; the others are in the tables alone."""
+
+
+class OutcomeComparison:
+    """Models compared on the items of a table of outcomes.
+
+    Returned by `compare`. In a notebook it shows its answer and its tables.
+
+    Parameters
+    ----------
+    answer : OutcomeAnswer
+        The tests of all pairs of models on each task.
+
+    Attributes
+    ----------
+    sentences : list of str
+        The answer: which models differ significantly, which difference would probably have been detected,
+        and in how many resampled tables the best model stays the best.
+    notes : list of str
+        What is compared, and what is left out.
+    models : pandas.DataFrame
+        One row per task and model, the best first: ``items``, ``mean`` with its 95 % interval (``low``,
+        ``high``), ``difference`` from the best model with its simultaneous 95 % interval, ``p_holm`` of this
+        difference, whether the model is ``worse``, ``sets`` (models with a common letter do not differ
+        significantly), and ``first``, the share of resampled tables in which the model is the best.
+    pairs : pandas.DataFrame
+        One row per task and pair of models: ``difference`` of ``first`` minus ``second`` with both intervals,
+        ``p_value``, ``p_holm`` (Holm's correction over all pairs of the task), and which model is ``better``.
+    ranks : pandas.DataFrame
+        Mean ranks of the models over the tasks; without rows for one task.
+
+    Examples
+    --------
+    >>> wide = {"a": [1, 1, 1, 0, 1, 1], "b": [1, 0, 1, 0, 1, 1]}
+    >>> compare(wide, wide=True).models[["model", "mean"]].round(2)
+      model  mean
+    0     a  0.83
+    1     b  0.67
+    """
+
+    def __init__(self, answer: OutcomeAnswer):
+        self._answer = answer
+        self.sentences, self.notes = answer.sentences, answer.notes
+
+    @cached_property
+    def models(self) -> pd.DataFrame:
+        return pd.DataFrame(self._answer.models, columns=Model._fields)
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        return pd.DataFrame(self._answer.pairs, columns=Pair._fields)
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame:
+        return pd.DataFrame(self._answer.ranks, columns=ModelRank._fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer and the rows of all tables as plain values, for JSON."""
+        rows = {
+            name: [
+                {key: None if value != value else value for key, value in row._asdict().items()} for row in of
+            ]
+            for name, of in self._answer.tables.items()
+        }
+        return {"sentences": self.sentences, "notes": self.notes, **rows}
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write CSV files, JSON, Markdown, LaTeX, a figure and ``report.html``; return their paths."""
+        from confml.report.figures.style import save, style
+
+        folder = Path(folder)
+        paths = [
+            write_csv(folder / f"{name}.csv", rows[0]._fields, rows)
+            for name, rows in self._answer.tables.items()
+        ]
+        shown = self.shown
+        texts = {"answer.json": to_json(self.to_dict(), 1)}
+        texts["answer.md"] = "\n\n".join([" ".join(self.sentences), *map(to_markdown, shown.values())])
+        texts |= {f"{name}.tex": to_latex(table, name) for name, table in shown.items()}
+        paths += [write_file(folder / name, text) for name, text in texts.items()]
+        with style():
+            paths += save(draw(self.models), folder / "outcomes", ("pdf",))
+        paths.append(write_file(folder / "report.html", self._page(folder, paths)))
+        remove_earlier(folder, ["ranks.csv", "ranks.tex"], paths)
+        return paths
+
+    @cached_property
+    def shown(self) -> dict[str, ShownTable]:
+        """The tables for readers: ``models``, and ``ranks`` with several tasks."""
+        tables = {"models": self._shown_models()}
+        if len(self.ranks):
+            frame = self.ranks.assign(mean_rank=self.ranks["mean_rank"].map("{:.2f}".format)).astype(str)
+            columns = ("model", "tasks", "mean rank", "best", "better than all others", "worse than the best")
+            title = "Mean ranks of the models over the tasks, and numbers of tasks"
+            tables["ranks"] = ShownTable(title, frame.set_axis(columns, axis=1))
+        return tables
+
+    def _shown_models(self) -> ShownTable:
+        units = {task.name: task.binary for task in self._answer.tasks}
+
+        def text(row: Model, value: float) -> str:
+            return "" if math.isnan(value) else points(value) if units[row.task] else plain_number(value)
+
+        def interval(row: Model, low: float, high: float) -> str:
+            return "" if math.isnan(low) else f"{text(row, low)} to {text(row, high)}"
+
+        rows = self._answer.models
+        percents = " (%)" if all(units.values()) else ""
+        simultaneous = "simultaneous 95 % interval"
+        frame = pd.DataFrame(
+            {
+                "task": [row.task for row in rows],
+                "model": [row.model for row in rows],
+                f"mean{percents}": [text(row, row.mean) + " *" * row.worse for row in rows],
+                "95 % interval": [interval(row, row.low, row.high) for row in rows],
+                "difference": ["" if math.isnan(row.p_holm) else text(row, row.difference) for row in rows],
+                simultaneous: [interval(row, row.simultaneous_low, row.simultaneous_high) for row in rows],
+                "p (Holm)": [p_text(row.p_holm) for row in rows],
+                "set": [row.sets for row in rows],
+                "first": [percent(row.first) for row in rows],
+            }
+        )
+        notes = [
+            f"*: worse than the best model ({RULE}{' of the task' if len(units) > 1 else ''}).",
+            "difference: from the best mean; an interval of all pairs together may contain 0 where Holm's "
+            "correction, which is less strict, shows a difference. set: models with a common letter do not "
+            "differ significantly. first: share of resampled tables in which the model is the best.",
+            *self.notes,
+        ]
+        if len(units) == 1:
+            frame = frame.drop(columns="task")
+        title = f"Comparison of {self.models['model'].nunique()} models"
+        title += f" on {rows[0].items:,} items" if len(units) == 1 else f" on {len(units)} tasks"
+        return ShownTable(title, frame, notes, keys=1 if len(units) == 1 else 2)
+
+    def _page(self, folder: Path, paths: Sequence[Path]) -> str:
+        from confml.report.page.drawings import drawing_of
+        from confml.report.page.page import page_template
+
+        picture = Picture("outcomes", lambda: None, "Means with 95 % intervals", CAPTION)
+        models, *ranks = self.shown.values()
+        return page_template().render(
+            **{"banner": "", "failures": [], "datasets": [], "about": "", "origin": [], "citations": []},
+            headline=self.sentences,
+            summary=models,
+            limits=self.notes,
+            name="Comparison of models",
+            cells=f"{models.title}.",
+            figures=[drawing_of(picture, folder)],
+            sections=[{"id": "ranks", "title": "Over tasks", "tables": ranks}] if ranks else [],
+            files=[(path.name, path.name) for path in paths],
+        )
+
+    def __repr__(self) -> str:
+        text = "".join(map(to_console, self.shown.values()))
+        return "\n".join([*self.sentences, "", text.rstrip()])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        html = "".join(to_html(table, name) for name, table in self.shown.items())
+        return f"<p>{escape(' '.join(self.sentences))}</p>{html}"
+
+
+CAPTION = (
+    "Mean outcome of each model with its 95 % interval, the best first. Grey models are worse than the best "
+    f"one ({RULE}). Two models may differ although their intervals overlap: the same items are compared."
+)
+
+
+def draw(models: pd.DataFrame) -> Any:
+    """Draw the means of the models of each task with their 95 % intervals, sorted; grey ones are worse."""
+    from confml.report.figures.style import BLUE, GREY, Panels
+
+    tasks = list(models.groupby("task", sort=False))[:MOST_PANELS]
+    panels = Panels(len(tasks), 0.3 + 0.15 * max(len(rows) for _, rows in tasks))
+    for axes, (task, rows) in zip(panels.axes, tasks, strict=True):
+        places = np.arange(len(rows))
+        for worse, colour in ((False, BLUE), (True, GREY)):
+            chosen = (rows["worse"] == worse).to_numpy()
+            part = rows[chosen]
+            gaps = np.nan_to_num([part["mean"] - part["low"], part["high"] - part["mean"]]).clip(0)
+            label = "worse than the best model" if worse else "no significant difference from the best model"
+            style = {"fmt": "o", "color": colour, "capsize": 2}
+            panels.handles[label] = axes.errorbar(part["mean"], places[chosen], xerr=gaps, **style)
+        axes.set_yticks(places, rows["model"])
+        axes.invert_yaxis()
+        axes.set_title(task)
+    return panels.finish("means with 95 % intervals", "mean outcome")
+
+
+def compare(
+    table: Any,
+    *,
+    item: str | None = None,
+    model: str = "model",
+    outcome: str = "outcome",
+    wide: bool = False,
+    group: str | None = None,
+    task: str | None = None,
+    split: str | None = None,
+    lower_is_better: bool = False,
+) -> OutcomeComparison:
+    """Compare models on the same items, from a table of their outcomes.
+
+    Pairs of models are compared by a t test of the differences of the items, with Holm's correction over all
+    pairs. Intervals of differences are simultaneous. Only items that all models have are compared.
+
+    Parameters
+    ----------
+    table : str, Path or data frame
+        A table file, or a data frame of pandas or of any library that pyarrow reads: one row per item and
+        model, or with ``wide`` one row per item and one column per model. Outcomes are numbers, or texts such
+        as right and wrong, true and false, yes and no.
+    item, model, outcome : str, optional
+        Columns of the item, the model and the outcome; by default they have these names. Without a column
+        ``item``, each row of a wide table is an item.
+    wide : bool, default=False
+        Whether the table has one column per model.
+    group : str, optional
+        Column of the group of an item. Items of one document, patient or template are not independent; if
+        that is ignored, more than half of the comparisons of equal models may be significant.
+    task : str, optional
+        Column of the task (benchmark, data set). Each task is compared by itself, then the ranks over tasks.
+    split : str, optional
+        Column of repeated runs, seeds, or splits of a cross-validation. Outcomes of an item are averaged over
+        them, and the variance is at least that between the splits.
+    lower_is_better : bool, default=False
+        Whether outcomes are losses or errors.
+
+    Returns
+    -------
+    OutcomeComparison
+        The answer, and the tables of models and pairs.
+
+    Raises
+    ------
+    ConfmlError
+        For a table without these columns, with texts that are no outcomes, with two outcomes of a model on an
+        item, or without two models that have outcomes on the same two items.
+
+    Notes
+    -----
+    With d_i the difference of two models on item i of n, two differences of the largest size are added, one
+    of each sign, and the mean is tested by Student's t with n - 1 degrees of freedom (Bonett and Price 2012
+    for right and wrong). With groups, the variance is CR3 (Bell and McCaffrey 2002), at least that of single
+    items, and the degrees of freedom are the effective number of groups minus 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> hard = rng.random(300)
+    >>> wide = {name: hard < skill for name, skill in {"a": 0.8, "b": 0.79, "c": 0.6}.items()}
+    >>> print(compare(wide, wide=True).sentences[0])
+    No significant difference between a (81.3 %) and b; c is worse by 21.7 points (simultaneous 95 % interval
+    15.7 to 27.3, p < 0.001).
+    """
+    if isinstance(table, (str, Path)):
+        texts: TextTable = read_table(Path(table))
+    else:
+        texts = frame_table(pd.DataFrame(table) if isinstance(table, dict) else table, "the table")
+    if item is None and (not wide or "item" in texts):
+        item = "item"
+    tasks, notes = outcomes_of(texts, Columns(item, model, outcome, group, task, split), wide)
+    compared = [TaskComparison(of_task, lower_is_better) for of_task in tasks]
+    return OutcomeComparison(OutcomeAnswer(compared, notes))
