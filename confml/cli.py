@@ -23,15 +23,13 @@ SOFTWARE, INTERRUPTED = 70, 130
 COMMANDS = {
     "init": "Write a commented config for a table file that runs as it is.",
     "run": "Run a config and write its reports.",
-    "plan": "Show the cells of a run, without computing.",
     "status": "Show the numbers of cells done, failed and left in the folder RUN.",
     "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
     "compare": "Compare models on a table of outcomes, or methods of runs on the same splits.",
     "predict": "Predict new rows, with a region for each significance level.",
     "bayes-error": "Estimate the Bayes error of a data set.",
     "data": "List, describe, fetch and audit data sets.",
-    "methods": "List the methods and steps that a config can name.",
-    "describe": "Describe a name of a config or report.",
+    "describe": "Describe a name of a config or report, or list methods and steps.",
     "schema": "Print the JSON Schema of configs.",
     "doctor": "Show versions, threads, caches and data.",
 }

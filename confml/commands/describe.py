@@ -39,14 +39,19 @@ _FACTS = {
 @allow_import_option
 @json_option
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
-    """Describe a name of a config or report.
+    """Describe a name of a config or report, or list methods and steps.
 
     NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a table of the
     report, a published table, a warning, a term, a setting of 'conformal' or 'venn', or a guarantee. Without
-    NAME, --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of
-    any classifier. A name with several meanings is described once for each; with --json it is then a list.
+    NAME, methods and steps are listed; --type lists the names of a type. 'samples', 'conformal' and 'venn'
+    are wrappers of any classifier. A name with several meanings is described once for each; with --json it
+    is then a list.
+
+    Classifiers with scikit-learn's interface are named by module and class, such as
+    sklearn.ensemble.RandomForestClassifier, and transformers are steps, such as sklearn.decomposition.PCA.
 
     \b
+    confml describe
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
     confml describe xgboost.XGBClassifier --allow-import xgboost
@@ -60,9 +65,11 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     from confml.report.described import describe_all, known_types
 
     if name is None:
-        if only is None:
-            raise click.UsageError("Missing argument 'NAME', or --type to list the names of a type.")
-        names = list(dict.fromkeys(known_types()[only].names()))
+        if only is None and not as_json:
+            _list_methods_and_steps()
+            return
+        types = ("method", "step") if only is None else (only,)
+        names = list(dict.fromkeys(name for kind in types for name in known_types()[kind].names()))
         echo_json(names) if as_json else click.echo("\n".join(names))
         return
     entries = [
@@ -73,6 +80,30 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
         echo_json(entries[0] if len(entries) == 1 else entries)
         return
     echo("\n\n".join("\n".join(description_lines(entry)) for entry in entries))
+
+
+def _list_methods_and_steps() -> None:
+    """Print the names and summaries of methods and steps."""
+    from confml.methods.registry import broken_methods, describe, known_methods
+    from confml.steps.registry import describe_step, known_steps
+
+    for kind, names, described in (
+        ("methods", known_methods(), describe),
+        ("steps", known_steps(), describe_step),
+    ):
+        echo(f"{kind}:")
+        width = max(map(len, names))
+        for name in sorted(names):
+            entry = described(name)
+            source = "" if entry["source"] == "confml" else f" ({entry['source']})"
+            echo(f"  {name:<{width}}  {entry['summary']}{source}")
+    for name, error in broken_methods().items():
+        echo(f"  {name}  cannot be used: {error}")
+    echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
+    echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
+    echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
+    echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")
 
 
 def description_lines(entry: Mapping[str, Any]) -> list[str]:

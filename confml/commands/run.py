@@ -12,7 +12,7 @@ import click
 
 from confml.commands import common
 from confml.commands.common import say, say_unless
-from confml.commands.plan import show_plan
+from confml.commands.dry_run import show_cells
 
 if TYPE_CHECKING:
     from confml.runner.run import Execution
@@ -48,7 +48,9 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
-@click.option("--dry-run", is_flag=True, help="Show the cells without computing, as confml plan does.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show the number of cells done, failed and left, without computing."
+)
 @click.option("--verbose", "-v", is_flag=True, help="Print a line per finished task, and all tables.")
 @common.json_option
 @common.all_option
@@ -75,7 +77,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     settings = common.load(config, overrides).with_baseline()
     folder = common.folder_of(settings, out)
     if dry_run:
-        show_plan(settings, folder, as_json)
+        show_cells(settings, folder, as_json)
         return 0
 
     from confml._outputs import protected

@@ -70,7 +70,7 @@ class LimitsSpec(Part):
 class MethodEntry(Part):
     """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen).
 
-    name: A method of `confml methods`, or a classifier with scikit-learn's interface by its dotted name;
+    name: A method of `confml describe`, or a classifier with scikit-learn's interface by its dotted name;
         packages other than scikit-learn need --allow-import. Example: tcm-nn or
         sklearn.ensemble.RandomForestClassifier
     params: Parameters whose names are also keys of a method.

@@ -25,7 +25,7 @@ _COSTS = {"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "null"}], "
 class StepSpec(Part):
     """A step before every method, fitted to training data only: its name and parameters.
 
-    name: A step of `confml methods`, or a transformer with scikit-learn's interface by its dotted name.
+    name: A step of `confml describe`, or a transformer with scikit-learn's interface by its dotted name.
         Example: row-standardise or sklearn.decomposition.PCA
     params: Parameters of the step whose names are also keys of a step.
     """

@@ -5,7 +5,7 @@ List its class in `confml.methods.METHODS`. In a package of your own, name the c
     [project.entry-points."confml.methods"]
     nearest-mean = "my_package.nearest_mean:NearestMean"
 
-and ``confml methods`` lists it. A method uses public modules only: `confml.methods.base` (and
+and ``confml describe`` lists it. A method uses public modules only: `confml.methods.base` (and
 `confml.methods.details`, `confml.methods.nominal`), `confml.plugins.parameters` and `confml.measures`.
 
 ``tests/methods/test_methods_contract.py`` tests every method of the registry. Add tests with values that are
@@ -27,7 +27,7 @@ from confml.plugins.parameters import Integer
 class NearestMean(Method):
     """Predict the class with the nearest mean; confidence is the difference to the second smallest distance.
 
-    ``confml methods`` shows the first line, ``confml describe`` all of this text. Document the method, its
+    ``confml describe`` shows the first line, ``confml describe`` all of this text. Document the method, its
     views, how ties are decided, the cases of one class, of a class with one example and of constant features,
     and the source with the numbers of its equations. The sections Parameters and Attributes are added from
     the declarations.

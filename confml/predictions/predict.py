@@ -70,7 +70,7 @@ def predict(
     label : str
         Column of the class.
     method : str, default="tcm-nn"
-        A method of ``confml methods``.
+        A method of ``confml describe``.
     params : dict, optional
         Parameters of the method.
     steps : sequence, optional

@@ -229,7 +229,7 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
     if not matches and _is_class_name(name, similar=close is not None):
         matches = _types_of_class(name, list(types))
     if not matches:
-        hint = close or "confml methods lists methods and steps"
+        hint = close or "confml describe lists methods and steps"
         if "method" in types and not family(name, names) and (dotted := dotted_name(name, similar=False)):
             hint = f"did you mean '{dotted}'?"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)

@@ -22,7 +22,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     step : str, default="standardise"
-        A step of ``confml methods``.
+        A step of ``confml describe``.
     params : dict, optional
         Parameters of the step.
     random_state : int, RandomState or None, default=0

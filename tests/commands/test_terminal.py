@@ -42,11 +42,11 @@ def tiny(tmp_path_factory):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("plan", "tiny.yaml"),
+        ("run", "--dry-run", "tiny.yaml"),
         ("status", "run"),
         ("report", "run", "--json"),
         ("compare", "run"),
-        ("methods",),
+        ("describe",),
         ("describe", "bayes-knn"),
         ("describe", "transduction-figure2"),
         ("data", "list"),
@@ -60,13 +60,6 @@ def test_every_command_writes_ascii(tiny, arguments):
     done = confml_command(*arguments, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
-
-
-def test_a_dry_run_is_the_plan(tiny):
-    arguments = (str(tiny / "tiny.yaml"), "--out", str(tiny / "not-there"))
-    plan, dry = confml_command("plan", *arguments), confml_command("run", "--dry-run", *arguments)
-    assert plan.stdout == dry.stdout and plan.stdout and dry.returncode == 0
-    assert not (tiny / "not-there").exists()
 
 
 def test_compare_is_quiet(tiny):
@@ -97,7 +90,7 @@ def test_lines_fit_the_terminal(tiny, width, monkeypatch, capsys):
     monkeypatch.chdir(tiny)
     printed = {}
     for arguments in (
-        ("plan", "a folder/my config.yaml"),
+        ("run", "--dry-run", "a folder/my config.yaml"),
         ("data", "check", "a folder/my.csv", "--label", "class"),
         ("compare", "run"),
         ("doctor",),
@@ -108,7 +101,7 @@ def test_lines_fit_the_terminal(tiny, width, monkeypatch, capsys):
         printed[arguments[0]] = out + err
         longest = max((out + err).splitlines(), key=len)
         assert len(longest) <= width or " " not in longest.strip(), longest  # a path is not broken
-    assert "confml: a folder/my config.yaml:1:33: my.csv: there" in printed["plan"]
-    assert "\nconfml: a folder/my config.yaml:1:49: my.csv:" in printed["plan"]
+    assert "confml: a folder/my config.yaml:1:33: my.csv: there" in printed["run"]
+    assert "\nconfml: a folder/my config.yaml:1:49: my.csv:" in printed["run"]
     assert re.search(r"knn k=3 - tcm-nn k=1 .*\nmetric +first", printed["compare"])
     assert re.search(r"^sure_correct at 0\.9 ", printed["compare"], re.MULTILINE)

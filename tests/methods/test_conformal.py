@@ -479,7 +479,7 @@ def run_of(tmp_path, text, out="out"):
     path.write_text(text)
     ran = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"])
     assert ran.exit_code == 0, ran.output
-    planned = CliRunner().invoke(cli, ["plan", str(path), "--out", str(tmp_path / out)])
+    planned = CliRunner().invoke(cli, ["run", "--dry-run", str(path), "--out", str(tmp_path / out)])
     lines = (tmp_path / out / "metrics.csv").read_text().splitlines()[1:]
     values = {}
     for line in lines:

@@ -290,7 +290,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
     assert "own_module.FailsInFit r0: RuntimeError: no licence" in done.stderr
     manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
-    status = run("plan", "own.yaml", "--out", "out", "--allow-import", "own_module")
+    status = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
     assert "6 cells in out: 5 done, 1 failed, 0 left" in status.stdout
     metrics = (tmp_path / "out" / "metrics.csv").read_text()
     assert run("report", "out").returncode == 0  # the stored cells need no import
@@ -299,7 +299,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
     assert json.loads(described.stdout)["views"] == ["probability"]
     with open(tmp_path / "own_module.py", "a") as source:
         source.write("\n# changed\n")
-    changed = run("plan", "own.yaml", "--out", "out", "--allow-import", "own_module")
+    changed = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
     assert "6 cells in out: 1 done, 0 failed, 5 left" in changed.stdout
 
 

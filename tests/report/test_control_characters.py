@@ -65,7 +65,7 @@ def test_every_output(folder):
     command("report", run, "--all")
     json.loads(command("report", run, "--json"))
     command("status", run)
-    command("plan", config)
+    command("run", "--dry-run", config)
     command("compare", run, "--out", folder / "compared")
     json.loads(command("compare", run, "--json"))
     command("report", run, run, "--out", folder / "both")

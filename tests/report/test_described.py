@@ -75,7 +75,7 @@ def test_a_name_with_two_meanings_is_described_twice():
         ("random-forest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
         ("svm", "did you mean one of .*dag-svm.*kernel-svm.*ovo-svm"),
         ("svc", "did you mean 'sklearn.svm.SVC'"),
-        ("qqqqqqq", "confml methods lists"),
+        ("qqqqqqq", "confml describe lists"),
     ],
 )
 def test_an_unknown_name_is_an_error_with_a_hint(name, message):

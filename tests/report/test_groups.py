@@ -80,5 +80,5 @@ def test_new_groups_and_wrong_columns(folder):
     (folder / "moon.csv").write_text(text)
     found = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
     assert "in groups without calibration rows: all labels have p-value 1" in found.stderr
-    wrong = command("plan", folder / "c.yaml", "--set", "methods.2.by=sity", code=2)
+    wrong = command("run", "--dry-run", folder / "c.yaml", "--set", "methods.2.by=sity", code=2)
     assert "has no column 'sity'" in wrong.stderr and "site" in wrong.stderr

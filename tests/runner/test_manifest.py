@@ -146,7 +146,7 @@ def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
     assert json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["name"] == "small"
 
 
-@pytest.mark.parametrize("command", ["run", "report", "plan"])
+@pytest.mark.parametrize("command", ["run", "report"])
 def test_an_empty_name_of_a_folder_is_refused(tmp_path, command):
     done = invoke(command, config_file(tmp_path), "--out", "")
     assert done.code == 2 and "the name of a folder is empty" in done.text

@@ -331,7 +331,7 @@ def test_two_runs_in_one_folder_at_once(reference, tmp_path):
 
 def test_plan_computes_nothing(tmp_path):
     config = write_config(tmp_path)
-    done = confml("plan", config, "--out", tmp_path / "out", "--json")
+    done = confml("run", "--dry-run", config, "--out", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["cells"]
     assert sum(row["cells"] for row in rows) == 20 and all(row["left"] == row["cells"] for row in rows)

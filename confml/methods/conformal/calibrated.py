@@ -168,7 +168,7 @@ class CalibratedMethod(WrapperMethod):
         return [rows for rows in parts if len(rows)] or [np.empty(0, dtype=np.intp)]
 
     def _candidates(self) -> list[Method]:
-        """Return the classifier, and those of ``best_of``, as confml methods, not copies."""
+        """Return the classifier, and those of ``best_of``, as confml describe, not copies."""
         return [self.classifier(), *map(as_method, self.best_of or ())]
 
     def _fitted_without(

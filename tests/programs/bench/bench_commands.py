@@ -55,9 +55,9 @@ def bench_predict() -> Row:
 
 
 def bench_methods() -> Row:
-    """``confml methods`` beside the import of NumPy."""
+    """``confml describe`` beside the import of NumPy."""
     return _in_turns(
-        "confml methods, beside the import of NumPy", ("-m", "confml", "methods"), ("-c", "import numpy")
+        "confml describe, beside the import of NumPy", ("-m", "confml", "describe"), ("-c", "import numpy")
     )
 
 
@@ -103,8 +103,8 @@ def bench_table() -> list[Row]:
             "one method on a CSV file": ("run", f"{name}/iris.yaml", *new),
             "`confml run usps`": ("run", "usps", *new),
             "quick start": ("run", "quickstart", *new),
-            f"`confml plan` of {CELLS_OF_REPEAT * repeats:,} cells": (
-                *("plan", tiny, "--set", f"protocol.repeats={repeats}", "--out", f"{name}/plan"),
+            f"`confml run --dry-run` of {CELLS_OF_REPEAT * repeats:,} cells": (
+                *("run", "--dry-run", tiny, "--set", f"protocol.repeats={repeats}", "--out", f"{name}/plan"),
             ),
             f"a finished run of {CELLS_OF_REPEAT * 143:,} cells, started again": (
                 *("run", tiny, "--out", f"{name}/tiny", "--quiet", "--jobs", "2"),

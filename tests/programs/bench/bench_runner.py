@@ -321,12 +321,12 @@ def bench_nested_two_jobs() -> Row:
 
 
 def bench_plan_of_many_cells() -> Row:
-    """CPU seconds of ``confml plan``, with its imports, for 100,030 cells that are not computed."""
+    """CPU seconds of ``confml run --dry-run``, with its imports, for 100,030 cells that are not computed."""
     repeats = 1429
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config = write_config(folder, repeats)
-        seconds, _ = cpu_of("-m", "confml", "plan", str(config), "--out", str(folder / "out"))
+        seconds, _ = cpu_of("-m", "confml", "run", "--dry-run", str(config), "--out", str(folder / "out"))
     what = f"plan of {CELLS_OF_REPEAT * repeats} tiny cells, beside 5 s"
     return (what, seconds, 5.0, 5.0 / seconds, {"repeats": 1, "goal": 1.0})
 

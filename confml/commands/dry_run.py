@@ -1,33 +1,12 @@
-"""``confml plan``."""
+"""``confml run --dry-run``: the cells of a run, without computing."""
 
 from pathlib import Path
-
-import click
 
 from confml.commands import common
 from confml.terminal import echo
 
 
-@click.command()
-@common.config_argument
-@common.out_option
-@common.set_option
-@common.allow_import_option
-@common.json_option
-def plan(config, out, overrides, as_json) -> None:
-    """Show the cells of a run, without computing.
-
-    For each method the table has the number of cells, and how many are done, failed and left.
-
-    \b
-    confml plan configs/usps.yaml
-    confml plan quickstart --json
-    """
-    settings = common.load(config, overrides).with_baseline()
-    show_plan(settings, common.folder_of(settings, out), as_json)
-
-
-def show_plan(settings, folder: Path, as_json: bool) -> None:
+def show_cells(settings, folder: Path, as_json: bool) -> None:
     """Print the cells of a config and the state of its folder."""
     import pandas as pd
 
