@@ -293,7 +293,7 @@ def _configs() -> str:
     ]
     root = Path(__file__).parents[1] / "configs"
     papers = sorted(path for path in (root / "papers").iterdir() if path.is_dir())
-    for folder in (root, *papers, root / "gallery", root / "many-classes"):
+    for folder in (root, *papers, root / "gallery"):
         lines += [
             f"## {folder.relative_to(root.parent)}",
             "",

@@ -97,8 +97,6 @@ class Config(Part):
         repeats: 20}
     levels: Significance levels of region predictions.
     thresholds: Acceptance thresholds of the reject option.
-    coverage_by: Columns whose groups get a coverage in conditional-coverage.csv: features, id columns or the
-        groups column; numbers are divided into 5 bins. Example: [sex, region]
     figures: Figures to draw. Example: [error-against]
     figure_formats: Formats of the files of figures, besides SVG, which the page shows. Example: [pdf]
     leaderboard: Whether the report ranks all methods over the data sets by error, selective risk,
@@ -126,7 +124,6 @@ class Config(Part):
     protocol: Protocol
     levels: tuple[Level, ...] = (0.01, 0.05)
     thresholds: tuple[Threshold, ...] = (0.8, 0.95, 0.99)
-    coverage_by: NameList = ()
     figures: tuple[FigureSpec, ...] = ()
     figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = ("png",)
     leaderboard: bool = False
@@ -170,7 +167,7 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        for key in ("aim", "silence", "coverage-by"):
+        for key in ("aim", "silence"):
             if not plain.get(key):
                 plain.pop(key, None)
         return plain

@@ -91,21 +91,6 @@ def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return irfft(rfft(first, padded) * rfft(second, padded), padded)[:size]
 
 
-def expected_deviation(
-    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False, absent: int = 0
-) -> float:
-    """Return the mean of |coverage - (1 - level)| of valid p-values.
-
-    parts: as in `coverage_band`. absent: number of further rows of absent classes, which are never covered.
-    """
-    masses = covered_by_parts(parts, level, smoothed)
-    if masses is None:
-        return math.nan
-    rows = len(masses) - 1
-    shares = np.linspace(0, 1, len(masses)) * (rows / (rows + absent))
-    return float(masses @ np.abs(shares - (1 - level)))
-
-
 def _ranks_at_most(level: float, counted: int) -> int:
     """Return how many of 1/counted, 2/counted, ... are at most ``level``, divided as p-values are."""
     ranks = math.floor(level * counted)

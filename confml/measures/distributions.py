@@ -48,6 +48,13 @@ def student_sf(x, df):
     return special.stdtr(df, -np.asarray(x))
 
 
+def clopper_pearson(k: int, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of Clopper and Pearson for a share k / n."""
+    low = float(beta_quantile(0.025, k, n - k + 1)) if k else 0.0
+    high = float(beta_quantile(1 - 0.025, k + 1, n - k)) if k < n else 1.0
+    return low, high
+
+
 def wilson(k: float, n: float, z: float = 1.959964) -> tuple[float, float]:
     """Return the 95 % interval of Wilson for a share k / n."""
     centre, spread = k / n + z * z / (2 * n), z * math.sqrt(k / n * (1 - k / n) / n + z * z / (4 * n * n))

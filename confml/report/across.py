@@ -25,7 +25,7 @@ from confml.runner.results import CellResult
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = (
     *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
-    *("figure-formats", "coverage-by"),
+    "figure-formats",
 )
 Label = tuple[str, ...]
 

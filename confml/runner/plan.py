@@ -18,7 +18,6 @@ from confml.measures.costs import costs_of
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, external_files, shown_params
-from confml.runner.origins import coverage_columns
 from confml.runner.split_data import by_places, form_of_rows
 from confml.runner.splits import Split, checked_splits, split_identity
 from confml.steps.registry import imputes, step_class, version_of_step
@@ -88,14 +87,13 @@ class Plan:
     """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config.
 
     smallest_training: for each data set the training rows per class of the split with the fewest training
-    rows. columns: for each data set the columns of ``coverage-by`` that it has.
+    rows.
     """
 
     config: Config
     datasets: Mapping[str, DataSet]
     jobs: tuple[Job, ...] = field(default=())
     smallest_training: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
-    columns: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -112,7 +110,6 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
 
     Raises ConfigErrors if the protocol does not fit the data.
     """
-    columns = coverage_columns(config, datasets)
     problems: dict[str, ConfigError] = {}
     jobs: list[Job] = []
     smallest: dict[str, dict[Any, int]] = {}
@@ -128,7 +125,7 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
             problems.setdefault(str(error), error)
     if problems:
         raise ConfigErrors(list(problems.values()))
-    return Plan(config, datasets, tuple(jobs), smallest, columns)
+    return Plan(config, datasets, tuple(jobs), smallest)
 
 
 def load_datasets(config: Config) -> dict[str, DataSet]:

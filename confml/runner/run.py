@@ -114,7 +114,7 @@ def run(
     store.make()
     with guarded(store.folder):
         state = run_state(store, plan.cells, execution.retry_failed)
-        origins = {name: origins_key(data, whole.columns[name]) for name, data in datasets.items()}
+        origins = {name: origins_key(data) for name, data in datasets.items()}
         jobs, shard = execution.jobs, execution.part
         manifest = new_manifest(whole, origins, jobs=jobs, engine=engine.name, shard=shard)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
@@ -123,7 +123,7 @@ def run(
             info["audited_rows"] = len(audited[info["name"]].seen)
         for name, key in origins.items():
             if key is not None:
-                RowOrigins.of(datasets[name], whole.columns[name]).write(store, key)
+                RowOrigins.of(datasets[name]).write(store, key)
         if shard is not None:
             note_shard(store, shard, plan.cells)
         store.sync()

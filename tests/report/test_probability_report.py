@@ -1,4 +1,4 @@
-"""Tables and figure of probabilities: calibration beside chance, bounds of Venn predictors, reliability."""
+"""Probabilities: bounds of Venn predictors, and the reliability diagram."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from report.report_cases import entry, figure, make_config, make_run, result_of
 
-from confml.measures.bins import Bins
 from confml.measures.prediction import Prediction
 from confml.report.figures import NotApplicable, pictures
 from confml.report.figures.style import style
@@ -40,31 +39,10 @@ def run_of(splits=("r0", "r1"), **config):
     )
 
 
-def test_calibration_of_each_view(tmp_path):
-    run = run_of()
-    write_report(run, tmp_path)
-    (row,) = read(tmp_path / "tables/calibration.csv")
-    assert (row["splits"], row["rows"], row["above"], row["slope_splits"]) == ("2", "800", "1", "2")
-    errors = [
-        Bins.of(one.views["venn"].scores.max(axis=1), one.views["venn"].labels == one.truth).error
-        for one in run.finished()
-    ]
-    assert float(row["ece"]) == pytest.approx(np.mean(errors))
-    assert 0.2 < float(row["slope"]) < 0.9
-
-
-def test_bounds_beside_frequencies(tmp_path):
+def test_bounds_are_columns_of_the_region_table(tmp_path):
     run = run_of(["r0"])
     write_report(run, tmp_path)
     (result,) = run.finished()
-    rows = read(tmp_path / "tables/venn-bounds.csv")
-    assert [row["class"] for row in rows] == ["a", "b"]
-    for j, row in enumerate(rows):
-        assert row["rows"] == "400"
-        assert float(row["frequency"]) == pytest.approx(np.mean(result.truth == CLASSES[j]))
-        mean = result.views["venn"].scores[:, j].mean()
-        assert float(row["lower"]) == pytest.approx(mean - 0.02)
-        assert float(row["upper"]) == pytest.approx(mean + 0.03)
     (table,) = (tmp_path / "regions").rglob("*.csv")
     first = read(table)[0]
     assert float(first["upper[b]"]) - float(first["lower[b]"]) == pytest.approx(0.05)
@@ -92,26 +70,3 @@ def test_reliability_needs_probabilities():
     (picture,) = pictures(make_run(config, margins, INFO, ["r0"]))
     with pytest.raises(NotApplicable, match="no method has probabilities"):
         picture.draw()
-
-
-def p_values(cell):
-    """Class a is covered by its label alone, class b by both labels in one of two rows and never else."""
-    p = np.concatenate([np.tile([0.9, 0.01], (60, 1)), np.tile([0.9, 0.9], (20, 1)), np.full((20, 2), 0.01)])
-    truth = CLASSES[np.repeat([0, 1], [60, 40])]
-    return result_of(cell, {"p-value": Prediction(CLASSES, p, "p-value")}, truth)
-
-
-def test_conditional_coverage_by_class_and_size(tmp_path):
-    """The second split tests the same rows, so it adds none."""
-    config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.1,))
-    run = make_run(config, p_values, INFO, ["r0", "r1"])
-    write_report(run, tmp_path)
-    rows = read(tmp_path / "tables/conditional-coverage.csv")
-    shown = [(row["by"], row["group"], row["rows"], row["covered"], row["few"]) for row in rows]
-    assert shown == [
-        ("class", "a", "60", "60", "0"), ("class", "b", "40", "20", "1"),
-        ("size", "0", "20", "0", "1"), ("size", "1", "60", "60", "0"), ("size", "2", "20", "20", "1"),
-    ]  # fmt: skip
-    assert all(float(row["low"]) <= float(row["coverage"]) <= float(row["high"]) for row in rows)
-    assert [bool(row["band_low"]) for row in rows] == [True, True, False, False, False]
-    assert float(rows[1]["coverage"]) < float(rows[1]["band_low"])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from confml.data.text_table import counted
 from confml.measures import Case
-from confml.measures.conditional import GroupCoverage
+from confml.measures.distributions import clopper_pearson
 from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 from confml.methods.divisions import DIVISIONS, GROUP, UNKNOWN
 from confml.plugins.by import BY_KEYS
@@ -119,10 +119,9 @@ def _of_dataset(views: Sequence[Regions], levels: Sequence[float]) -> Iterator[R
                 n, rows = len(mine), int(calibration.get((by, group), 0))
                 for level in levels:
                     wrong = int(mine["missed", level].sum())
-                    interval = GroupCoverage.of(n, wrong)
                     key = view.key[0], by, group, *view.key[1:], level, int(len(of_view) > 0)
                     size = float(mine["size", level].mean())
-                    yield *key, rows, n, wrong / n, interval.low, interval.high, size
+                    yield *key, rows, n, wrong / n, *clopper_pearson(wrong, n), size
 
 
 def rows(report: Report) -> Iterator[Row]:

@@ -1,12 +1,11 @@
-"""Quality of probabilities of a calibrated predictor: calibration errors, and the band of the diagram."""
+"""Probabilities of a calibrated predictor: the band of the reliability diagram."""
 
 from __future__ import annotations
 
 import numpy as np
 from _entries import ABOUT, Claim, Entry
 
-from confml.measures.bins import Bins
-from confml.measures.recalibration import ChanceErrors, Event
+from confml.measures.recalibration import Event
 from confml.report.figures.reliability import Diagram
 
 
@@ -15,14 +14,6 @@ def _calibrated(rng, rows, ties):
     p = rng.beta(1.0, 0.5, rows)
     p = np.round(p, 1) if ties else p
     return p, rng.random(rows) < p
-
-
-def errors(rng, rows, ties):
-    """Calibration error above the quantile of its distribution by chance."""
-    p, happened = _calibrated(rng, rows, ties)
-    found = Bins.of(p, happened)
-    (chance,) = ChanceErrors.of(p[None], seed=int(rng.integers(2**31)))
-    return [found.error > chance.quantile]
 
 
 def diagram(rng, rows, ties):
@@ -35,11 +26,6 @@ def diagram(rng, rows, ties):
 
 SETTINGS = [{"rows": rows, "ties": ties} for rows, ties in ((100, False), (1000, False), (1000, True))]
 ENTRIES = (
-    Entry("calibration-error", "ece_null_95",
-          "5 % of the splits are above ece_null_95 by chance",
-          SETTINGS,
-          lambda setting: [Claim("ece above ece_null_95", 0.05, ABOUT)],
-          errors, fraction=0.2),
     Entry("reliability-band", "90 % band, reliability figure",
           "5 % and 95 % quantiles at each probability by itself",
           SETTINGS, lambda setting: [Claim("fit at the median probability outside the band", 0.1, ABOUT)],

@@ -122,7 +122,7 @@ def test_other_tables_are_links_and_incomplete_runs_have_a_banner(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     found = Elements(text)
     links = [one["href"] for one in found.of("a") if not one["href"].startswith("#")]
-    assert {"tables/calibration.csv", "summary.csv", "summary.md", "answer.json"} <= set(links)
+    assert {"tables/confusion.csv", "summary.csv", "summary.md", "answer.json"} <= set(links)
     assert all((tmp_path / link).exists() for link in links)
     assert "Incomplete: 2 of 20 cells failed, and 1 of 20 cells are still to be computed" in text
     assert "ovo-svm: 2 cells on odd, data: ValueError" in text
