@@ -83,7 +83,7 @@ validity: $(VENV)/installed  ## error rates of p-values, probabilities and certi
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
 
-# Region sizes of all guarantees on the small and middle data sets of the leaderboard (about 20 minutes).
+# Region sizes of all guarantees on data sets of small and middle size (about 20 minutes).
 promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/promises $(if $(ONLY),--only $(ONLY))
 

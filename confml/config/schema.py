@@ -99,8 +99,6 @@ class Config(Part):
     thresholds: Acceptance thresholds of the reject option.
     figures: Figures to draw. Example: [error-against]
     figure_formats: Formats of the files of figures, besides SVG, which the page shows. Example: [pdf]
-    leaderboard: Whether the report ranks all methods over the data sets by error, selective risk,
-        certificates, regions, calibration and time.
     costs: Costs of decisions: matrix (for each true class the cost of each prediction) and abstain (the price
         of no decision), or the path of a YAML or CSV file. A run reports the mean cost of every method, and
         `confml predict` decides by them. Example: {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}
@@ -126,7 +124,6 @@ class Config(Part):
     thresholds: tuple[Threshold, ...] = (0.8, 0.95, 0.99)
     figures: tuple[FigureSpec, ...] = ()
     figure_formats: tuple[Annotated[str, one_of("svg", "png", "pdf")], ...] = ("png",)
-    leaderboard: bool = False
     costs: Annotated[dict[str, Any] | None, WithJsonSchema(_COSTS)] = None
     aim: Annotated[str, one_of(*AIMS)] | None = None
     seed: Seed = 1

@@ -19,7 +19,7 @@ OUTPUTS = (
     *("class_coverage:TABLE", "groups:TABLE", "rejection_curves:TABLE", "matched:TABLE"),
     *("certified:TABLE", "certified_jointly:TABLE", "regions:REGIONS"),
     *("shift:TABLE", "shift:OF_CLASSES", "monitoring:TABLE", "dropped:TABLE"),
-    *("threshold_curves:TABLE", "published_tables:PUBLISHED", "ranks:RANKS", "leaderboard:LEADERBOARD"),
+    *("threshold_curves:TABLE", "published_tables:PUBLISHED", "ranks:RANKS"),
     *("notes:NOTES", "page:FIGURES", "page:PAGE"),
 )
 

@@ -226,10 +226,9 @@ def _others(folder: Path) -> Iterator[str]:
         first = min(rows, key=lambda row: float(row["mean_rank"]))
         methods, sets = len({row["method"] for row in rows}), max(int(row["datasets"]) for row in rows)
         yield (
-            f"- [Leaderboard](leaderboard/leaderboard.csv), `make leaderboard`: {methods} methods on "
-            f"{sets} data sets. {first['method']} has the smallest mean rank by error, "
-            f"{float(first['mean_rank']):.1f}. [Leaderboard of confidences](confidences/leaderboard.csv), "
-            "`make confidences`."
+            f"- [Leaderboard](leaderboard/leaderboard.csv), last computed at commit 8f58c972: {methods} "
+            f"methods on {sets} data sets. {first['method']} has the smallest mean rank by error, "
+            f"{float(first['mean_rank']):.1f}. [Leaderboard of confidences](confidences/leaderboard.csv)."
         )
     verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
     if verdicts:

@@ -30,7 +30,7 @@ TIMES := --table smartsvm-table2-total-training-seconds --table smartsvm-table4-
   runs-bayes-knn table-bayes-knn table-bayes-knn-settings figure-bayes-knn \
   figure-transduction table-transduction-trajectories table-transduction-lengths table-transduction-variants \
   figure-version-space figure-classical figure-classical-noise figure-classical-thoughts figure-classical-distances \
-  figure-classical-linear figure-classical-more leaderboard confidences
+  figure-classical-linear figure-classical-more
 
 reproduction: $(VENV)/installed  ## results/reference/README.md: all published numbers and claims, from stored tables
 	@$(REPRODUCTION) pages
@@ -500,17 +500,3 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 	  --set datasets.0.n=$$number --set 'figures=[]' --out results/classical/capacity-$$number || exit $$?; done
 	@$(REPORT) results/classical/capacity-* --out results/figure-classical/capacity --against train-rows \
 	  --metric converged
-
-# ---- all methods
-
-# Error, selective risk, certificates, regions, calibration and time (hours; runs continue where they were cut)
-leaderboard: $(VENV)/installed  ## thirteen methods on 28 data sets by every measure
-	@$(RUN) configs/leaderboard.yaml --quiet
-	@$(COPY) results/leaderboard/tables/leaderboard*.csv results/reference/leaderboard
-	@$(KEEP) leaderboard results/leaderboard
-
-confidences: $(VENV)/installed  ## every view of every method on data sets of the leaderboard, by rejection, certificates and regions
-	@$(RUN) configs/confidences.yaml --quiet
-	@$(COPY) results/confidences/tables/leaderboard.csv results/reference/confidences
-	@$(COPY) results/confidences/tables/leaderboard-timings.csv results/reference/confidences
-	@$(KEEP) confidences results/confidences --metrics augrc
