@@ -29,7 +29,7 @@ def test_wheel_holds_cards_and_configs_and_nothing_else(wheel):
         assert f"confml/configs/cluster/{script}" in names
     assert any(name.startswith("confml/published/") and name.endswith(".csv") for name in names)
     page = {f"confml/report/page/page.{ending}" for ending in ("css", "js", "html")}
-    assert page | {"confml/CITATION.cff"} <= set(names)
+    assert page <= set(names)
     assert all(name.startswith(("confml/", "confml-")) for name in names)
 
 

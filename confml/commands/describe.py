@@ -10,7 +10,7 @@ from confml.terminal import echo
 
 TYPES = (
     *("method", "step", "view", "protocol", "metric", "figure"),
-    *("table", "published-table", "warning", "term", "setting", "guarantee"),
+    *("table", "published-table", "warning", "term", "guarantee"),
 )
 # Keys of the facts of an entry, by type and heading.
 _FACTS = {
@@ -25,7 +25,6 @@ _FACTS = {
     },
     "figure": {"drawn": "across", "needs": "refits"},
     "table": {"needs": "needs", "files": "files", "columns": "columns", "metrics": "metrics"},
-    "setting": {name: name for name in ("of", "expected", "default", "guarantee")},
     "published-table": {
         **{"source": "source", "unit": "unit", "columns": "columns", "data sets": "datasets"},
         "notes": "notes",
@@ -42,8 +41,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report, or list methods and steps.
 
     NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a table of the
-    report, a published table, a warning, a term, a setting of 'conformal' or 'venn', or a guarantee. Without
-    NAME, methods and steps are listed; --type lists the names of a type. 'samples', 'conformal' and 'venn'
+    report, a published table, a warning, a term or a guarantee. Without NAME, methods and steps are listed; --type lists the names of a type. 'samples', 'conformal' and 'venn'
     are wrappers of any classifier. A name with several meanings is described once for each; with --json it
     is then a list.
 

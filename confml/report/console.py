@@ -4,7 +4,6 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 """
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import IO
 import pandas as pd
 
 from confml._json import from_json, to_json
-from confml.report.files import safe_name
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import shown_summary, summaries
 from confml.report.run.results import RunResults
-from confml.report.shown_table import ShownTable, to_console, to_latex
+from confml.report.shown_table import ShownTable, to_console
 from confml.report.tables.known import outputs_of
 from confml.report.tables.notes import NOTES_FILE, notes_of
 from confml.report.tables.summary import counts_document, summary_document
@@ -58,21 +56,6 @@ def _answer(folder: Path) -> list[str]:
     lines = [f"state: {answer['state']}"] if answer["state"] else []
     lines += [f"failed: {text}" for text in answer["failures"]]
     return [*lines, *(f"answer: {text}" for text in answer["short"]), ""]
-
-
-def print_chosen(
-    results: RunResults, columns: Sequence[str], levels: Sequence[float], as_latex: bool
-) -> None:
-    """Print the tables of methods with chosen columns and levels, as text or for LaTeX."""
-    if levels:
-        results = replace(results, config=results.config.model_copy(update={"levels": list(levels)}))
-    for summary in summaries(results, columns):
-        table = shown_summary(summary, results)
-        if as_latex:
-            label = safe_name(f"{results.config.name}-{summary.name}")
-            sys.stdout.write(to_latex(table, label))
-        else:
-            print_shown(table)
 
 
 def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:

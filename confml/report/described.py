@@ -118,33 +118,6 @@ def describe_table(name: str) -> Entry:
     }
 
 
-def known_settings() -> dict[str, tuple[str, str]]:
-    """Return the key in the wrapper and the parameter of each setting of ``conformal`` and ``venn``."""
-    from confml.methods.wrappers import wrapper_parameters
-
-    settings: dict[str, tuple[str, str]] = {}
-    for parameter in wrapper_parameters():
-        wrapper, _, name = parameter.partition("__")
-        if name and name != "random_state":
-            settings.setdefault(name.replace("_", "-"), (wrapper, parameter))
-    return settings
-
-
-def describe_setting(name: str) -> Entry:
-    """Return name, about, wrapper, accepted values and default of a setting, and its guarantees."""
-    from confml.methods.wrappers import WRAPPERS
-
-    wrapper, parameter = known_settings()[name]
-    described = next(
-        entry for entry in WRAPPERS[wrapper].description()["parameters"]
-        if parameter.removeprefix(f"{wrapper}__") == entry["name"]
-    )  # fmt: skip
-    promises = [key for key, claim in PROMISES.items() if f"`{name}" in claim.condition + claim.whom]
-    about = {"about": described["about"], "of": f"{wrapper}: {{kind: ..., {name}: ...}} on a method"}
-    values = {"expected": described["expected"], "default": str(described["default"])}
-    return {"name": name, **about, **values, "guarantee": ", ".join(promises)}
-
-
 def describe_promise(name: str) -> Entry:
     """Return a guarantee: about, whom, condition, exactness, source and entries of ``make validity``."""
     if name == "guarantee":
@@ -209,7 +182,6 @@ def known_types() -> dict[str, Described]:
         "published-table": Described(known_tables, describe_table),
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
         "term": Described(lambda: TERMS, lambda name: {"name": name, "about": TERMS[name]}),
-        "setting": Described(known_settings, describe_setting),
         "guarantee": Described(lambda: ("guarantee", *PROMISES), describe_promise),
     }
 

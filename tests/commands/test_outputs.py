@@ -71,7 +71,6 @@ FOREIGN = [
 FOLDERS = {  # commands that write into --out, and a file that they write there
     ("compare", "{run}", "-q"): "comparisons.csv",
     ("report", "{run}", "{run}", "-q"): "report.html",
-    ("report", "{run}", "{run}", "-q", "--against", "seed"): "figures/error-against-seed.csv",
     ("bayes-error", "iris", "-q"): "bayes-error.json",
 }
 

@@ -112,11 +112,6 @@ def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypa
     assert set(one["metric"] for one in json.loads(compared.stdout)["comparisons"]) == {"error"}
     in_latex = invoke("compare", "r", "--metric", "error", "--latex").stdout
     assert "\\begin{tabular}" in in_latex and "majority-class - knn k=1" in in_latex
-    chosen = invoke("report", "r", "--columns", "augrc,coverage", "--levels", "0.3,0.2").stdout
-    assert "AUGRC" in chosen and " 0.3 " in chosen and " 0.2 " in chosen and "error (%)" not in chosen
-    assert "did you mean 'coverage'?" in words_of(invoke("report", "r", "--columns", "cverage"))
-    assert "expected numbers between 0 and 1, got '2'" in words_of(invoke("report", "r", "--levels", "2"))
-    assert "\\caption[Results]{Results." in invoke("report", "r", "--latex").stdout
     wrong = invoke("compare", "r", "--metric", "eror")
     assert "no comparison of the metric 'eror'; did you mean 'error'?" in words_of(wrong)
 

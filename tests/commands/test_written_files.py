@@ -22,7 +22,6 @@ COMMANDS = {
     "run": [*RUN, "--out", "again"],
     "report": ["report", "run"],
     "reports": ["report", "run", "other", "--out", "made"],
-    "against": ["report", "run", "other", "--against", "seed", "--metric", "error", "--out", "made"],
     "compare": ["compare", "run", "--out", "made"],
     "init": ["init", "data.csv", "--label", "y", "--out", "made.yaml", "--force"],
     "predict": ["predict", "--train", "data.csv", "--label", "y", "--method", "knn", "new.csv"]

@@ -17,7 +17,7 @@ from confml.methods.registry import known_methods, views_of
 from confml.published import known_tables
 from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
-from confml.report.described import describe_all, known_settings
+from confml.report.described import describe_all
 from confml.report.figures import FIGURES
 from confml.report.tables.known import known_outputs
 from confml.steps.registry import known_steps
@@ -33,7 +33,6 @@ REGISTRIES = {
     "published-table": known_tables,
     "warning": lambda: WARNINGS,
     "term": lambda: TERMS,
-    "setting": known_settings,
     "guarantee": lambda: ["guarantee", *PROMISES],
 }
 

@@ -116,7 +116,7 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
 def test_figures_are_drawn(tmp_path, splits):
     specs = (
         figure("accuracy-rejection"),
-        figure("accuracy-rejection", form="risk", panels="method"),
+        figure("accuracy-rejection", form="risk"),
         figure("accuracy-rejection", together=True, views=["envelope"]),
         figure("accuracy-rejection", together=True, without="adaptive"),
         figure("chain-traces"),

@@ -14,7 +14,7 @@ from confml.measures.rejection import RejectionCurve, band
 from confml.plugins.parameters import Choice, Flag, Parameter
 from confml.report.figures.curves import Word
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable, of_views
-from confml.report.figures.style import DASHES, PAGE, Panels, rate_band
+from confml.report.figures.style import PAGE, Panels, rate_band
 from confml.report.numbers.outcomes import (
     MACHINES,
     VOLUMES,
@@ -51,7 +51,6 @@ def draw(
     *,
     form: str = "risk",
     views: Sequence[str] = (),
-    panels: str = "view",
     together: bool = False,
     by: str = "",
     without: str = "",
@@ -62,7 +61,6 @@ def draw(
     """
     if by == "threshold":
         return draw_thresholds(data)
-    by_method = panels == "method" and not together
     names = dict.fromkeys(cell.dataset for cell in data.run.cells) if together else (data.name,)
     curves: dict[tuple[str, str], dict[str, list[RejectionCurve]]] = {}
     for name in names:
@@ -70,17 +68,16 @@ def draw(
         for label, splits in of_dataset.collected(rejection_curves).items():
             view = of_dataset.views[label]
             if (not views or view.name in views) and not (without and without in view.label):
-                panel, line = (view.label, view.name) if by_method else (view.name, view.label)
-                curves.setdefault((name, panel), {})[line] = splits
+                curves.setdefault((name, view.name), {})[view.label] = splits
     rows = list(dict.fromkeys(name for name, _ in curves))
     columns = list(dict.fromkeys(panel for _, panel in curves))
-    if views and not by_method:
+    if views:
         columns = [view for view in views if view in columns]
     keys = list(product(rows, columns))
     if not keys:
         raise NotApplicable("no finished cell has such a view")
     if len(keys) > PANELS:
-        raise NotApplicable(f"{len(keys)} panels are too many: name views, or panels: view")
+        raise NotApplicable(f"{len(keys)} panels are too many: name views")
     wide = len(columns) if together and len(columns) > 1 else 0
     height = 2.5 if len(keys) == 1 else 2.1 if len(keys) <= 12 else 1.35
     width = PAGE * (0.55 if len(keys) == 1 else 1)
@@ -89,11 +86,7 @@ def draw(
     for axes, key in zip(grid.axes, keys, strict=True):
         drawn = {line: splits for line, splits in curves.get(key, {}).items() if line in lines}
         axes.set_visible(bool(drawn))
-        looks = {line: data.look(key[1] if by_method else line) for line in drawn}
-        for line in drawn if by_method else ():
-            dashes = DASHES[list(lines).index(line) % len(DASHES)]
-            looks[line] |= {"linestyle": dashes, "marker": ""}
-            grid.handles.setdefault(line, axes.plot([], **looks[line] | {"color": "black"})[0])
+        looks = {line: data.look(line) for line in drawn}
         for line, handle in _draw_panel(axes, drawn, looks, form).items():
             grid.handles.setdefault(line, handle)
         if form == "sure-incorrect" and (points := rejections_of(*key)):
@@ -173,10 +166,6 @@ ACCURACY_REJECTION = Figure(
             tuple(LABELS),
         ),
         "views": Words("views to show; all by default"),
-        "panels": Choice(
-            "view: one panel per view and one line per method; method: one panel per method",
-            ("view", "method"),
-        ),
         "together": Flag("one figure of all data sets: one row per data set, one column per view"),
         "by": Choice(
             "threshold: error against rejection rate at common thresholds of Bayesian transduction and SVM",

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from confml.errors import ConfmlError
-from confml.measures import Metric, known_metrics, metrics_in
+from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.answers.advice import unpromised
 from confml.report.answers.comparisons import Comparisons, Estimate, Line, comparisons_of
@@ -42,16 +41,11 @@ class Summary(NamedTuple):
         return TITLES[self.per][0]
 
 
-def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summary]:
-    """Yield the summaries of a run in the order of the config. metrics: by key or heading; all by default.
-
-    Raises ConfmlError for a metric without results.
-    """
+def summaries(results: RunResults) -> Iterator[Summary]:
+    """Yield the summaries of a run in the order of the config."""
     comparisons = comparisons_of(results)
     for per, levels in ((LEVEL, results.config.levels), (THRESHOLD, results.config.thresholds)):
         columns = [*(metrics_in(RESULTS) if per == LEVEL else []), *metrics_in(RESULTS, per)]
-        if metrics:
-            columns = [column for column in _chosen(results, metrics) if (column.per or LEVEL) == per]
         rows: list[SummaryRow] = []
         for line in comparisons.in_config_order():
             plain = _means(comparisons, line, [column for column in columns if not column.per])
@@ -65,16 +59,6 @@ def summaries(results: RunResults, metrics: Sequence[str] = ()) -> Iterator[Summ
             yield Summary(
                 per, [column for column in columns if any(column.key in means for *_, means in rows)], rows
             )
-
-
-def _chosen(results: RunResults, metrics: Sequence[str]) -> list[Metric]:
-    present = {row.metric for row in results.summary if row.view}
-    declared = [metric for metric in known_metrics().values() if metric.key in present]
-    by_name = {name: metric for metric in declared for name in (metric.heading, metric.key)}
-    for name in metrics:
-        if name not in by_name:
-            raise ConfmlError(f"the run has no metric '{name}'", near=(name, by_name))
-    return [by_name[name] for name in metrics]
 
 
 def _means(

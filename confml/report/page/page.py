@@ -21,7 +21,6 @@ from confml.report.answers.text import listed
 from confml.report.captions import protocol_text, setting_text
 from confml.report.files import safe_names, write_file
 from confml.report.forms.matrix import matrix_of_runs, run_matrix
-from confml.report.page.citations import citations
 from confml.report.page.drawings import drawing_of
 from confml.report.page.tables import pairs_table, results_table, settings_table
 from confml.report.report import Report
@@ -91,7 +90,6 @@ def page_of(
         summary=summary,
         limits=[*rest, *limits],
         datasets=dataset_parts(reports, comparisons, answer),
-        citations=dict.fromkeys(text for report in reports.values() for text in citations(report.run)),
         **{"about": "", "figures": [], "files": [], **content},
     )
 

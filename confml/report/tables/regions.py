@@ -10,8 +10,8 @@ import numpy as np
 
 from confml._outputs import open_atomically
 from confml.measures import Case
-from confml.measures.martingales import power_martingale, simple_mixture
-from confml.measures.p_values import has_counts, is_online
+from confml.measures.martingales import online_p_values, power_martingale, simple_mixture
+from confml.measures.p_values import has_counts
 from confml.measures.regions import reasons
 from confml.methods import BASELINE
 from confml.report.files import field, fields, numbers, safe_name, safe_names, write_lines
@@ -20,7 +20,6 @@ from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
 from confml.report.tables.table import Files
 
-COUNTS = ("p_value", "n_greater", "n_equal", "tau", "n_counted", "p_smoothed")
 STEPS = ("learnt", "log10_mixture_martingale", "log10_power_martingale")
 MOST_BYTES = 10_000_000  # of a file that is not compressed
 
@@ -89,12 +88,9 @@ def header_of(case: Case, levels: Sequence[float]) -> list[str]:
     header = ["label", *score_header(case.prediction)]
     if case.prediction.has_regions:
         header += [f"{name}@{float(level)!r}" for level in levels for name in ("region", "reason")]
-    if has_counts(case.prediction) or is_online(case.prediction):
-        header += COUNTS
-    if is_online(case.prediction):
-        header += [f"{name}@{float(level)!r}" for level in levels for name in ("size", "error", "errors")]
-        header += STEPS
-    return header
+    if has_counts(case.prediction):
+        header.append("p_smoothed")
+    return header if online_p_values(case) is None else [*header, *STEPS]
 
 
 def columns_of(case: Case, levels: Sequence[float]) -> dict[str, list[str]]:
@@ -107,53 +103,16 @@ def columns_of(case: Case, levels: Sequence[float]) -> dict[str, list[str]]:
             region = case.regions(level).labels
             columns[f"region@{level!r}"] = region_fields(region, classes)
             columns[f"reason@{level!r}"] = reasons(region).tolist()
-    if has_counts(case.prediction) or is_online(case.prediction):
-        columns |= _count_columns(case)
-    if is_online(case.prediction):
-        columns |= _step_columns(case, levels)
-    return columns
-
-
-def _count_columns(case: Case) -> dict[str, list[str]]:
-    """Return the p-values of the true labels and their counts, which are empty where the view has none."""
-    extra, has_label = case.prediction.extra, case.true_columns >= 0
-    at = np.arange(len(case.truth)), case.true_columns
-    p_values = np.where(has_label, case.prediction.scores[at], 0.0)
-    columns = {"p_value": numbers(p_values), "p_smoothed": numbers(case.smoothed)}
-    if case.taus is not None:
-        columns["tau"] = numbers(case.taus)
-    if {"n_greater", "n_equal"} <= set(extra):
-        greater, equal = extra["n_greater"][at], extra["n_equal"][at]
-        counts = greater + extra.get("tau", 1.0) * equal
-        is_counted = has_label & (p_values > 0)  # p is 0 where a tau was drawn as 0
-        counted = np.rint(np.divide(counts, p_values, out=np.zeros(len(counts)), where=is_counted))
-        columns["n_greater"], columns["n_equal"] = _counted(greater, has_label), _counted(equal, has_label)
-        columns["n_counted"] = _counted(counted, is_counted)
-    return columns
-
-
-def _step_columns(case: Case, levels: Sequence[float]) -> dict[str, list[str]]:
-    """Return the columns of the steps of an online pass."""
-    columns = {"learnt": _whole(case.prediction.extra["learnt"])}
-    for level in map(float, levels):
-        region = case.prediction.region(level)
-        missed = ~region[np.arange(len(case.truth)), case.true_columns]
-        columns[f"size@{level!r}"] = _whole(region.sum(axis=1))
-        columns[f"error@{level!r}"] = _whole(missed.astype(int))
-        columns[f"errors@{level!r}"] = _whole(np.cumsum(missed))
-    columns["log10_mixture_martingale"] = numbers(simple_mixture(case.smoothed))
-    columns["log10_power_martingale"] = numbers(power_martingale(case.smoothed))
+    if has_counts(case.prediction):
+        columns["p_smoothed"] = numbers(case.smoothed)
+    if (p := online_p_values(case)) is not None:
+        logs = numbers(simple_mixture(p)), numbers(power_martingale(p))
+        columns |= zip(STEPS, (_whole(case.prediction.extra["learnt"]), *logs), strict=True)
     return columns
 
 
 def _whole(values: np.ndarray) -> list[str]:
     return [str(value) for value in np.asarray(values).tolist()]
-
-
-def _counted(values: np.ndarray, is_known: np.ndarray) -> list[str]:
-    """Return whole numbers (n,) as fields, empty if unknown."""
-    pairs = zip(values.tolist(), is_known.tolist(), strict=True)
-    return [str(int(value)) if is_number else "" for value, is_number in pairs]
 
 
 def write(report: Report) -> None:
@@ -178,16 +137,12 @@ def write(report: Report) -> None:
     with a backslash. ``reason@<level>``: ``certain`` (one label), ``ambiguous`` (several) or ``atypical``
     (none). Margins have no regions.
 
-    p-values with counts: ``p_value`` of the true label, 0 for an absent class; ``n_greater``, ``n_equal``:
-    nonconformity scores greater than and equal to the example's own, which is one of the equal;
-    ``n_counted``: N, the number of examples counted. ``p_value`` is (n_greater + n_equal) / N and
-    ``p_smoothed`` is (n_greater + tau n_equal) / N, which is also ``p_value`` where the method has
-    ``smoothed: true``. ``ks_statistic`` in ``metrics.csv`` is the distance of ``p_smoothed`` from the uniform
-    distribution.
+    ``p_smoothed`` for p-values with counts: (greater + tau equal) / N of the true label, where greater and
+    equal of the N examples counted have nonconformity scores greater than and equal to its own.
+    ``ks_statistic`` in ``metrics.csv`` is its distance from the uniform distribution.
 
-    Steps of an online pass: for each level ``size@`` (labels in the region), ``error@`` (1 if it does not
-    contain the true label) and ``errors@`` (number so far); ``learnt`` (examples learnt before); and the
-    decimal logarithms of the simple mixture and the power martingale.
+    Steps of an online pass: ``learnt`` (examples learnt before), and the decimal logarithms of the simple
+    mixture and the power martingale.
     """
 
 

@@ -12,6 +12,7 @@ KEEP = $(if $(SHARD),:,$(REPRODUCTION) keep --command 'make $@$(if $(SCALE), SCA
 RUN_OURS := PYTHONPATH=tests/programs/reproduction $(RUN)
 # The folders of reports have committed tables.
 REPORT := $(if $(SHARD),:,$(CONFML) report --force)
+FIGURES := $(if $(SHARD),:,$(VENV)/bin/python tests/programs/figures_of_runs.py)
 COPY := $(if $(SHARD),:,cp)
 LIST := $(if $(SHARD),:,ls)
 SEGMENT := --set 'datasets=["segment"]' \
@@ -139,7 +140,7 @@ figure-online: $(VENV)/installed  ## online prediction and martingales on USPS
 	@$(RUN) configs/papers/tcm-nn/usps-online.yaml --quiet --set protocol.start=7291 --out results/usps-online-test
 	@$(RUN) configs/papers/tcm-nn/usps-online.yaml --quiet --set protocol.order=shuffled --set protocol.repeats=3 \
 	  --out results/usps-online-shuffled
-	@$(REPORT) results/usps-online results/usps-online-shuffled --out results/figure-online --figures
+	@$(FIGURES) results/usps-online results/usps-online-shuffled --out results/figure-online
 	@$(LIST) results/usps-online*/figures/*.png
 
 # Section 1: 90 % confidence with a wrong prior and with conformal prediction (a minute, synthetic)
@@ -322,7 +323,7 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) $(KNN)-figure1.yaml --quiet
 	@$(KEEP) bayes-knn/figure1 results/bayes-knn-figure1 --metrics error --figures
-	@$(REPORT) results/$(BAYES_KNN)/* --out results/figure-bayes-knn --figures
+	@$(FIGURES) results/$(BAYES_KNN)/* --out results/figure-bayes-knn
 	@$(COPY) results/figure-bayes-knn/figures/*.svg results/reference/bayes-knn/figures
 	@$(LIST) results/bayes-knn-figure1/figures/*.png
 
@@ -373,7 +374,7 @@ figure-classical: figure-classical-noise figure-classical-linear figure-classica
 	@$(RUN) configs/papers/kubat/one-nn.yaml --quiet --set 'steps=[]' --out results/classical/one-nn-raw
 	@$(RUN) configs/papers/kubat/one-nn.yaml --quiet --set 'steps=["min-max", {"tomek-links": {"repeat": true}}]' \
 	  --out results/classical/one-nn-cleaned
-	@$(REPORT) results/classical-one-nn --out results/figure-classical/one-nn --against k --metric error --line knn
+	@$(FIGURES) results/classical-one-nn --out results/figure-classical/one-nn --against k --metric error --line knn
 	@$(KEEP) kubat results/classical-one-nn results/classical-naive-bayes results/classical-not-separable \
 	  results/classical-many-neighbours results/classical-boundaries results/classical-rates results/classical-rules \
 	  results/classical-four-classes results/classical/boundaries-whole results/classical/boundaries-links \
@@ -402,9 +403,9 @@ figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant
 	@for noise in 0 0.05 0.1 0.15 0.2 0.25; do $(RUN) configs/papers/kubat/square-noise.yaml --quiet \
 	  --set noise.labels=$$noise --set 'figures=[]' --set 'steps=[{"tomek-links": {"repeat": true}}]' \
 	  --out results/classical/square-noise-cleaned-$$noise || exit $$?; done
-	@$(REPORT) results/classical/square-noise-* --out results/figure-classical/square-noise --against noise.labels \
+	@$(FIGURES) results/classical/square-noise-* --out results/figure-classical/square-noise --against noise.labels \
 	  --metric error --line 'knn k=1' --line 'knn k=3' --line 'knn k=15'
-	@$(REPORT) results/classical/square-noise-* --out results/figure-classical/square-noise --against k --metric error \
+	@$(FIGURES) results/classical/square-noise-* --out results/figure-classical/square-noise --against k --metric error \
 	  --line knn
 	@for number in 0 1 2 4 8 16; do $(RUN) configs/papers/kubat/knn-irrelevant.yaml --quiet \
 	  --set noise.irrelevant=$$number --set 'figures=[]' \
@@ -412,16 +413,16 @@ figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant
 	@for number in 0 1 2 4 8 16; do $(RUN) configs/papers/kubat/knn-irrelevant.yaml --quiet \
 	  --set noise.irrelevant=$$number --set 'figures=[]' --set 'steps=["min-max", "select-attributes"]' \
 	  --out results/classical/knn-irrelevant-selected-$$number || exit $$?; done
-	@$(REPORT) results/classical/knn-irrelevant-* --out results/figure-classical/knn-irrelevant \
+	@$(FIGURES) results/classical/knn-irrelevant-* --out results/figure-classical/knn-irrelevant \
 	  --against noise.irrelevant --metric error
 	@for distance in 0.25 0.5 1 1.5 2 3 4; do $(RUN) configs/papers/kubat/bayes-limit.yaml --quiet \
 	  --set datasets.0.distance=$$distance --set 'figures=[]' \
 	  --out results/classical/bayes-limit-$$distance || exit $$?; done
-	@$(REPORT) results/classical/bayes-limit-* --out results/figure-classical/bayes-limit --against bayes-error \
+	@$(FIGURES) results/classical/bayes-limit-* --out results/figure-classical/bayes-limit --against bayes-error \
 	  --metric error
 	@for noise in 0.02 0.05 0.1 0.2 0.3 0.4 0.5; do $(RUN) configs/papers/kubat/many-class-limit.yaml --quiet \
 	  --set noise.labels=$$noise --set 'figures=[]' --out results/classical/many-class-limit-$$noise || exit $$?; done
-	@$(REPORT) results/classical/many-class-limit-* --out results/figure-classical/many-class-limit \
+	@$(FIGURES) results/classical/many-class-limit-* --out results/figure-classical/many-class-limit \
 	  --against bayes-error --metric error
 
 # Independent and mixed attributes, orders of polynomials, subsets of attributes, noisy labels (three minutes)
@@ -429,7 +430,7 @@ figure-classical-thoughts: $(VENV)/installed  ## chapters 2 and 4: thought exper
 	@$(RUN) configs/papers/kubat/mixed-attributes.yaml --quiet
 	@for size in 0.9 0.8 0.7 0.5; do $(RUN) configs/papers/kubat/independence.yaml --quiet \
 	  --set protocol.test-size=$$size --out results/classical/independence-$$size || exit $$?; done
-	@for metric in error log_loss; do $(REPORT) results/classical/independence-* \
+	@for metric in error log_loss; do $(FIGURES) results/classical/independence-* \
 	  --out results/figure-classical-thoughts/independence --against train-rows --metric $$metric \
 	  --log || exit $$?; done
 	@for size in 0.96 0.91 0.75 0.5; do for noise in 0 0.2; do $(RUN) configs/papers/kubat/orders.yaml --quiet \
@@ -462,12 +463,12 @@ figure-classical-linear: $(VENV)/installed  ## chapter 4: perceptron and WINNOW
 	@for number in 0 1 2 5 10 15 20; do $(RUN) configs/papers/kubat/irrelevant.yaml --quiet \
 	  --set datasets.0.irrelevant=$$number --set datasets.1.irrelevant=$$number --set 'figures=[]' \
 	  --out results/classical/irrelevant-$$number || exit $$?; done
-	@$(REPORT) results/classical/irrelevant-* --out results/figure-classical/irrelevant --against datasets.0.irrelevant \
+	@$(FIGURES) results/classical/irrelevant-* --out results/figure-classical/irrelevant --against datasets.0.irrelevant \
 	  --metric presentations --log-metric
 	@for noise in 0 0.05 0.1 0.2 0.3; do $(RUN) configs/papers/kubat/attribute-noise.yaml --quiet \
 	  --set noise.attributes=$$noise --set 'figures=[]' \
 	  --out results/classical/attribute-noise-$$noise || exit $$?; done
-	@for metric in training_error error; do $(REPORT) results/classical/attribute-noise-* \
+	@for metric in training_error error; do $(FIGURES) results/classical/attribute-noise-* \
 	  --out results/figure-classical/attribute-noise --against noise.attributes --metric $$metric || exit $$?; done
 
 figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training set, classes, capacity
@@ -477,16 +478,16 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 	@for seed in 1 2 3; do for rows in 10 20 50 100 200; do $(RUN) configs/papers/kubat/training-size.yaml --quiet \
 	  --set datasets.0.n=$$rows --set datasets.1.n=$$rows --set datasets.2.n=$$rows --set noise.attributes=0.1 \
 	  --set seed=$$seed --out results/classical/training-size-noisy-$$rows-$$seed || exit $$?; done; done
-	@$(REPORT) results/classical/training-size-clean-* --out results/figure-classical/training-size-clean \
+	@$(FIGURES) results/classical/training-size-clean-* --out results/figure-classical/training-size-clean \
 	  --against train-rows --metric error --log
-	@$(REPORT) results/classical/training-size-clean-* --out results/figure-classical/training-size-clean \
+	@$(FIGURES) results/classical/training-size-clean-* --out results/figure-classical/training-size-clean \
 	  --against train-rows --metric presentations --log --log-metric
-	@for metric in error training_error; do $(REPORT) results/classical/training-size-noisy-* \
+	@for metric in error training_error; do $(FIGURES) results/classical/training-size-noisy-* \
 	  --out results/figure-classical/training-size-noisy --against train-rows --metric $$metric --log || exit $$?; done
 	@for number in 0 2 5 10 20; do $(RUN) configs/papers/kubat/four-classes.yaml --quiet \
 	  --set datasets.0.irrelevant=$$number --set 'figures=[]' \
 	  --out results/classical/four-classes-$$number || exit $$?; done
-	@for metric in error training_error; do $(REPORT) results/classical/four-classes-* \
+	@for metric in error training_error; do $(FIGURES) results/classical/four-classes-* \
 	  --out results/figure-classical/four-classes --against datasets.0.irrelevant --metric $$metric || exit $$?; done
 	@for number in 2 3 4 6 9 12; do $(RUN) configs/papers/kubat/more-classes.yaml --quiet \
 	  --set datasets.0.classes=$$number --set 'figures=[]' \
@@ -494,9 +495,9 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 	@for number in 2 3 4 6 9 12; do $(RUN) configs/papers/kubat/more-classes.yaml --quiet \
 	  --set datasets.0.classes=$$number --set 'figures=[]' --set noise.labels=0.1 \
 	  --out results/classical/more-classes-noisy-$$number || exit $$?; done
-	@$(REPORT) results/classical/more-classes-* --out results/figure-classical/more-classes \
+	@$(FIGURES) results/classical/more-classes-* --out results/figure-classical/more-classes \
 	  --against datasets.0.classes --metric error
 	@for number in 20 40 60 70 80 90 100 120 160; do $(RUN) configs/papers/kubat/capacity.yaml --quiet \
 	  --set datasets.0.n=$$number --set 'figures=[]' --out results/classical/capacity-$$number || exit $$?; done
-	@$(REPORT) results/classical/capacity-* --out results/figure-classical/capacity --against train-rows \
+	@$(FIGURES) results/classical/capacity-* --out results/figure-classical/capacity --against train-rows \
 	  --metric converged

@@ -1,5 +1,13 @@
-"""Figures of several runs together: ``confml report RUN... --against KEY``, or ``--figures``."""
+"""Figures of several runs together, for the figures of papers.
 
+``python tests/programs/figures_of_runs.py RUN... --out DIR --against KEY`` draws a metric of the runs against
+a key of their configs (see `plot_across_runs`); without ``--against``, the figures of the first run with the
+cells of all runs.
+"""
+
+from __future__ import annotations
+
+import argparse
 import copy
 import json
 import math
@@ -48,17 +56,17 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     )
 
 
-def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Path], list[str]]:
+def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> list[Path]:
     """Draw the figures of the first run's config with the cells of all runs, below ``figures/``.
 
-    Returns the files, and a note for each figure that was not drawn.
+    Returns the files.
     """
     merged = merged_runs(runs)
     for _ in merged.collect(*figure_functions(merged)):
         pass  # one pass for all figures
     report = Report(merged, Path(folder))
     draw_figures(report, pictures(merged))
-    return report.paths, report.notes
+    return report.paths
 
 
 def plot_across_runs(
@@ -128,26 +136,20 @@ def combined_curves(
     of_methods = any(key in cell.params for run in runs for cell in run.cells)
     many = len({cell.dataset for run in runs for cell in run.cells}) > 1
     values: dict[Label, dict[float, list[float]]] = {}
-    metrics, labels = set(), set()
     for run, setting in zip(runs, settings, strict=True):
         words = [text for part in differing if (text := _words(part, setting.get(part)))]
         number = None if of_methods else _numbers(run, key)
         for cell, of_cell in run.metrics:
-            metrics |= {name for _, name, level in of_cell if level is None}
             first = next((view for view, _, _ in of_cell if view), "")  # the view that `predict` uses
             value = of_cell.get((first, metric, None), of_cell.get(("", metric, None), math.nan))
             label = run.short_label(cell.method, {name: x for name, x in cell.params.items() if name != key})
-            labels.add(label)
             is_shown = not methods or label in methods
             if is_shown and not math.isnan(value) and (not of_methods or key in cell.params):
                 x = _number(number(cell) if number else cell.params[key], key)
                 line = (*[cell.dataset] * many, label, *words)
                 values.setdefault(line, {}).setdefault(x, []).append(value)
     if not values:
-        unknown = next((label for label in methods if label not in labels), None)
-        if metric in metrics and unknown is not None:
-            raise ConfmlError(f"no method variant is called '{unknown}'", near=(unknown, labels))
-        raise ConfmlError(f"the runs have no metric '{metric}'", near=(metric, metrics))
+        raise ConfmlError(f"the runs have no metric '{metric}' of such methods")
     lines = list(values)
     alike = [line[:-1] for line in lines]
 
@@ -261,3 +263,25 @@ def _bayes_error(run: RunResults, dataset: str) -> float:
             hint=f"it is known up to {100 * most:.3g} %",
         )
     return error + q * (1 - error / most)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--against", metavar="KEY")
+    parser.add_argument("--metric", default="error")
+    parser.add_argument("--line", action="append", default=[], metavar="LABEL", help="method variant to draw")
+    parser.add_argument("--log", action="store_true", help="a logarithmic axis for KEY")
+    parser.add_argument("--log-metric", action="store_true", help="a logarithmic axis for the metric")
+    given = parser.parse_args()
+    if given.against:
+        draw = (given.against, given.metric, given.out, given.line, given.log, given.log_metric)
+        paths = plot_across_runs(given.runs, *draw)
+    else:
+        paths = draw_merged(given.runs, given.out)
+    print(*paths, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

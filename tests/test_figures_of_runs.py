@@ -1,0 +1,107 @@
+"""Figures of several runs: a metric against a key of their configs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confml.config import load_config
+from confml.errors import ConfmlError
+from confml.report.run.stored import open_run
+from confml.runner.run import Execution, run
+
+sys.path.insert(0, str(Path(__file__).parent / "programs"))
+
+from figures_of_runs import combined_curves, plot_across_runs  # noqa: E402
+
+CONFIG = """\
+name: plane
+datasets:
+  - {name: square, generate: unit-square, n: 120}
+  - {generate: at-least, n: 60}
+noise: {labels: 0.1}
+steps: [tomek-links]
+methods: [{name: knn, sweep: {k: [1, 5]}}]
+protocol: {kind: holdout, test-size: 0.4, repeats: 2}
+seed: 1
+"""
+
+
+def computed(folder, *overrides, name="out"):
+    (folder / "plane.yaml").write_text(CONFIG)
+    config = load_config(str(folder / "plane.yaml"), overrides)
+    run(config, folder / name, Execution(1, engine="serial"))
+    return folder / name
+
+
+def test_runs_combined_against_what_they_differ_in(tmp_path):
+    out = computed(tmp_path)
+    other = computed(tmp_path, "noise.labels=0.3", name="noisy")
+    plain = computed(tmp_path, "noise.labels=0.3", "steps=[]", name="plain")
+    again = computed(tmp_path, "seed=2", name="again")
+    runs = [open_run(folder) for folder in (out, other, plain, again)]
+    curves = combined_curves(runs, "noise.labels", "error", ["knn k=5"])
+    assert set(curves) == {
+        (name, "knn k=5", steps) for name in ("square", "at-least") for steps in ("no steps", "tomek-links")
+    }
+    cleaned = curves["square", "knn k=5", "tomek-links"]
+    assert [(point.x, point.n) for point in cleaned] == [(0.1, 4), (0.3, 2)]  # two seeds at 0.1
+    (mean,) = (
+        row.mean
+        for row in runs[1].summary
+        if (row.dataset, row.variant, row.metric) == ("square", "k=5", "error")
+    )
+    assert cleaned[1].mean == pytest.approx(mean)
+    rows = combined_curves(runs[2:3], "train-rows", "error", ["knn k=5"])
+    assert {label: [point.x for point in curve] for label, curve in rows.items()} == {
+        ("square", "knn k=5"): [72],
+        ("at-least", "knn k=5"): [36],
+    }
+    paths = plot_across_runs([out, other], "k", "error", tmp_path / "combined", ["knn"])
+    endings = ("svg", "png", "csv")
+    assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in endings]
+
+
+def test_the_bayes_error_goes_with_its_own_lines(tmp_path):
+    (tmp_path / "two.yaml").write_text(
+        "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 100, test-n: 100, distance: 2.0}]\n"
+        "methods: [knn]\nprotocol: fixed-split\n"
+    )
+    folders = []
+    for distance in (1.0, 2.0):
+        config = load_config(str(tmp_path / "two.yaml"), [f"datasets.0.distance={distance}"])
+        run(config, tmp_path / str(distance), Execution(1, engine="serial"))
+        folders.append(open_run(tmp_path / str(distance)))
+    curves = combined_curves(folders, "bayes-error", "error")
+    assert list(curves) == [("knn",), ("2 e (1 - e)",), ("Bayes error e",)]
+    expected = [0.5 * math.erfc(distance / 2 / math.sqrt(2)) for distance in (2.0, 1.0)]
+    np.testing.assert_allclose([point.x for point in curves["knn",]], expected)
+    np.testing.assert_allclose([point.mean for point in curves["Bayes error e",]], expected)
+
+
+def noised(folder, share, on="all"):
+    (folder / "arcs.yaml").write_text(
+        "name: arcs\ndatasets: [{name: arcs, generate: arcs, classes: 5, n: 200, test-n: 200}]\n"
+        "methods: [knn]\nprotocol: fixed-split\n"
+    )
+    config = load_config(str(folder / "arcs.yaml"), [f"noise.labels={share}", f"noise.on={on}"])
+    run(config, folder / f"{share}-{on}", Execution(1, engine="serial"))
+    return open_run(folder / f"{share}-{on}")
+
+
+def test_the_bayes_error_has_the_label_noise_of_the_test_part(tmp_path):
+    """Classes without overlap: the Bayes error is the noise, and 1-NN has the limit of Cover and Hart."""
+    runs = [noised(tmp_path, share) for share in (0.0, 0.2, 0.5)]
+    curves = combined_curves(runs, "bayes-error", "error")
+    assert list(curves) == [("knn",), ("e (2 - 5/4 e)",), ("Bayes error e",)]
+    np.testing.assert_allclose([point.x for point in curves["knn",]], [0.0, 0.2, 0.5])
+    np.testing.assert_allclose([point.mean for point in curves["e (2 - 5/4 e)",]], [0.0, 0.35, 0.6875])
+    # Noise of the training part alone does not change the labels that are predicted.
+    (point,) = combined_curves([noised(tmp_path, 0.2, "train")], "bayes-error", "error")["knn",]
+    assert point.x == 0.0
+    with pytest.raises(ConfmlError, match="with 90 % label noise is not known; it is known up to 80 %"):
+        combined_curves([noised(tmp_path, 0.9)], "bayes-error", "error")
