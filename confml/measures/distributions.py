@@ -1,7 +1,5 @@
 """Distributions of the tests and bands of a report, by SciPy."""
 
-import math
-
 import numpy as np
 
 
@@ -53,9 +51,3 @@ def clopper_pearson(k: int, n: int) -> tuple[float, float]:
     low = float(beta_quantile(0.025, k, n - k + 1)) if k else 0.0
     high = float(beta_quantile(1 - 0.025, k + 1, n - k)) if k < n else 1.0
     return low, high
-
-
-def wilson(k: float, n: float, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of Wilson for a share k / n."""
-    centre, spread = k / n + z * z / (2 * n), z * math.sqrt(k / n * (1 - k / n) / n + z * z / (4 * n * n))
-    return (centre - spread) / (1 + z * z / n), (centre + spread) / (1 + z * z / n)

@@ -42,16 +42,6 @@ class RankComparison:
     def wilcoxon(self) -> np.ndarray:
         return wilcoxon_holm(self.scores)
 
-    def groups(self) -> list[np.ndarray]:
-        """Return the largest sets of methods whose mean ranks differ by less than the critical difference.
-
-        Method numbers by mean rank: the bars of a critical-difference diagram, without sets of one method.
-        """
-        ranks = self.mean_ranks
-        differ = np.abs(ranks[:, None] - ranks) >= self.critical_difference
-        runs = alike_runs(np.argsort(ranks, kind="stable").tolist(), differ)
-        return [np.array(run) for run in runs if len(run) > 1]
-
 
 def alike_runs(order: Sequence[int], differ: np.ndarray) -> list[list[int]]:
     """Return the largest runs of an order of k methods of which no pair differs, differ: (k, k) bool."""

@@ -6,9 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from confml.report.files import csv_lines, place_of, write_file, write_lines
 from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
 from confml.report.run.results import RunResults
@@ -41,7 +38,7 @@ class Report:
     """A report that is being written.
 
     run: its results. folder: of the files. outputs: what it consists of, in order. rows, columns: of each
-    table, by the name of its file. frames: the same as DataFrames. shown: tables for readers, by name.
+    table, by the name of its file. shown: tables for readers, by name.
     notes: sentences on the numbers. pictures: the figures that were drawn. paths: of the written files.
     """
 
@@ -54,10 +51,6 @@ class Report:
     notes: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
-
-    @cached_property
-    def frames(self) -> "Frames":
-        return Frames(self)
 
     def dicts(self, path: str, **equal: Any) -> list[Mapping[str, Any]]:
         """Return the rows of a table as mappings, those whose columns have the values ``equal``."""
@@ -97,30 +90,3 @@ class Report:
             self.notes.append(f"figure {picture.title} is not drawn: {reason}")
         else:
             self.pictures.append(picture)
-
-
-class Frames(dict[str, pd.DataFrame]):
-    """The tables of a report as DataFrames by the name of their file, each made when it is first used.
-
-    Whole numbers with gaps are Int64, truth values with gaps boolean, and texts string.
-    """
-
-    def __init__(self, report: Report):
-        super().__init__()
-        self._report = report
-
-    def __missing__(self, name: str) -> pd.DataFrame:
-        columns, rows = self._report.columns[name], self._report.rows[name]
-        values = zip(*rows, strict=True) if rows else [()] * len(columns)
-        frame = pd.DataFrame({key: _typed(column) for key, column in zip(columns, values, strict=True)})
-        self[name] = frame
-        return frame
-
-
-def _typed(values: Sequence[Any]) -> pd.Series:
-    """Return a column with the type of its values, of which some may be None."""
-    types = {type(value) for value in values if value is not None}
-    for kinds, dtype in ((str, "string"), ((bool, np.bool_), "boolean"), ((int, np.integer), "Int64")):
-        if types and all(issubclass(kind, kinds) for kind in types):
-            return pd.Series(values, dtype=dtype)
-    return pd.Series(values, dtype=float)

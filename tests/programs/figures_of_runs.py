@@ -24,6 +24,7 @@ from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import DASHES, line_of, save, style
 from confml.report.files import natural, safe_name, write_csv
 from confml.report.numbers.split_sizes import split_sizes
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
@@ -158,7 +159,7 @@ def combined_curves(
         return name, alike.index(line[:-1]), not line[-1].startswith("no "), lines.index(line)
 
     curves = {
-        line: [Point.of(x, splits) for x, splits in sorted(values[line].items())]
+        line: [Point(x, *mean_and_sd(splits)) for x, splits in sorted(values[line].items())]
         for line in sorted(lines, key=order)
     }
     if key == BAYES_ERROR and metric == "error":

@@ -10,10 +10,8 @@ from matplotlib.collections import PolyCollection
 from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.cli import cli
-from confml.measures.distributions import wilson
 from confml.measures.prediction import Prediction
 from confml.report.figures import FIGURES, DatasetResults
-from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import line_of, rate_band, style
 from confml.runner.manifest import DatasetInfo
 
@@ -61,20 +59,10 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
     assert heights.min() == 0.0 and heights.max() == pytest.approx(100 * high)
 
 
-def test_errors_of_0_and_1_have_intervals_of_wilson():
+def test_errors_of_0_and_1_have_a_band_between_0_and_100_per_cent():
     with style():
         heights = bands_of(FIGURES["error-against"].draw(DatasetResults(leave_one_out(), "d")))
-    ends = [100 * end for wrong in (3, 1) for end in wilson(wrong, 6)]
-    assert sorted(set(heights.round(6))) == pytest.approx(sorted(ends))
-
-
-def test_errors_of_0_on_all_splits_have_no_interval_of_wilson():
-    """Three test parts without an error are not three rows: the interval would reach 56 %."""
-    splits = {"a": [0.0] * 3, "b": [0.2, 0.3, 0.4]}
-    points = {name: [Point.of(x, values) for x in (1.0, 2.0)] for name, values in splits.items()}
-    for curves in (points, {"a": points["a"]}):
-        with style():
-            assert set(bands_of(draw_curves(curves, looks_of(curves), key="k", metric="error"))) == {0.0}
+    assert heights.min() == 0.0 < heights.max() <= 100.0
 
 
 def grouped_run(folder, groups, protocol, methods, **others):

@@ -95,12 +95,6 @@ def overall_rows(study: Study) -> Rows:
     ]
 
 
-def delta_rows(study: Study) -> Rows:
-    """Return the share of the edges of the tree of all rows between each two classes, divided by 2."""
-    delta, classes = study.errors.global_tree.delta, study.classes.tolist()
-    return [{"class_a": classes[a], "class_b": classes[b], "delta": delta[a, b]} for a, b in _pairs(study)]
-
-
 # ---- selected features
 
 
@@ -119,7 +113,6 @@ TABLES: dict[str, Callable[[Study], Rows]] = {
     "pairs": pair_rows,
     "one-vs-rest": class_rows,
     "overall": overall_rows,
-    "global-tree": delta_rows,
     "selection": selection_rows,
 }
 """The tables by the names of their files."""

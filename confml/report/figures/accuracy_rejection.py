@@ -12,6 +12,7 @@ import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
 from confml.plugins.parameters import Choice, Flag, Parameter
+from confml.published import known_tables
 from confml.report.figures.curves import Word
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable, of_views
 from confml.report.figures.style import PAGE, Panels, rate_band
@@ -23,7 +24,6 @@ from confml.report.numbers.outcomes import (
     rejection_curves,
     threshold_curves,
 )
-from confml.report.numbers.published_points import rejections_of
 
 LINES, PANELS = 28, 40  # the most that are drawn
 RATES = np.linspace(0.0, 1.0, 201)
@@ -32,6 +32,8 @@ LABELS = {
     "sure-incorrect": ("sure_incorrect", "unsure (%)", "sure incorrect (%)"),
 }
 BAND = "± 1 sd over splits"
+KRZANOWSKI = "bayesian-knn-table2"
+_VIEWS = {"envelope": "env", "reject": "rej", "posterior": "post"}
 
 
 class Words(Parameter):
@@ -90,10 +92,10 @@ def draw(
         for line, handle in _draw_panel(axes, drawn, looks, form).items():
             grid.handles.setdefault(line, handle)
         if form == "sure-incorrect" and (points := rejections_of(*key)):
-            x, y = 100 * np.array([(point.x, point.y) for point in points]).T
+            x, y = 100 * np.array(points).T
             look = {"color": "black", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.7}
             (stars,) = axes.plot(x, y, "*", **look, zorder=5, clip_on=False)
-            grid.handles.setdefault(f"paper ({points[0].source})", stars)
+            grid.handles.setdefault("paper (Krzanowski et al. 2006)", stars)
         axes.set_title(key[1] if not together else key[0] if len(columns) == 1 else ", ".join(key))
     for axes in grid.axes:  # after all are drawn: it fixes the common scale of a row
         axes.margins(x=0)
@@ -102,6 +104,15 @@ def draw(
     if len({cell.split for cell in data.run.cells}) > 1:
         title.append(f"band of the best line: {BAND}")
     return grid.finish("; ".join(filter(None, title)), *LABELS[form][1:])
+
+
+def rejections_of(dataset: str, view: str) -> list[tuple[float, float]]:
+    """Return the points (unsure, sure incorrect) that Krzanowski et al. print for a view of Bayesian k-NN."""
+    if view not in _VIEWS:
+        return []
+    table, columns = known_tables()[KRZANOWSKI], [f"{_VIEWS[view]}_{name}" for name in ("u", "si")]
+    rows = [row for row in table.rows() if dataset in table.names(row["dataset"])]
+    return sorted({(float(row[columns[0]]), float(row[columns[1]])) for row in rows if row[columns[0]]})
 
 
 def _draw_panel(axes, curves, looks, form: str) -> dict[str, Any]:

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.measures.distributions import wilson
 from confml.measures.metric import SHARE, Metric
 from confml.plugins.parameters import Flag, Parameter
 from confml.report.declared import shown_metric
 from confml.report.figures.figure import DatasetResults, Figure, NotApplicable
 from confml.report.figures.style import Panels, log_ticks, rate_band
-from confml.report.numbers.published_points import errors_of
 from confml.report.numbers.summaries import mean_and_sd
 
 # Labels and scales of the horizontal axis.
@@ -43,26 +41,12 @@ class Word(Parameter):
 
 
 class Point(NamedTuple):
-    """One point of a curve; sd is NaN for a single value; n is 0 for theoretical values.
-
-    low, high: Wilson's 95 % interval of the mean if every value is 0 or 1, or else NaN.
-    """
+    """One point of a curve; sd is NaN for a single value; n is 0 for theoretical values."""
 
     x: float
     mean: float
     sd: float
     n: int
-    low: float = math.nan
-    high: float = math.nan
-
-    @classmethod
-    def of(cls, x: float, values: Sequence[float]) -> "Point":
-        """Return the point of the values of the splits."""
-        point = cls(x, *mean_and_sd(values))
-        if point.n > 1 and set(values) <= {0.0, 1.0}:
-            low, high = wilson(sum(values), point.n)
-            return point._replace(low=low, high=high)
-        return point
 
 
 def draw_curves(
@@ -74,12 +58,10 @@ def draw_curves(
     title: str = "",
     log: bool = False,
     log_y: bool = False,
-    stars: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]] | None = None,
 ):
     """Return a figure of curves by label, each in the order of x; the best one is thick and has a band.
 
     looks: colour, dashes and marker of each curve. key: a parameter's name, or the dotted key of a config.
-    stars: look and points (x, y) of a paper by label.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -90,17 +72,13 @@ def draw_curves(
     best = _best(curves, shown)
     for label, points in curves.items():
         look = looks[label] | ({"linewidth": 2.0} if label == best and len(curves) > 1 else {})
-        x, mean = [x_scale * point.x for point in points], [shown.factor * point.mean for point in points]
+        x, mean, sd, _ = np.array(points).T * [[x_scale], [shown.factor], [shown.factor], [1.0]]
         (handles[label],) = axes.plot(x, mean, zorder=3, clip_on=log_y, **look)
         if label == best:
-            low, high, about = _band(curves, points, shown)
+            low, high = rate_band(mean, sd) if shown.unit == SHARE else (mean - sd, mean + sd)
             low = np.maximum(low, min(mean) / 2) if log_y else low
             axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
-            axes.set_title(f"band: {about}", loc="right", fontsize=6, color="0.4")
-    for number, (label, (look, printed)) in enumerate((stars or {}).items()):
-        x, y = np.array(printed).T
-        star = {"color": look["color"], "markersize": 6 + 3 * number, "markerfacecolor": "none"}
-        (handles[label],) = axes.plot(x_scale * x, shown.factor * y, "*", zorder=5, **star)
+            axes.set_title("band: ± 1 sd over splits", loc="right", fontsize=6, color="0.4")
     values = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
@@ -127,23 +105,6 @@ def _best(curves: Mapping[str, Sequence[Point]], metric: Metric) -> str | None:
     return next(iter(means), None)
 
 
-def _band(
-    curves: Mapping[str, Sequence[Point]], points: Sequence[Point], metric: Metric
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the band of some points, in the unit of the axis, and its name.
-
-    It is Wilson's interval if every split of all curves is right or wrong and not all are the same, else mean
-    ± sd, between 0 and 1 for a share.
-    """
-    several = [point for curve in curves.values() for point in curve if point.n > 1]
-    is_outcome = not any(math.isnan(point.low) for point in several)
-    _, mean, sd, _, low, high = np.array(points).T
-    if is_outcome and 0 < sum(point.mean for point in several) < len(several):
-        return metric.factor * low, metric.factor * high, "Wilson's 95 % interval"
-    low, high = rate_band(mean, sd, 1.0) if metric.unit == SHARE else (mean - sd, mean + sd)
-    return metric.factor * low, metric.factor * high, "± 1 sd over splits"
-
-
 def metric_curves(
     data: DatasetResults, parameter: str, metric: str
 ) -> tuple[dict[str, list[Point]], dict[str, Look]]:
@@ -163,7 +124,7 @@ def metric_curves(
             splits[float(swept)] = splits.get(float(swept)) or data.values(view, metric)
     curves: dict[str, list[Point]] = {}
     for line, splits in values.items():
-        points = [Point.of(x, splits[x]) for x in sorted(splits)]
+        points = [Point(x, *mean_and_sd(splits[x])) for x in sorted(splits)]
         if sum(point.n > 0 for point in points) > 1:
             curves[line] = [point for point in points if point.n]
     return curves, looks
@@ -178,8 +139,7 @@ def draw(
     log_y: bool = False,
 ):
     """Mean over the splits of the test error, or of another metric, against a parameter of the methods. The
-    thick line has the best mean; its band is ± 1 sd over the splits, or Wilson's 95 % interval of the mean if
-    every split has the value 0 or 1. Stars: errors that a paper prints.
+    thick line has the best mean; its band is ± 1 sd over the splits.
     """
     curves, looks = metric_curves(data, parameter, metric)
     if not curves:
@@ -192,14 +152,7 @@ def draw(
         log = min(values) > 0 and max(values) / min(values) >= 100
     if log and min(values) <= 0:
         raise NotApplicable(f"a logarithmic axis needs values above 0, and {parameter} has others")
-    stars: dict[str, tuple[Look, list[tuple[float, float]]]] = {}
-    for view in data.views.values() if metric == "error" else ():
-        if points := errors_of(data.name, view.method, parameter):
-            label = f"{view.method} in the paper ({points[0].source})"
-            stars.setdefault(label, (data.look(view.label), [(point.x, point.y) for point in points]))
-    return draw_curves(
-        curves, looks, key=parameter, metric=metric, title=data.name, log=log, log_y=log_y, stars=stars
-    )
+    return draw_curves(curves, looks, key=parameter, metric=metric, title=data.name, log=log, log_y=log_y)
 
 
 ERROR_AGAINST = Figure(

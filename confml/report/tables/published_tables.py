@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from confml.errors import ConfigError, ConfmlError
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
-from confml.report.numbers.published_points import default_params
 from confml.report.numbers.split_sizes import split_sizes
 from confml.report.numbers.summaries import (
     CONFIGURATIONS,
@@ -209,6 +209,17 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
         if all(row.params.get(name, defaults.get(name)) == value for name, value in ours.params.items())
     }
     return [first[key] for key in deviations if deviations[key] == min(deviations.values())]
+
+
+def default_params(method: str) -> dict[str, Any]:
+    """Return the default parameters of a method; empty if it is unknown."""
+    from confml.methods.registry import method_class
+    from confml.plugins.registry import default_parameters
+
+    try:
+        return default_parameters(method_class(method))
+    except ConfmlError:
+        return {}
 
 
 # ---- as a table

@@ -12,11 +12,10 @@ from confml.report.answers.losses import losses_of
 from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
 from confml.report.forms.matrix import MEAN_RANK, run_matrix
-from confml.report.numbers.published_points import default_params
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_latex, to_markdown
-from confml.report.tables.published_tables import published_table
+from confml.report.tables.published_tables import default_params, published_table
 from confml.report.tables.table import Files
 
 
