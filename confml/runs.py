@@ -158,9 +158,9 @@ class Run:
         return frame
 
     def _printed_table(self) -> ShownTable:
-        from confml.report.forms.summary import plain_table
+        from confml.report.forms.summary import shown_summary
 
-        return plain_table(self._results)
+        return shown_summary(self._results, plain=True)
 
     def _read(self, name: str) -> pd.DataFrame:
         import pandas as pd

@@ -13,7 +13,7 @@ import pandas as pd
 
 from confml._json import from_json, to_json
 from confml.report.forms.short_table import short_table
-from confml.report.forms.summary import shown_summary, summaries
+from confml.report.forms.summary import shown_summary
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_console
 from confml.report.tables.known import outputs_of
@@ -35,8 +35,7 @@ def print_run(
     if (table := short_table(results)) is not None:
         print_shown(table, stream)
     if everything:
-        for summary in summaries(results):
-            print_shown(shown_summary(summary, results), stream)
+        print_shown(shown_summary(results), stream)
     lines = _answer(folder)
     notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):

@@ -99,7 +99,7 @@ def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
     left = {path.name for path in (tmp_path / "regions").iterdir()}
     assert left == {"satimage", "mine.txt"}
     tables = {path.stem for path in (tmp_path / "tables").iterdir()}
-    assert {"results", "acceptance"} <= tables and not {"tcm-nn-table1", "tcm-nn-table3"} & tables
+    assert {"results"} <= tables and not {"tcm-nn-table1", "tcm-nn-table3"} & tables
     assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
 
 

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from confml.measures.prediction import Prediction
 from confml.report.answers.comparisons import Comparisons, Line, comparisons_of
-from confml.report.forms.summary import shown_summary, summaries
+from confml.report.forms.summary import shown_summary, summary_of
 from confml.report.run.cells import Failure
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -85,7 +85,7 @@ def test_an_interrupted_run_has_no_verdicts():
     comparisons = Comparisons([("", run)])
     assert comparisons.unfinished == {NAME: "2 of 3 splits"} and comparisons.comparison(NAME) is None
     assert not any(comparisons.estimate(line, "error").best for line in comparisons.lines)
-    assert f"{NAME}: so far 2 of 3 splits, no comparison." in shown_summary(next(summaries(run)), run).notes
+    assert f"{NAME}: so far 2 of 3 splits, no comparison." in shown_summary(run).notes
 
 
 def test_a_method_that_failed_often_is_left_out():
@@ -180,7 +180,6 @@ def test_files_of_every_run(tmp_path):
     names = {
         "results.csv",
         "results.tex",
-        "acceptance.csv",
         *(f"ranks-error.{x}" for x in ("csv", "md", "tex")),
     }
     assert names <= {path.name for path in (tmp_path / "tables").iterdir()}
@@ -197,9 +196,8 @@ def test_files_of_every_run(tmp_path):
 
 def test_a_run_without_results_or_levels(tmp_path):
     run = golden_run()
-    assert list(summaries(type(run)(run.config, run.cells, {}, run.failures, run.datasets))) == []
+    assert not summary_of(type(run)(run.config, run.cells, {}, run.failures, run.datasets)).rows
     plain = golden_run(levels=(), thresholds=(), figures=(figure("ranks"),))
-    (results,) = summaries(plain)
-    table = shown_summary(results, plain)
-    assert table.keys == 3 and [column.key for column in results.columns] == ["error"]
+    table = shown_summary(plain)
+    assert table.keys == 3
     assert list(table.frame) == ["data set", "method", "view", "error (%)"]

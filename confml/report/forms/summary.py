@@ -1,14 +1,13 @@
-"""Summary tables of a run: results with regions, and accepted predictions."""
+"""The table ``results`` of a run: error and regions at each level."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
 
 from confml.measures import Metric, metrics_in
-from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
+from confml.measures.metric import LEVEL, RESULTS
 from confml.report.answers.advice import unpromised
 from confml.report.answers.comparisons import Comparisons, Estimate, Line, comparisons_of
 from confml.report.answers.losses import SIZE
@@ -21,8 +20,6 @@ CSV_HEADER = (
     *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
 )
 KEYS = ("data set", "method", "view")
-TITLES = {LEVEL: ("results", "Results"), THRESHOLD: ("acceptance", "Accepted and rejected predictions")}
-"""Name of the files and title of each summary table, by what its rows have."""
 
 
 SummaryRow = tuple[Line, float | None, Mapping[str, Estimate]]
@@ -30,35 +27,25 @@ SummaryRow = tuple[Line, float | None, Mapping[str, Estimate]]
 
 
 class Summary(NamedTuple):
-    """The metrics and the rows of a summary table, which are not empty. per: what they have, see `TITLES`."""
+    """The metrics and the rows of the table ``results``."""
 
-    per: str
     columns: list[Metric]
     rows: list[SummaryRow]
 
-    @property
-    def name(self) -> str:
-        return TITLES[self.per][0]
 
-
-def summaries(results: RunResults) -> Iterator[Summary]:
-    """Yield the summaries of a run in the order of the config."""
-    comparisons = comparisons_of(results)
-    for per, levels in ((LEVEL, results.config.levels), (THRESHOLD, results.config.thresholds)):
-        columns = [*(metrics_in(RESULTS) if per == LEVEL else []), *metrics_in(RESULTS, per)]
-        rows: list[SummaryRow] = []
-        for line in comparisons.in_config_order():
-            plain = _means(comparisons, line, [column for column in columns if not column.per])
-            leveled = [column for column in columns if column.per]
-            means = {level: _means(comparisons, line, leveled, level) for level in map(float, levels)}
-            of_levels = [(line, level, plain | of_level) for level, of_level in means.items() if of_level]
-            rows += of_levels
-            if plain and not of_levels:
-                rows.append((line, None, plain))
-        if rows:
-            yield Summary(
-                per, [column for column in columns if any(column.key in means for *_, means in rows)], rows
-            )
+def summary_of(results: RunResults) -> Summary:
+    """Return the results of a run at each level, in the order of the config."""
+    comparisons, columns, leveled = comparisons_of(results), metrics_in(RESULTS), metrics_in(RESULTS, LEVEL)
+    rows: list[SummaryRow] = []
+    for line in comparisons.in_config_order():
+        plain = _means(comparisons, line, columns)
+        means = {
+            level: _means(comparisons, line, leveled, level) for level in map(float, results.config.levels)
+        }
+        of_levels = [(line, level, plain | of_level) for level, of_level in means.items() if of_level]
+        rows += of_levels or ([(line, None, plain)] if plain else [])
+    present = {key for *_, means in rows for key in means}
+    return Summary([column for column in (*columns, *leveled) if column.key in present], rows)
 
 
 def _means(
@@ -68,45 +55,37 @@ def _means(
     return {key: estimate for key, estimate in means.items() if estimate is not None}
 
 
-def shown_summary(summary: Summary, results: RunResults) -> ShownTable:
-    """Return a table with bold for the best, and "*" after means that are shown to be worse."""
-    table = _table(summary, [column.label for column in summary.columns], " *")
-    return replace(table, notes=_notes(summary, comparisons_of(results)))
+def shown_summary(results: RunResults, plain: bool = False) -> ShownTable:
+    """Return keys and means as texts, with bold for the best, and "*" after means that are shown to be worse.
 
-
-def plain_table(results: RunResults) -> ShownTable:
-    """Return means of the first summary as texts, without marks; an empty table without results."""
-    for summary in summaries(results):
-        return replace(_table(summary, [column.heading for column in summary.columns]), title="")
-    return ShownTable("", pd.DataFrame(columns=[*KEYS, "error"]), keys=3)
-
-
-def _table(summary: Summary, names: Sequence[str], worse: str = "") -> ShownTable:
-    """Return keys and means as texts, with the best ones. names: of the columns of means. worse: mark.
-
-    A mean without levels is in the first of the rows of its line.
+    A mean without levels is in the first of the rows of its line. plain: without marks, units and notes.
     """
+    summary = summary_of(results)
     leveled = any(level is not None for _, level, _ in summary.rows)
-    header = [*KEYS, *[summary.per] * leveled, *names]
+    header = [
+        *KEYS,
+        *[LEVEL] * leveled,
+        *(column.heading if plain else column.label for column in summary.columns),
+    ]
     texts: list[list[str]] = []
     best: list[list[bool]] = []
     before = None
     for line, level, means in summary.rows:
-        cells = [*line, *["" if level is None else f"{level!r}"] * leveled]
-        bold = [False] * len(cells)
+        texts.append([*line, *["" if level is None else f"{level!r}"] * leveled])
+        best.append([False] * len(texts[-1]))
         for column in summary.columns:
             estimate = means.get(column.key) if column.per or line != before else None
-            if estimate is not None and not worse:
+            if estimate is not None and plain:
                 estimate = estimate._replace(interval=None)
-            text = estimate_text(estimate, column, with_sd=not column.per)
-            cells.append(text + worse if estimate is not None and estimate.worse else text)
-            bold.append(estimate is not None and estimate.best)
-        texts.append(cells)
-        best.append(bold)
+            mark = " *" * (estimate is not None and estimate.worse and not plain)
+            texts[-1].append(estimate_text(estimate, column, with_sd=not column.per) + mark)
+            best[-1].append(estimate is not None and estimate.best)
         before = line
     frames = pd.DataFrame(texts, columns=header), pd.DataFrame(best, columns=header)
-    keys = len(header) - len(names)
-    return ShownTable(TITLES[summary.per][1], frames[0], [], keys, frames[1] if worse else None)
+    keys = len(header) - len(summary.columns)
+    if plain:
+        return ShownTable("", frames[0], keys=keys)
+    return ShownTable("Results", frames[0], _notes(summary, comparisons_of(results)), keys, frames[1])
 
 
 def _notes(summary: Summary, comparisons: Comparisons) -> list[str]:

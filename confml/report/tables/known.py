@@ -10,7 +10,7 @@ from confml.report.tables.table import Files, Table
 
 # Module of this package and name in it, in the order of the report.
 OUTPUTS = (
-    *("metrics:TABLE", "timings:TABLE", "tuning:TABLE", "summary:TABLE", "summary:JSON", "summary:TABLES"),
+    *("metrics:TABLE", "timings:TABLE", "tuning:TABLE", "summary:TABLE", "summary:JSON", "summary:RESULTS"),
     *(
         "failures:TABLE",
         "confusion:CONFUSION",

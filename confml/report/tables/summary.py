@@ -1,14 +1,13 @@
-"""Means over the splits: ``summary.csv``, ``summary.json``, ``tables/results`` and ``tables/acceptance``."""
+"""Means over the splits: ``summary.csv``, ``summary.json`` and ``tables/results``."""
 
 import math
 from collections.abc import Iterator
 from typing import Any
 
 from confml._json import to_json
-from confml.measures.metric import LEVEL
 from confml.report.answers.losses import losses_of
 from confml.report.files import safe_name
-from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, summaries
+from confml.report.forms.summary import CSV_HEADER, csv_rows, shown_summary, summary_of
 from confml.report.numbers.summaries import DATA_METRICS
 from confml.report.report import Report
 from confml.report.run.results import RunResults
@@ -73,32 +72,26 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def write_tables(report: Report) -> None:
-    """Tables of all methods as CSV and LaTeX, with the best and marks of significance.
+def write_results(report: Report) -> None:
+    """Error and regions of all methods at each level, with the best and marks of significance.
 
-    ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
-    incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
-    files have one row per number. ``best`` is true for the lowest error of a data set. It is also
+    The CSV file has one row per number. ``best`` is true for the lowest error of a data set. It is also
     true for the smallest set size at a level among the methods whose coverage is not shown to be too low
     (empty regions count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm
     over all pairs, and ``worse`` is true for a mean that is shown to be worse. The baseline (majority-class)
     is not among the pairs: its p-value is that of its comparison with the best method, corrected over the
     comparisons of all methods with it.
     """
-    for summary in summaries(report.run):
-        name = summary.name
-        report.write_csv(f"{name}.csv", CSV_HEADER, dict.fromkeys(csv_rows(summary)))
-        if summary.per == LEVEL:
-            label = safe_name(f"{report.run.config.name}-{name}")
-            report.write(f"tables/{name}.tex", to_latex(shown_summary(summary, report.run), label))
+    summary = summary_of(report.run)
+    if summary.rows:
+        report.write_csv("results.csv", CSV_HEADER, dict.fromkeys(csv_rows(summary)))
+        label = safe_name(f"{report.run.config.name}-results")
+        report.write("tables/results.tex", to_latex(shown_summary(report.run), label))
 
 
-TABLES = Files(
-    "summary-tables",
-    {
-        "tables/results.csv": "error and regions of all methods, best and significance; also tex",
-        "tables/acceptance.csv": "accepted predictions at each threshold",
-    },
-    write_tables,
+RESULTS = Files(
+    "results",
+    {"tables/results.csv": "error and regions of all methods, best and significance; also tex"},
+    write_results,
     collects=lambda run: (losses_of,),
 )

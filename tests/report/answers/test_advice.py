@@ -13,7 +13,7 @@ from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer_for, causes, run_answer, state
 from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.losses import COST
-from confml.report.forms.summary import summaries
+from confml.report.forms.summary import summary_of
 from confml.report.run.cells import Failure
 from confml.runner.manifest import DatasetInfo
 
@@ -114,7 +114,7 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
     assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
-    estimate = [found.get("mean_region_size") for one in summaries(only) for *_, found in one.rows]
+    estimate = [found.get("mean_region_size") for *_, found in summary_of(only).rows]
     assert any(estimate) and not any(one.best for one in estimate if one)
 
 

@@ -17,7 +17,7 @@ from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 from confml.report.answers.promises import promised
 from confml.report.forms.short_table import short_table
-from confml.report.forms.summary import csv_rows, shown_summary, summaries
+from confml.report.forms.summary import csv_rows, shown_summary, summary_of
 from confml.report.report import Report
 from confml.report.tables.certified_jointly import rows
 from confml.runner.manifest import DatasetInfo
@@ -35,11 +35,10 @@ WITH_BASELINE = {**METHODS, "majority-class": constant}
 def test_the_baseline_is_a_row_that_changes_no_other():
     """Its p-value is corrected over the comparisons of the three methods with it."""
     plain, both = run_of(METHODS), run_of(WITH_BASELINE)
-    for before, after in zip(summaries(plain), summaries(both), strict=True):
-        rows = list(csv_rows(after))
-        assert [row for row in rows if row[1] != "majority-class"] == list(csv_rows(before))
-        notes = shown_summary(after, both).notes
-        assert shown_summary(before, plain).notes == [note for note in notes if "majority" not in note]
+    rows = list(csv_rows(summary_of(both)))
+    assert [row for row in rows if row[1] != "majority-class"] == list(csv_rows(summary_of(plain)))
+    notes = shown_summary(both).notes
+    assert shown_summary(plain).notes == [note for note in notes if "majority" not in note]
     comparisons = comparisons_of(both)
     comparison = comparisons.comparison("d")
     (baseline,) = comparison.baselines
@@ -88,8 +87,7 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
     assert means["majority-class", "cheapest-class", "cost"] == 0.5  # half of the test rows are of class 0
     assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
-    (table,) = [table for table in summaries(run) if table.name == "results"]
-    rows = [row[:3] for row in csv_rows(table) if row[3] == "cost_with_abstaining_low"]
+    rows = [row[:3] for row in csv_rows(summary_of(run)) if row[3] == "cost_with_abstaining_low"]
     assert ("d", "majority-class", "always-abstain") in rows
     found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert (found.best == "a") == is_better
@@ -102,9 +100,7 @@ def test_regions_without_a_promised_coverage_are_named():
     sentence = "No coverage of 1 - level is promised for the regions of a."
     assert unpromised(comparisons_of(run), 0.05) == sentence
     assert sentence in short_table(run).notes
-    assert all(
-        sentence in shown_summary(table, run).notes for table in summaries(run) if table.name == "results"
-    )
+    assert sentence in shown_summary(run).notes
     assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
 
 
@@ -135,10 +131,9 @@ def test_mean_costs_have_an_interval():
     comparisons = comparisons_of(run)
     found = comparisons.estimate(comparisons.lines[0], "cost")
     assert found.interval[0] < found.mean < found.interval[1]
-    (table,) = [table for table in summaries(run) if table.name == "results"]
     text = f"{found.mean:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})"
-    assert text in shown_summary(table, run).frame.iloc[0].tolist()
-    ends = {row[3]: row[5] for row in csv_rows(table)}
+    assert text in shown_summary(run).frame.iloc[0].tolist()
+    ends = {row[3]: row[5] for row in csv_rows(summary_of(run))}
     assert (ends["cost_low"], ends["cost_high"]) == found.interval
 
 
