@@ -41,9 +41,9 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report, or list methods and steps.
 
     NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a table of the
-    report, a published table, a warning, a term or a guarantee. Without NAME, methods and steps are listed; --type lists the names of a type. 'samples', 'conformal' and 'venn'
-    are wrappers of any classifier. A name with several meanings is described once for each; with --json it
-    is then a list.
+    report, a published table, a warning, a term or a guarantee. Without NAME, methods and steps are listed;
+    --type lists the names of a type. 'samples', 'conformal' and 'venn' are wrappers of any classifier. A name
+    with several meanings is described once for each; with --json it is then a list.
 
     Classifiers with scikit-learn's interface are named by module and class, such as
     sklearn.ensemble.RandomForestClassifier, and transformers are steps, such as sklearn.decomposition.PCA.
