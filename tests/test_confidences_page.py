@@ -1,4 +1,4 @@
-"""The page of the leaderboard of confidences: its table and its tests, computed again."""
+"""The page of the leaderboards: the table of views and its tests, computed again."""
 
 import csv
 from collections import defaultdict
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs/pages/results/confidences.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/pages/results/leaderboard.md").read_text(encoding="utf-8")
 VIEWS = ("reject", "envelope", "posterior", "exceedance", "total-entropy", "expected-entropy")
 VIEWS = (*VIEWS, "mutual-information")
 
